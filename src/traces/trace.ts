@@ -1,0 +1,119 @@
+/**
+ * What a trace is: the shape that Floodgate stores and serves, whatever shape a node gave it in.
+ *
+ * The members and their order are those of the seed (2.5) and of the trace draft (ethereum/execution-apis #890):
+ * alphabetical keys, `error` only on a frame that failed, `result: null` where there is none.
+ */
+
+/** 20 bytes as `0x` and 40 lower-case hex digits. */
+export type Address = string & { readonly __brand: 'Address' };
+
+/** 32 bytes as `0x` and 64 lower-case hex digits. */
+export type Hash = string & { readonly __brand: 'Hash' };
+
+/** A number as `0x` and hex digits without leading zeros, `0x0` for zero. At most 256 bits. */
+export type Quantity = string & { readonly __brand: 'Quantity' };
+
+/** Bytes as `0x` and an even number of lower-case hex digits. */
+export type Data = string & { readonly __brand: 'Data' };
+
+export type CallType = 'call' | 'callcode' | 'delegatecall' | 'staticcall';
+export type CreationMethod = 'create' | 'create2';
+export type RewardType = 'block' | 'uncle';
+
+/** Where a trace stands: its block, its transaction (none for a reward) and its place in the call tree. */
+export interface Placement {
+  readonly blockHash: Hash;
+  readonly blockNumber: number;
+  readonly transactionHash: Hash | null;
+  readonly transactionPosition: number | null;
+  /** Number of direct child frames. */
+  readonly subtraces: number;
+  /** Index path from the transaction's root frame, which has the empty path. */
+  readonly traceAddress: readonly number[];
+}
+
+export interface CallAction {
+  readonly callType: CallType;
+  readonly from: Address;
+  readonly gas: Quantity;
+  readonly input: Data;
+  readonly to: Address;
+  readonly value: Quantity;
+}
+
+export interface CallResult {
+  readonly gasUsed: Quantity;
+  readonly output: Data;
+}
+
+export interface CreateAction {
+  /** Left out where the node does not tell (Parity before 2020). */
+  readonly creationMethod?: CreationMethod;
+  readonly from: Address;
+  readonly gas: Quantity;
+  readonly init: Data;
+  readonly value: Quantity;
+}
+
+/** A created contract; a reverted creation keeps `code` (the revert data) and has no `address`. */
+export interface CreateResult {
+  readonly address?: Address;
+  readonly code: Data;
+  readonly gasUsed: Quantity;
+}
+
+export interface SuicideAction {
+  readonly address: Address;
+  readonly balance: Quantity;
+  readonly refundAddress: Address;
+}
+
+export interface RewardAction {
+  readonly author: Address;
+  readonly rewardType: RewardType;
+  readonly value: Quantity;
+}
+
+export interface CallTrace extends Placement {
+  readonly type: 'call';
+  readonly action: CallAction;
+  readonly result: CallResult | null;
+  /** Parity's name of the failure, `Reverted` among them. A failed frame without it does not exist. */
+  readonly error?: string;
+}
+
+export interface CreateTrace extends Placement {
+  readonly type: 'create';
+  readonly action: CreateAction;
+  readonly result: CreateResult | null;
+  readonly error?: string;
+}
+
+export interface SuicideTrace extends Placement {
+  readonly type: 'suicide';
+  readonly action: SuicideAction;
+  readonly result: null;
+  readonly error?: string;
+}
+
+export interface RewardTrace extends Placement {
+  readonly type: 'reward';
+  readonly action: RewardAction;
+  readonly result: null;
+  readonly transactionHash: null;
+  readonly transactionPosition: null;
+}
+
+export type Trace = CallTrace | CreateTrace | SuicideTrace | RewardTrace;
+
+/** What a block's header tells that traces are checked against. */
+export interface BlockHeader {
+  readonly number: number;
+  readonly hash: Hash;
+  readonly parentHash: Hash;
+  /** Seconds since 1970. */
+  readonly timestamp: number;
+  /** The hashes of the block's transactions, in their order. */
+  readonly transactionHashes: readonly Hash[];
+}

@@ -1,0 +1,26 @@
+import type { Reporter, TestCase } from 'vitest/node';
+
+/** Prints what was skipped, with the reason where the test gave one, and the plain closing line that CI reads. */
+export default class ClosingLine implements Reporter {
+  readonly #counts = { passed: 0, failed: 0, skipped: 0 };
+  readonly #skipped = new Set<string>();
+  #brokenModules = 0;
+
+  onTestCaseResult(test: TestCase): void {
+    const result = test.result();
+    if (result.state === 'pending') return;
+    this.#counts[result.state]++;
+    if (result.state === 'skipped')
+      this.#skipped.add(result.note ? `${test.fullName}: ${result.note}` : test.fullName);
+  }
+
+  onTestRunEnd(
+    modules: ReadonlyArray<{ errors(): ReadonlyArray<unknown> }>,
+    errors: ReadonlyArray<unknown>,
+  ): void {
+    for (const module of modules) if (module.errors().length > 0) this.#brokenModules++;
+    const failed = this.#counts.failed + this.#brokenModules + errors.length;
+    const lines = [...this.#skipped].map((name) => `skipped: ${name}`);
+    process.stdout.write(`\n${[...lines, `${this.#counts.passed} passed, ${failed} failed`].join('\n')}\n`);
+  }
+}
