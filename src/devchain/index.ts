@@ -4,3 +4,10 @@
  */
 export { type Call, connect, type Node, NodeError } from './node.ts';
 export { type Anvil, type AnvilOptions, type Exit, startAnvil } from './startAnvil.ts';
+export {
+  createTraffic,
+  SCRIPT_BLOCKS,
+  type Traffic,
+  type TrafficBlock,
+  type TrafficOptions,
+} from './traffic.ts';
