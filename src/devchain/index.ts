@@ -3,6 +3,7 @@
  * shape. `floodgate dev` runs on it, and so do the tests and the benchmarks. Nothing here serves users' requests.
  */
 export { type Call, connect, type Node, NodeError } from './node.ts';
+export { reorganise } from './reorganise.ts';
 export { type Anvil, type AnvilOptions, type Exit, startAnvil } from './startAnvil.ts';
 export {
   createTraffic,
@@ -11,3 +12,4 @@ export {
   type TrafficBlock,
   type TrafficOptions,
 } from './traffic.ts';
+export { buildTransferChain, type TransferChain, type TransferChainOptions } from './transferChain.ts';
