@@ -3,7 +3,7 @@ import { DELEGATOR, DIRECTOR, SENDERS } from './cast.ts';
 import { improvise } from './improvise.ts';
 import { connect, type Node } from './node.ts';
 import { createRandom } from './random.ts';
-import { SCRIPT } from './script.ts';
+import { SCRIPT } from './script/index.ts';
 import { type Nonces, sign, type Transaction } from './transaction.ts';
 
 export interface TrafficOptions {
