@@ -35,12 +35,10 @@ const optional = <K extends string, V>(key: K, value: fc.Arbitrary<V>): fc.Arbit
 
 /** Two traces of one transaction stand at the same position: it follows from the hash. */
 const inTransaction = () =>
-  fc
-    .record(transactionMembers)
-    .map((members) => ({
-      ...members,
-      transactionPosition: Number.parseInt(members.transactionHash.slice(-3), 16),
-    }));
+  fc.record(transactionMembers).map((members) => ({
+    ...members,
+    transactionPosition: Number.parseInt(members.transactionHash.slice(-3), 16),
+  }));
 
 const transactionMembers = {
   blockHash: anyHash(),
