@@ -3,8 +3,9 @@
  * shape. `floodgate dev` runs on it, and so do the tests and the benchmarks. Nothing here serves users' requests.
  */
 export { type Call, connect, type Node, NodeError } from './node.ts';
+export { type Exit, type NodeProcess, startProcess } from './nodeProcess.ts';
 export { reorganise } from './reorganise.ts';
-export { type Anvil, type AnvilOptions, type Exit, startAnvil } from './startAnvil.ts';
+export { type Anvil, type AnvilOptions, startAnvil } from './startAnvil.ts';
 export {
   createTraffic,
   SCRIPT_BLOCKS,
