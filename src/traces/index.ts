@@ -8,6 +8,7 @@ export { JsonWriter } from './chunk/jsonWriter.ts';
 export { tracesIn, writeTrace } from './chunk/writeTrace.ts';
 export * from './filter.ts';
 export { indexBlock, termOf } from './indexBlock.ts';
+export * from './ingest/index.ts';
 export { partiesOf } from './parties.ts';
 export * from './position.ts';
 export { PAGE_POSITIONS, PostingList } from './postings/list.ts';
