@@ -6,6 +6,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import type { RuleStore, TokenStore } from '../index.ts';
 import { addRoutes } from './addRoutes.ts';
 import { Authenticator } from './authenticate.ts';
+import { documentationRoutes } from './documentation.ts';
 import { MAX_BODY_BYTES } from './errors.ts';
 import { type RateLimit, RateLimiter } from './rateLimit.ts';
 import { routesOf } from './routes.ts';
@@ -26,7 +27,8 @@ export interface RulesApiOptions {
 
 /** The rules API as a fastify plugin, to be registered with the base path as its prefix. */
 export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, options) => {
-  const routes = routesOf(ruleHandlers(options.rules));
+  const operations = routesOf(ruleHandlers(options.rules));
+  const routes = [...operations, ...documentationRoutes(operations, fastify.prefix)];
 
   // Every body is taken as bytes and read as JSON by its handler, whatever its type says (decisions A).
   fastify.removeAllContentTypeParsers();
