@@ -2,7 +2,7 @@
  * The REST interface of the rules room: routes, bearer tokens, the envelope and its table of errors. It answers
  * everything below its prefix itself, in its own form, and leaves nothing to the framework's defaults.
  */
-import type { FastifyPluginAsync } from 'fastify';
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import type { RuleStore, TokenStore } from '../index.ts';
 import { addRoutes } from './addRoutes.ts';
 import { Authenticator } from './authenticate.ts';
@@ -37,8 +37,13 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
     { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES },
     (_request, body, done) => done(null, body),
   );
-  fastify.setErrorHandler(sendError);
-  fastify.setNotFoundHandler((request, reply) => sendUnrouted(routes, fastify.prefix, request, reply));
+  const unrouted = (request: FastifyRequest, reply: FastifyReply) =>
+    sendUnrouted(routes, fastify.prefix, request, reply);
+  fastify.setNotFoundHandler(unrouted);
+  // What goes wrong with the body of a request that no route takes does not change its answer.
+  fastify.setErrorHandler((error, request, reply) =>
+    request.is404 ? unrouted(request, reply) : sendError(error, request, reply),
+  );
 
   addRoutes(fastify, routes, {
     authenticator: new Authenticator(options.tokens, options.configuredTokens),

@@ -66,7 +66,7 @@ function operationOf(route: Route) {
     tags: [route.path.startsWith('/accounts') ? 'rules' : 'tokens'],
     ...(named.length > 0 && { parameters: named }),
     ...(route.body && { requestBody: { required: true, content: jsonOf(route.body) } }),
-    responses: { 200: successOf(route), ...errorsOf(route) },
+    responses: { 200: { ...successOf(route), ...linksOf(route) }, ...errorsOf(route) },
   };
 }
 
@@ -76,6 +76,18 @@ function successOf(route: Route) {
     ...headersOf({ Ratelimit: 'What is left, where a rate limit is configured.' }),
   };
   return { description: 'Success.', headers, ...(route.answer && { content: jsonOf(route.answer) }) };
+}
+
+/** Where a created rule is found again, for readers that follow links. */
+function linksOf(route: Route) {
+  if (!route.operationId.startsWith('createRule')) return {};
+  const parameters = { account_id: '$request.path.account_id', rule_id: '$response.body#/result/id' };
+  const operations = ['getRule', 'updateRule', 'deleteRule'].map((name) =>
+    route.operationId.replace('createRule', name),
+  );
+  return {
+    links: Object.fromEntries(operations.map((operationId) => [operationId, { operationId, parameters }])),
+  };
 }
 
 function errorsOf(route: Route) {
