@@ -2,6 +2,8 @@
  * The development chain: a real Ethereum node (anvil) run as a child, and seeded traffic whose traces have every
  * shape. `floodgate dev` runs on it, and so do the tests and the benchmarks. Nothing here serves users' requests.
  */
+
+export { type DevelopmentChain, startDevelopmentChain } from './developmentChain.ts';
 export { type Call, connect, type Node, NodeError } from './node.ts';
 export { type Anvil, type AnvilOptions, type Exit, startAnvil } from './startAnvil.ts';
 export {

@@ -11,6 +11,8 @@ export interface GatewayOptions {
   readonly metrics: GatewayMetrics;
 }
 
+const OTHER_METHODS = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+
 interface NetworkRoute {
   Params: { network: string };
 }
@@ -29,14 +31,13 @@ export async function gateway(server: FastifyInstance, options: GatewayOptions):
     { parseAs: 'buffer', bodyLimit: options.maxBodyBytes },
     (_request, body, done) => done(null, body),
   );
-  server.setNotFoundHandler((request, reply) => {
+  const notFound = (reply: FastifyReply): FastifyReply =>
     refuse(
       reply,
       404,
       new RpcError('invalidRequest', `nothing is served at this path; POST to ${pathsOf(networks)}`),
     );
-    return request.id;
-  });
+  server.setNotFoundHandler((_request, reply) => notFound(reply));
   server.setErrorHandler((error: Error & { statusCode?: number; code?: string }, request, reply) => {
     const { status, refusal } = refusalOf(error, request, options.maxBodyBytes);
     refuse(reply, status, refusal);
@@ -46,31 +47,30 @@ export async function gateway(server: FastifyInstance, options: GatewayOptions):
     if (origin !== undefined) reply.header('access-control-allow-origin', origin).header('vary', 'origin');
   });
 
-  server.route<NetworkRoute>({
-    method: 'POST',
-    url: '/:network',
-    async handler(request, reply) {
-      const methods = networks.get(request.params.network);
-      if (methods === undefined) return reply.callNotFound();
-      const body = request.body instanceof Uint8Array ? request.body : new Uint8Array();
-      const handler = callHandler(methods, request, options.metrics);
-      const { status, parts } = await handleBody(body, handler);
-      reply.code(status);
-      if (parts.length === 0) return reply.send();
-      return reply.type('application/json').send(Buffer.concat(parts));
-    },
-  });
-
-  server.route<NetworkRoute>({
-    method: ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD'],
-    url: '/:network',
-    handler(request, reply) {
-      if (!networks.has(request.params.network)) return reply.callNotFound();
-      if (request.method === 'OPTIONS') return preflight(reply);
-      reply.header('allow', 'POST, OPTIONS');
-      return refuse(reply, 405, new RpcError('invalidRequest', 'JSON-RPC requests are sent with POST'));
-    },
-  });
+  const answer = async (
+    request: FastifyRequest<NetworkRoute>,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> => {
+    const methods = networks.get(request.params.network);
+    if (methods === undefined) return notFound(reply);
+    const body = request.body instanceof Uint8Array ? request.body : new Uint8Array();
+    const { status, parts } = await handleBody(body, callHandler(methods, request, options.metrics));
+    reply.code(status);
+    return parts.length === 0 ? reply.send() : reply.type('application/json').send(Buffer.concat(parts));
+  };
+  const refuseMethod = async (
+    request: FastifyRequest<NetworkRoute>,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> => {
+    if (!networks.has(request.params.network)) return notFound(reply);
+    if (request.method === 'OPTIONS') return preflight(reply);
+    reply.header('allow', 'POST, OPTIONS');
+    return refuse(reply, 405, new RpcError('invalidRequest', 'JSON-RPC requests are sent with POST'));
+  };
+  for (const url of ['/:network', '/:network/']) {
+    server.route<NetworkRoute>({ method: 'POST', url, handler: answer });
+    server.route<NetworkRoute>({ method: [...OTHER_METHODS], url, handler: refuseMethod });
+  }
 }
 
 type MethodTable = ReadonlyMap<string, Method>;
