@@ -270,7 +270,11 @@ describe('checkBlock', () => {
     ['a missing root', [left], 'not the root frame'],
     ['a missing last child', [root, left, leaf, next], 'a frame at depth 0 says 2 subtraces and has 1'],
     ['a missing grandchild', [root, left, right, next], 'a frame at depth 1 says 1 subtraces and has 0'],
-    ['a child too many', [root, left, leaf, right, { ...right, traceAddress: [2] }], 'more than its parent'],
+    [
+      'a child too many',
+      [root, left, leaf, right, { ...right, traceAddress: [2] }, next],
+      'says 2 subtraces and has 3',
+    ],
     ['a skipped child', [root, right], 'out of order'],
     ['a child without parent', [root, leaf], 'no parent'],
     ['a frame twice', [root, left, leaf, leaf], 'out of order'],
