@@ -91,9 +91,19 @@ function ofTrace(trace: Trace): Comparable {
     return { ...common, kind: callType.toUpperCase(), from, to, value, input, output, gas };
   }
   const { init, creationMethod = 'create' } = trace.action;
-  const to = failed ? undefined : trace.result?.address; // anvil names the address of a reverted creation, too
-  const output = trace.result?.code;
-  return { ...common, kind: creationMethod.toUpperCase(), from, to, value, input: init, output, gas };
+  // anvil names the address of a reverted creation, too
+  const to = !failed && trace.result && 'address' in trace.result ? trace.result.address : undefined;
+  const output = trace.result && ('code' in trace.result ? trace.result.code : trace.result.output);
+  return {
+    ...common,
+    kind: creationMethod.toUpperCase(),
+    from,
+    to,
+    value,
+    input: init,
+    output: output ?? undefined,
+    gas,
+  };
 }
 
 function ofFrame(frame: Frame, path: readonly number[], transaction: string): Comparable {

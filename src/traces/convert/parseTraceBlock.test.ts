@@ -122,11 +122,16 @@ describe('parseTraceBlock', () => {
     expect(one(besu)).toEqual({ ...without, error: 'Reverted', result: null });
   });
 
-  it('drops the address that a reverted creation would have had', () => {
-    expect(one({ ...create, error: 'Reverted' })).toMatchObject({ result: { code: '0x', gasUsed: '0x1' } });
-    expect((one({ ...create, error: 'Reverted' }) as { result: object }).result).not.toHaveProperty(
-      'address',
-    );
+  it.each([
+    ['as the draft has it', { gasUsed: '0x1', output: '0xdead' }],
+    ['as code', { code: '0xdead', gasUsed: '0x1' }],
+    [
+      'as code, with the address that there would have been',
+      { address: BOB, code: '0xdead', gasUsed: '0x1' },
+    ],
+  ])('keeps what a reverted creation gave back, where the node sends it %s', (_, result) => {
+    const trace = one({ ...create, error: 'Reverted', result });
+    expect(JSON.stringify(trace?.result)).toBe('{"gasUsed":"0x1","output":"0xdead"}');
   });
 
   it('gives rewards their null members, and drops those of nothing, of withdrawals and of the genesis block', () => {
