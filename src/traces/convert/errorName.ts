@@ -139,5 +139,6 @@ export function isPrecheckError(name: string | undefined): boolean {
  * Erigon tell the reason (`point is not on curve`) and Parity does not.
  */
 export function precompileErrorName(name: string): string {
-  return name === OUT_OF_GAS || isPrecheckError(name) ? name : BUILT_IN_FAILED;
+  // None of Ethereum's reverts: what does is a contract that a chain of its own rules has at that address.
+  return name === OUT_OF_GAS || name === REVERTED || isPrecheckError(name) ? name : BUILT_IN_FAILED;
 }
