@@ -179,6 +179,19 @@ describe('parseTraceBlock', () => {
     expect(parsed(root, empty)).toHaveLength(2);
   });
 
+  it('keeps a call that reverted: no precompiled contract does, but one that another chain has there may', () => {
+    const reverted = {
+      ...call,
+      action: { ...callAction, to: precompile('9') },
+      error: 'Reverted',
+      traceAddress: [0],
+    };
+    expect(parsed({ ...call, subtraces: 1 }, reverted)[1]).toMatchObject({
+      error: 'Reverted',
+      result: call.result,
+    });
+  });
+
   it('takes calls and creations out that failed their checks of balance and depth before they ran', () => {
     const traces = parsed(
       { ...call, subtraces: 3 },

@@ -86,9 +86,13 @@ function sound(frame: Frame, isRoot: boolean, inherited: number): Frame {
 
 const isCall = ({ opcode }: Frame) => opcode.includes('CALL');
 
+/** A precompiled contract does not revert: what does is a contract of another chain's at that address. */
+const isPrecompiled = (frame: Frame) =>
+  isCall(frame) && frame.to < 10 && frame.failure !== 'execution reverted';
+
 /** Whether Parity has the frame, below a root. */
 const isShown = (frame: Frame) =>
-  !frame.failure.startsWith('insuff') && !(isCall(frame) && frame.to < 10 && frame.value === 0);
+  !frame.failure.startsWith('insuff') && !(isPrecompiled(frame) && frame.value === 0);
 
 /** What is compared: who the frame is (its gas is its number) and where it stands. */
 interface Place {
