@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Trace } from '../../src/traces/trace.ts';
 import { type Anvil, SCRIPT_BLOCKS, startAnvil } from '../support/anvil.ts';
 import { type Geth, gethBinary, NO_GETH, startGeth } from '../support/geth.ts';
+import { comparable, executionGas, indexedOfAnvil, indexedOfGeth } from './convertedTraces.ts';
 import { type SameTraffic, sameTraffic } from './sameTraffic.ts';
 
 /** A frame of geth's callTracer. */
@@ -58,6 +59,22 @@ describe.skipIf(binary === undefined)(`anvil and geth, sent the same${binary ? '
     const right = ({ transaction }: Comparable) => !WRONG_IN_ANVIL.has(same.about.get(transaction) ?? '');
     expect(geth.filter(right)).toEqual(anvil.filter(right));
   });
+
+  test.for(['callTracer', 'flatCallTracer'] as const)(
+    'index to the same traces through %s, but for gas that was refunded',
+    (tracer) => {
+      const right = ({ transactionHash }: Trace) =>
+        !WRONG_IN_ANVIL.has(same.about.get(transactionHash ?? '') ?? '');
+      const anvil = indexedOfAnvil(same.anvil).filter(right);
+      const geth = indexedOfGeth(same.geth, tracer).filter(right);
+      expect(geth.map(comparable)).toEqual(anvil.map(comparable));
+
+      const exact = executionGas(anvil);
+      const used = [...executionGas(geth)].map(([hash, gas]) => ({ gas, exact: exact.get(hash) ?? -1 }));
+      expect(used.filter(({ gas, exact }) => gas > exact)).toEqual([]);
+      expect(used.filter(({ gas, exact }) => gas === exact).length / used.length).toBeGreaterThan(0.8);
+    },
+  );
 });
 
 /** What both nodes say of a frame. The root's gas is not among it: geth counts what the transaction itself costs. */
@@ -91,9 +108,19 @@ function ofTrace(trace: Trace): Comparable {
     return { ...common, kind: callType.toUpperCase(), from, to, value, input, output, gas };
   }
   const { init, creationMethod = 'create' } = trace.action;
-  const to = failed ? undefined : trace.result?.address; // anvil names the address of a reverted creation, too
-  const output = trace.result?.code;
-  return { ...common, kind: creationMethod.toUpperCase(), from, to, value, input: init, output, gas };
+  // anvil names the address of a reverted creation, too
+  const to = !failed && trace.result && 'address' in trace.result ? trace.result.address : undefined;
+  const output = trace.result && ('code' in trace.result ? trace.result.code : trace.result.output);
+  return {
+    ...common,
+    kind: creationMethod.toUpperCase(),
+    from,
+    to,
+    value,
+    input: init,
+    output: output ?? undefined,
+    gas,
+  };
 }
 
 function ofFrame(frame: Frame, path: readonly number[], transaction: string): Comparable {
