@@ -14,6 +14,7 @@ import type { BlockTransaction } from './parseTransactions.ts';
 import type { Place } from './place.ts';
 import { readAddress, readData, readQuantity } from './readHex.ts';
 import { asList, asObject, type Members } from './readJson.ts';
+import { NOBODY } from './restoreDestroyed.ts';
 import { TraceFormatError } from './traceFormatError.ts';
 
 /** geth's opcodes and what Parity calls them. */
@@ -139,10 +140,13 @@ export class CallFrameReader {
 
   #selfdestruct(members: Members, placement: FramePlacement): SuicideTrace {
     const place = this.#place;
+    const address = readAddress(members['from'], place, 'from');
+    // Without a name there is nothing else: see restoreDestroyed.
+    const absent = address === NOBODY ? { value: ZERO, to: NOBODY } : {};
     const action = {
-      address: readAddress(members['from'], place, 'from'),
-      balance: readQuantity(members['value'], place, 'value'),
-      refundAddress: readAddress(members['to'], place, 'to'),
+      address,
+      balance: readQuantity(members['value'] ?? absent.value, place, 'value'),
+      refundAddress: readAddress(members['to'] ?? absent.to, place, 'to'),
     };
     return assembleFrame(action, placement, readErrorName(members['error'], place), null, 'suicide');
   }

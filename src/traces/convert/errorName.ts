@@ -133,3 +133,11 @@ function nameOf(text: string): string {
 export function isPrecheckError(name: string | undefined): boolean {
   return name === INSUFFICIENT_BALANCE || name === DEPTH_EXCEEDED;
 }
+
+/**
+ * The name of a failure in a precompiled contract. They fail for want of gas or for bad input, of which geth and
+ * Erigon tell the reason (`point is not on curve`) and Parity does not.
+ */
+export function precompileErrorName(name: string): string {
+  return name === OUT_OF_GAS || isPrecheckError(name) ? name : BUILT_IN_FAILED;
+}

@@ -2,10 +2,12 @@ import type { Quantity, Trace } from '../trace.ts';
 import { type Fork, type ForkSchedule, forkAt } from './forks.ts';
 import { ZERO } from './frame.ts';
 import { floorGas, intrinsicGas } from './intrinsicGas.ts';
+import { namePrecompileFailures } from './namePrecompileFailures.ts';
 import type { FullHeader } from './parseHeader.ts';
 import type { BlockTransaction } from './parseTransactions.ts';
 import { precompilesUnder } from './precompiles.ts';
 import { isPrecheckFailure, removeFrames } from './removeFrames.ts';
+import { restoreDestroyed } from './restoreDestroyed.ts';
 
 /**
  * Makes geth's frames of a block those that Parity has: takes away the frames that Parity does not show, and gives the
@@ -22,8 +24,10 @@ export function parityFrames(
   schedule: ForkSchedule,
 ): Trace[] {
   const fork = forkAt(schedule, header);
-  correctRoots(transactions, frames, gasUsed, fork);
   const precompiles = precompilesUnder(fork);
+  restoreDestroyed(frames);
+  namePrecompileFailures(frames, precompiles);
+  correctRoots(transactions, frames, gasUsed, fork);
   const isPrecompiled = (frame: Trace) =>
     frame.type === 'call' && frame.action.value === ZERO && precompiles.has(frame.action.to);
   return removeFrames(frames, (frame) => isPrecheckFailure(frame) || isPrecompiled(frame));

@@ -2,6 +2,7 @@ import type { Address, BlockHeader, Hash } from '../trace.ts';
 import type { Place } from './place.ts';
 import { readAddress, readHash, readQuantity } from './readHex.ts';
 import { asList, asObject } from './readJson.ts';
+import { NOBODY } from './restoreDestroyed.ts';
 import { TraceFormatError } from './traceFormatError.ts';
 
 /** A header with what the rewards of proof of work, and the gas rules, are computed from. */
@@ -19,8 +20,6 @@ export interface FullHeader extends BlockHeader {
 const MAX_TRANSACTIONS = 1_000_000;
 /** Ethereum allows two. */
 const MAX_UNCLES = 16;
-/** Members that chains without uncles or miners leave out are read as none. */
-const NOBODY = `0x${'0'.repeat(40)}`;
 
 /**
  * The header from a node's answer to `eth_getBlockByNumber`, `eth_getBlockByHash` or `eth_getUncleBy…`; the

@@ -1,9 +1,11 @@
 import type { Trace } from '../trace.ts';
 import { MAX_FRAMES, ZERO } from './frame.ts';
 import { FrameReader } from './frameReader.ts';
+import { namePrecompileFailures } from './namePrecompileFailures.ts';
 import { precompilesUnder } from './precompiles.ts';
 import { asList } from './readJson.ts';
 import { isPrecheckFailure, removeFrames } from './removeFrames.ts';
+import { restoreDestroyed } from './restoreDestroyed.ts';
 
 /**
  * The canonical traces of a block from a node's answer to `trace_block`: Erigon, Nethermind, Besu, Reth, anvil,
@@ -21,6 +23,8 @@ export function parseTraceBlock(answer: unknown): Trace[] {
     const trace = reader.read(list[i], i);
     if (trace) traces.push(trace);
   }
+  restoreDestroyed(traces);
+  namePrecompileFailures(traces, PRECOMPILES);
   return removeFrames(traces, (trace) => isPrecheckFailure(trace) || ranPrecompile(trace));
 }
 
