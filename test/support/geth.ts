@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { ACCOUNTS } from '../../src/devchain/accounts.ts';
-import { type Node, startProcess } from '../../src/devchain/index.ts';
+import { type Node, NodeError, startProcess } from '../../src/devchain/index.ts';
 
 /** What anvil gives each of its accounts, in wei. */
 const BALANCE = `0x${(10_000n * 10n ** 18n).toString(16)}`;
@@ -74,9 +74,14 @@ async function genesisWithAccounts(): Promise<object> {
   return { ...genesis, alloc: { ...genesis.alloc, ...Object.fromEntries(accounts) } };
 }
 
-/** Resolves when a transaction is in a block. */
+/** Resolves when a transaction is in a block, and geth has come to index it. */
 export async function mined(node: Node, hash: string): Promise<void> {
-  while ((await node.call('eth_getTransactionReceipt', hash)) === null) await pause(POLL_MS);
+  const receipt = () =>
+    node.call<object | null>('eth_getTransactionReceipt', hash).catch((error: unknown) => {
+      if (error instanceof NodeError && error.message.includes('indexing is in progress')) return null;
+      throw error;
+    });
+  while ((await receipt()) === null) await pause(POLL_MS);
 }
 
 /** The layout that keeps every state for as long as the test runs. */
