@@ -2,9 +2,16 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { ConfigError } from '../config/index.ts';
+import { ApiFailure } from '../rules/client/index.ts';
+import { StoreUnavailable } from '../rules/index.ts';
+import { RuleFileError } from '../rules/plan/index.ts';
 import { DataDirInUseError } from '../server/index.ts';
+import { registerAudit } from './commands/audit.ts';
 import { registerDev } from './commands/dev.ts';
+import { registerRules } from './commands/rules.ts';
 import { registerStart } from './commands/start.ts';
+import { registerToken } from './commands/token.ts';
+import { OperatorError } from './operatorError.ts';
 
 /** Wrong usage or configuration, as against a failure while running (1). */
 const EXIT_CODE_USAGE = 64;
@@ -28,6 +35,9 @@ const program = new Command('floodgate')
 
 registerStart(program);
 registerDev(program);
+registerRules(program);
+registerToken(program);
+registerAudit(program);
 
 try {
   await program.parseAsync();
@@ -41,5 +51,6 @@ process.exit();
 
 /** Errors that the operator mends: their message says all. */
 function isOperators(error: unknown): boolean {
-  return error instanceof ConfigError || error instanceof DataDirInUseError;
+  const kinds = [ConfigError, DataDirInUseError, OperatorError, StoreUnavailable, ApiFailure, RuleFileError];
+  return kinds.some((kind) => error instanceof kind);
 }

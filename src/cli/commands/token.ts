@@ -10,12 +10,12 @@ import {
   type Token,
   wallClock,
 } from '../../rules/index.ts';
+import { OperatorError } from '../operatorError.ts';
 import { formatTable } from './rulesTable.ts';
-import { commandActor, dataDirOption, withStorage } from './tokenStorage.ts';
+import { addDataDirFlags, commandActor, withStorage } from './tokenStorage.ts';
 import { readMoment } from './tokenTime.ts';
 
 interface CreateOptions {
-  readonly dataDir: string;
   readonly account?: string[];
   readonly allAccounts?: boolean;
   readonly permission: Permission[];
@@ -25,7 +25,6 @@ interface CreateOptions {
 }
 
 interface ListOptions {
-  readonly dataDir: string;
   readonly json?: boolean;
 }
 
@@ -33,7 +32,7 @@ interface ListOptions {
 export function registerToken(program: Command): void {
   const token = program.command('token').description('create, list and revoke API tokens of the rules API');
 
-  token
+  const create = token
     .command('create')
     .description('create a token and show it, this once')
     .addOption(new Option('--account <id...>', 'accounts that the token is for').argParser(collectAccount))
@@ -46,36 +45,37 @@ export function registerToken(program: Command): void {
     .option('--expires <when>', 'a span (90d, 12h) or a date (2027-01-31); never where left out')
     .option('--label <text>', 'what the token is for', '')
     .option('--json', 'print a JSON object')
-    .addOption(dataDirOption())
     .action(createToken);
+  addDataDirFlags(create);
 
-  token
+  const list = token
     .command('list')
     .description('list all tokens, without their secrets')
     .option('--json', 'print a JSON object a line')
-    .addOption(dataDirOption())
     .action(listTokens);
+  addDataDirFlags(list);
 
-  token
+  const revoke = token
     .command('revoke')
     .description('revoke tokens by id; holds at once, also in a running server')
     .argument('<id...>', 'ids as `floodgate token list` shows them')
-    .addOption(dataDirOption())
     .action(revokeTokens);
+  addDataDirFlags(revoke);
 }
 
-async function createToken(options: CreateOptions): Promise<void> {
+async function createToken(options: CreateOptions, command: Command): Promise<void> {
   const accounts: NewToken['accounts'] | undefined = options.allAccounts ? 'all' : options.account;
-  if (!accounts) throw new Error('Say which accounts the token is for: --account ID, or --all-accounts');
+  if (!accounts)
+    throw new OperatorError('Say which accounts the token is for: --account ID, or --all-accounts');
   const now = wallClock();
   const expires_on = options.expires === undefined ? null : readMoment(options.expires, now, 'future');
   if (expires_on !== null && expires_on <= formatTimestamp(now))
-    throw new Error(`--expires ${options.expires} is in the past; the token would never work`);
+    throw new OperatorError(`--expires ${options.expires} is in the past; the token would never work`);
 
   const secret = newTokenSecret();
   const hash = hashSecret(secret).toString('hex');
   const fields = { hash, label: options.label, accounts, permissions: options.permission, expires_on };
-  const token = await withStorage(options.dataDir, ({ tokens }) => tokens.create(fields, commandActor()), {
+  const token = await withStorage(command, ({ tokens }) => tokens.create(fields, commandActor()), {
     create: true,
   });
 
@@ -88,8 +88,8 @@ async function createToken(options: CreateOptions): Promise<void> {
   print(secret);
 }
 
-async function listTokens(options: ListOptions): Promise<void> {
-  const tokens = await withStorage(options.dataDir, (storage) => storage.tokens.list());
+async function listTokens(options: ListOptions, command: Command): Promise<void> {
+  const tokens = await withStorage(command, (storage) => storage.tokens.list());
   if (options.json) {
     for (const token of tokens) print(JSON.stringify(shownToken(token)));
     return;
@@ -105,8 +105,8 @@ async function listTokens(options: ListOptions): Promise<void> {
   print(formatTable(['id', 'status', 'accounts', 'permissions', 'expires (UTC)', 'label'], rows));
 }
 
-async function revokeTokens(ids: string[], options: ListOptions): Promise<void> {
-  const unknown = await withStorage(options.dataDir, async ({ tokens }) => {
+async function revokeTokens(ids: string[], _options: object, command: Command): Promise<void> {
+  const unknown = await withStorage(command, async ({ tokens }) => {
     const missing: string[] = [];
     for (const id of ids) {
       const revoked = await tokens.revoke(id, commandActor());
@@ -116,7 +116,9 @@ async function revokeTokens(ids: string[], options: ListOptions): Promise<void> 
     return missing;
   });
   if (unknown.length > 0)
-    throw new Error(`No token has the id ${unknown.join(', ')}; \`floodgate token list\` shows the ids`);
+    throw new OperatorError(
+      `No token has the id ${unknown.join(', ')}; \`floodgate token list\` shows the ids`,
+    );
 }
 
 function statusOf(token: Token): 'active' | 'revoked' | 'expired' {
