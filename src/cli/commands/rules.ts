@@ -93,10 +93,11 @@ async function updateRule(id: string, flags: RuleFlags, command: Command): Promi
 }
 
 async function deleteRules(ids: string[], options: { all?: boolean }, command: Command): Promise<void> {
-  if (options.all === ids.length > 0)
+  const all = options.all ?? false;
+  if (all === ids.length > 0)
     throw new OperatorError('Say which rules to delete: their ids, or --all for every rule of the account');
   const { client, account } = connect(command);
-  if (options.all) {
+  if (all) {
     await client.deleteAll();
     print(`all rules of account ${account} deleted`);
     return;
