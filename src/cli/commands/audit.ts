@@ -6,6 +6,7 @@ import {
   settingMembers,
   wallClock,
 } from '../../rules/index.ts';
+import { print } from '../print.ts';
 import { formatTable } from './rulesTable.ts';
 import { addDataDirFlags, withStorage } from './tokenStorage.ts';
 import { readMoment } from './tokenTime.ts';
@@ -51,7 +52,7 @@ async function showAudit(options: AuditOptions, command: Command): Promise<void>
   await withStorage(command, async ({ audit }) => {
     // Without a limit entries are printed as they are read: an audit may be longer than memory.
     if (limit === Number.POSITIVE_INFINITY && options.json) {
-      for await (const entry of audit.read(filter)) print(JSON.stringify(entry));
+      for await (const entry of audit.read(filter)) await print(JSON.stringify(entry));
       return;
     }
     const latest: AuditEntry[] = [];
@@ -60,9 +61,11 @@ async function showAudit(options: AuditOptions, command: Command): Promise<void>
       latest.push(entry);
     }
     latest.reverse();
-    if (options.json) for (const entry of latest) print(JSON.stringify(entry));
+    if (options.json) for (const entry of latest) await print(JSON.stringify(entry));
     else
-      print(formatTable(['when (UTC)', 'who', 'from', 'what', 'account', 'id', 'change'], latest.map(rowOf)));
+      await print(
+        formatTable(['when (UTC)', 'who', 'from', 'what', 'account', 'id', 'change'], latest.map(rowOf)),
+      );
   });
 }
 
@@ -92,8 +95,4 @@ function readAccount(value: string): string {
 function readLimit(value: string): number {
   if (!/^[1-9]\d{0,8}$/.test(value)) throw new InvalidArgumentError('It must be a whole number from 1.');
   return Number(value);
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

@@ -11,6 +11,7 @@ import {
 } from '../../rules/index.ts';
 import { formatRuleFile } from '../../rules/plan/index.ts';
 import { OperatorError } from '../operatorError.ts';
+import { print } from '../print.ts';
 import { addConnectionFlags, connect } from './rulesConnection.ts';
 import { registerPlan } from './rulesPlan.ts';
 import { formatTable } from './rulesTable.ts';
@@ -71,8 +72,8 @@ interface RuleFlags {
 
 async function list(options: { json?: boolean }, command: Command): Promise<void> {
   const rules = await connect(command).client.list();
-  if (options.json) for (const rule of rules) print(JSON.stringify(rule));
-  else print(tableOf(rules));
+  if (options.json) for (const rule of rules) await print(JSON.stringify(rule));
+  else await print(tableOf(rules));
 }
 
 async function createRule(flags: RuleFlags, command: Command): Promise<void> {
@@ -80,7 +81,7 @@ async function createRule(flags: RuleFlags, command: Command): Promise<void> {
   const rule = { scope, name, ...settingsOf(flags) } as NewRule; // all flags are mandatory; the server checks the values
   const created = await connect(command).client.create(rule);
   for (const message of created.messages) process.stderr.write(`note: ${message}\n`);
-  show(created.rule, flags);
+  await show(created.rule, flags);
 }
 
 async function updateRule(id: string, flags: RuleFlags, command: Command): Promise<void> {
@@ -89,7 +90,7 @@ async function updateRule(id: string, flags: RuleFlags, command: Command): Promi
     throw new OperatorError(
       `Say what to change: ${settingMembers.map((member) => `--${member.replace('_', '-')}`).join(', ')}`,
     );
-  show(await connect(command).client.update(id, changes), flags);
+  await show(await connect(command).client.update(id, changes), flags);
 }
 
 async function deleteRules(ids: string[], options: { all?: boolean }, command: Command): Promise<void> {
@@ -99,18 +100,18 @@ async function deleteRules(ids: string[], options: { all?: boolean }, command: C
   const { client, account } = connect(command);
   if (all) {
     await client.deleteAll();
-    print(`all rules of account ${account} deleted`);
+    await print(`all rules of account ${account} deleted`);
     return;
   }
   for (const id of ids) {
     await client.delete(id);
-    print(`${id} deleted`);
+    await print(`${id} deleted`);
   }
 }
 
 async function exportRules(_options: object, command: Command): Promise<void> {
   const { client, account } = connect(command);
-  process.stdout.write(formatRuleFile(account, await client.list()));
+  await print(formatRuleFile(account, await client.list()).trimEnd());
 }
 
 function settingsOf(flags: RuleFlags): Partial<RuleSettings> {
@@ -124,8 +125,8 @@ function settingsOf(flags: RuleFlags): Partial<RuleSettings> {
   return Object.fromEntries(given) as Partial<RuleSettings>; // each flag allows only the values of its setting
 }
 
-function show(rule: Rule, { json }: { json?: boolean }): void {
-  print(json ? JSON.stringify(rule) : tableOf([rule]));
+function show(rule: Rule, { json }: { json?: boolean }): Promise<void> {
+  return print(json ? JSON.stringify(rule) : tableOf([rule]));
 }
 
 function tableOf(rules: readonly Rule[]): string {
@@ -140,8 +141,4 @@ function tableOf(rules: readonly Rule[]): string {
       rule.modified_on.slice(0, 19).replace('T', ' '),
     ]),
   );
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

@@ -12,6 +12,7 @@ import {
   readRuleFile,
 } from '../../rules/plan/index.ts';
 import { OperatorError } from '../operatorError.ts';
+import { print } from '../print.ts';
 import { addConnectionFlags, connect } from './rulesConnection.ts';
 import { printable } from './rulesTable.ts';
 
@@ -45,7 +46,7 @@ export function registerPlan(rules: Command): void {
 
 async function showPlan(file: string, _options: object, command: Command): Promise<void> {
   const { plan } = await planOf(file, command);
-  print(plan);
+  await printPlan(plan);
   if (isRisky(plan))
     process.stderr.write('note: apply will want --force for this: it touches over a third of the rules\n');
   if (!isEmpty(plan)) process.exitCode = EXIT_CODE_CHANGES;
@@ -53,7 +54,7 @@ async function showPlan(file: string, _options: object, command: Command): Promi
 
 async function applyFile(file: string, options: ApplyOptions, command: Command): Promise<void> {
   const { plan, client } = await planOf(file, command);
-  print(plan);
+  await printPlan(plan);
   if (options.plan !== undefined && options.plan !== planFingerprint(plan))
     throw new OperatorError(
       `The plan is ${planFingerprint(plan)} now, not ${options.plan}; nothing was changed`,
@@ -98,9 +99,7 @@ function readText(file: string): string {
   }
 }
 
-function print(plan: Plan): void {
+function printPlan(plan: Plan): Promise<void> {
   const coloured = process.stdout.isTTY && !process.env['NO_COLOR'];
-  process.stdout.write(
-    `${formatPlan(plan, (colour, text) => (coloured ? styleText(colour, text) : text))}\n`,
-  );
+  return print(formatPlan(plan, (colour, text) => (coloured ? styleText(colour, text) : text)));
 }

@@ -11,6 +11,7 @@ import {
   wallClock,
 } from '../../rules/index.ts';
 import { OperatorError } from '../operatorError.ts';
+import { print } from '../print.ts';
 import { formatTable } from './rulesTable.ts';
 import { addDataDirFlags, commandActor, withStorage } from './tokenStorage.ts';
 import { readMoment } from './tokenTime.ts';
@@ -85,13 +86,13 @@ async function createToken(options: CreateOptions, command: Command): Promise<vo
     `Token ${token.id}: accounts ${accountsOf(token)}, ${token.permissions.join(' ')}, expires ${expires_on ?? 'never'}.\n` +
       'It is shown this once; keep it where only its user can read it:\n',
   );
-  print(secret);
+  await print(secret);
 }
 
 async function listTokens(options: ListOptions, command: Command): Promise<void> {
   const tokens = await withStorage(command, (storage) => storage.tokens.list());
   if (options.json) {
-    for (const token of tokens) print(JSON.stringify(shownToken(token)));
+    for (const token of tokens) await print(JSON.stringify(shownToken(token)));
     return;
   }
   const rows = tokens.map((token) => [
@@ -102,7 +103,7 @@ async function listTokens(options: ListOptions, command: Command): Promise<void>
     token.expires_on?.slice(0, 19) ?? 'never',
     token.label,
   ]);
-  print(formatTable(['id', 'status', 'accounts', 'permissions', 'expires (UTC)', 'label'], rows));
+  await print(formatTable(['id', 'status', 'accounts', 'permissions', 'expires (UTC)', 'label'], rows));
 }
 
 async function revokeTokens(ids: string[], _options: object, command: Command): Promise<void> {
@@ -110,7 +111,7 @@ async function revokeTokens(ids: string[], _options: object, command: Command): 
     const missing: string[] = [];
     for (const id of ids) {
       const revoked = await tokens.revoke(id, commandActor());
-      if (revoked) print(`${id} revoked`);
+      if (revoked) await print(`${id} revoked`);
       else missing.push(id);
     }
     return missing;
@@ -146,8 +147,4 @@ function collectPermission(value: string, previous?: Permission[]): Permission[]
   // The parser is handed the default first, which is the whole list.
   const chosen = previous?.length === permissions.length ? [] : (previous ?? []);
   return [...new Set([...chosen, permission])];
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }
