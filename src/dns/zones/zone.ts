@@ -38,8 +38,9 @@ export class Zone {
   readonly name: string;
   /** All names of the zone are in the profile: it was read from a file or by transfer. */
   seeded = false;
-  /** Any name answers here: a wildcard's parent, or what is delegated. */
-  boundless: boolean;
+  /** Any name answers here: a wildcard's parent, or what is delegated. Set by the seed of the zone named beside. */
+  boundless = false;
+  boundlessBy = '';
 
   unknownShare = USUAL_NXDOMAIN_SHARE;
   nxdomainShare = USUAL_NXDOMAIN_SHARE;
@@ -69,9 +70,8 @@ export class Zone {
   #minuteQueries = 0;
   #minuteSeconds = 0;
 
-  constructor(name: string, boundless = false) {
+  constructor(name: string) {
     this.name = name;
-    this.boundless = boundless;
   }
 
   /** Whether membership in the profile says nothing here, so that only the zone's rate is judged. */
