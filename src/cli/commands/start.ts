@@ -1,0 +1,29 @@
+import type { Command } from 'commander';
+import { ConfigError } from '../../config/index.ts';
+import { startServer } from '../../server/index.ts';
+import { addConfigFlags, readConfig } from '../configFlags.ts';
+import { createLogger } from '../logger.ts';
+import { untilSignal } from '../runUntilSignal.ts';
+
+/** `floodgate start`: for real use. */
+export function registerStart(program: Command): void {
+  const command = program
+    .command('start')
+    .description(
+      'Run Floodgate in front of your own servers: the rules API, and the gateway in front of --upstream.',
+    );
+  addConfigFlags(command).action(async () => {
+    const config = readConfig(command);
+    if (config.upstream.length === 0 && !config.rulesOnly)
+      throw new ConfigError(
+        'no Ethereum node to index: name one with --upstream URL (or FLOODGATE_UPSTREAM), or serve only the rules API ' +
+          'with --rules-only. To try Floodgate without a node of your own run `floodgate dev`',
+      );
+    const logger = createLogger(config.log.level);
+    const stopped = untilSignal(logger);
+    const server = await startServer({ config, logger });
+    await stopped;
+    await server.stop();
+    logger.info('stopped');
+  });
+}

@@ -1,0 +1,45 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { ConfigError } from '../config/index.ts';
+import { DataDirInUseError } from '../server/index.ts';
+import { registerDev } from './commands/dev.ts';
+import { registerStart } from './commands/start.ts';
+
+/** Wrong usage or configuration, as against a failure while running (1). */
+const EXIT_CODE_USAGE = 64;
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+const program = new Command('floodgate')
+  .description(
+    'Keeps floods off the servers behind it: DNS servers by protection rules with a REST API, Ethereum nodes by a\n' +
+      'JSON-RPC gateway that answers trace_filter from its own index.',
+  )
+  .version(version)
+  .showHelpAfterError()
+  .addHelpText(
+    'after',
+    '\nEvery option can stand in floodgate.yaml, in a variable or on the command line, in rising order.\n' +
+      "`floodgate COMMAND --help` shows a command's options with their names, defaults and allowed values.",
+  );
+
+registerStart(program);
+registerDev(program);
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.stderr.write(`floodgate: ${error instanceof Error ? error.message : error}\n`);
+  if (!isOperators(error) && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+  process.exitCode = error instanceof ConfigError ? EXIT_CODE_USAGE : 1;
+}
+// What is still open (a stuck socket, a timer of a library) must not keep a stopped program alive.
+process.exit();
+
+/** Errors that the operator mends: their message says all. */
+function isOperators(error: unknown): boolean {
+  return error instanceof ConfigError || error instanceof DataDirInUseError;
+}

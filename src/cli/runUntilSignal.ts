@@ -1,0 +1,22 @@
+import type { Logger } from 'pino';
+
+/** Pressed Ctrl-C twice, or a second SIGTERM: the operator does not want to wait. */
+const EXIT_CODE_FORCED = 130;
+
+/** Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. */
+export function untilSignal(logger: Logger): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let asked = false;
+    const stop = (signal: NodeJS.Signals): void => {
+      if (asked) process.exit(EXIT_CODE_FORCED);
+      asked = true;
+      logger.info(
+        { signal },
+        'stopping: running requests are finished first; press Ctrl-C again to stop at once',
+      );
+      resolve(signal);
+    };
+    process.on('SIGINT', stop);
+    process.on('SIGTERM', stop);
+  });
+}

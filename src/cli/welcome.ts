@@ -1,0 +1,54 @@
+import type { Config } from '../config/index.ts';
+
+/** The account that the printed examples use; any other name works as well. */
+const EXAMPLE_ACCOUNT = 'dev';
+
+/** Blocks of the development chain in which every shape of trace has been there, with an address that has many. */
+export interface ExampleQuery {
+  readonly fromBlock: number;
+  readonly toBlock: number;
+  readonly fromAddress?: string;
+}
+
+const RULES_PATH = 'network/advanced_dns_protection/configs/dns_protection/rules';
+
+/** What `floodgate dev` prints first: where everything is, and three lines to paste. */
+export function welcome(url: string, config: Config, example: ExampleQuery | undefined): string {
+  const rules = `${url}/client/v4/accounts/${EXAMPLE_ACCOUNT}/${RULES_PATH}`;
+  const gateway = `${url}/v1/mainnet`;
+  const rule = JSON.stringify({
+    scope: 'global',
+    name: 'global',
+    mode: 'monitoring',
+    profile_sensitivity: 'low',
+    rate_sensitivity: 'medium',
+    burst_sensitivity: 'medium',
+  });
+  const filter = {
+    ...(example ?? {}),
+    ...(example?.fromAddress && { fromAddress: [example.fromAddress] }),
+    count: 3,
+  };
+  const call = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'trace_filter', params: [filter] });
+  const lines = [
+    'Floodgate is running.',
+    '',
+    `  Rules API   ${url}/client/v4`,
+    ...(config.rulesOnly ? [] : [`  Gateway     ${gateway}`]),
+    `  Account     ${EXAMPLE_ACCOUNT}`,
+    `  API token   ${config.apiToken}`,
+    `  Data        ${config.dataDir}`,
+    '',
+    'Create a rule, list the rules, ask for traces:',
+    '',
+    `curl -s '${rules}' -H 'Authorization: Bearer ${config.apiToken}' --data '${rule}'`,
+    `curl -s '${rules}' -H 'Authorization: Bearer ${config.apiToken}'`,
+    ...(config.rulesOnly
+      ? []
+      : [`curl -s '${gateway}' -H 'Content-Type: application/json' --data '${call}'`]),
+    '',
+    'Ctrl-C stops it. The next start finds the data again.',
+    '',
+  ];
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,32 @@
+import { type TSchema, Type } from 'typebox';
+import type { OptionNotes } from './option.ts';
+
+/** The constraints that a schema may carry; typebox keeps them in the schema but not in its type. */
+interface Constraints {
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly maxItems?: number;
+  readonly pattern?: string;
+}
+
+/** What values a schema allows, in words. */
+export function allowed(schema: TSchema & OptionNotes): string {
+  const limits = schema as Constraints; // see Constraints
+  const unit = schema.unit === undefined ? '' : ` (${schema.unit})`;
+  if (Type.IsUnion(schema)) return schema.anyOf.map((member) => allowed(member)).join(', ');
+  if (Type.IsLiteral(schema)) return JSON.stringify(schema.const);
+  if (Type.IsBoolean(schema)) return 'true, false';
+  if (Type.IsInteger(schema)) return `a whole number from ${limits.minimum} to ${limits.maximum}${unit}`;
+  if (Type.IsArray(schema)) return `a list of at most ${limits.maxItems}, each ${allowed(schema.items)}`;
+  if (Type.IsString(schema)) return allowedText(limits);
+  return 'see docs/configuration.md';
+}
+
+function allowedText(limits: Constraints): string {
+  if (limits.pattern === '^https?://') return 'a URL that starts with http:// or https://';
+  if (limits.maxLength !== undefined)
+    return `${limits.minLength ?? 0} to ${limits.maxLength} visible ASCII characters without spaces`;
+  return 'a text that is not empty';
+}

@@ -1,0 +1,5 @@
+export { allowed } from './allowed.ts';
+export { ConfigError } from './configError.ts';
+export { type ConfigSources, loadConfig } from './load.ts';
+export { type Option, optionsOf } from './option.ts';
+export { type Config, ConfigSchema, LOG_LEVELS } from './schema.ts';

@@ -1,0 +1,118 @@
+import { Type } from 'typebox';
+import { Value } from 'typebox/value';
+import { parse as parseYaml } from 'yaml';
+import { allowed } from './allowed.ts';
+import { ConfigError } from './configError.ts';
+import { type Option, optionsOf } from './option.ts';
+import { type Config, ConfigSchema } from './schema.ts';
+
+/** Where values come from, in rising order: the file, the variables, the flags. */
+export interface ConfigSources {
+  /** Name and text of the configuration file, where there is one. */
+  readonly file?: { readonly name: string; readonly text: string };
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Values of flags by the option's path; lists as arrays, everything else as text. */
+  readonly flags: Readonly<Record<string, string | readonly string[] | boolean | undefined>>;
+  /** Defaults that take the place of the schema's, by path. */
+  readonly defaults?: Readonly<Record<string, unknown>>;
+}
+
+const OPTIONS = optionsOf(ConfigSchema);
+
+type Tree = Record<string, unknown>;
+
+/** The whole configuration. Throws ConfigError on the first option that is not as the schema wants it. */
+export function loadConfig(sources: ConfigSources): Config {
+  const tree: Tree = {};
+  for (const option of OPTIONS) {
+    const fallback = sources.defaults?.[option.path] ?? option.schema.default;
+    if (fallback !== undefined) set(tree, option.path, fallback);
+    else set(tree, option.path, undefined);
+  }
+  if (sources.file !== undefined) mergeFile(tree, sources.file);
+  for (const option of OPTIONS) {
+    const text = sources.environment[option.variable];
+    if (text !== undefined && text !== '') set(tree, option.path, parseText(option, text, option.variable));
+    const flag = sources.flags[option.path];
+    if (flag !== undefined) set(tree, option.path, parseText(option, flag, option.flag));
+  }
+  return Value.Clean(ConfigSchema, tree) as Config; // every leaf was checked by `check` on its way in
+}
+
+function mergeFile(tree: Tree, file: { name: string; text: string }): void {
+  const content = parseFile(file);
+  if (content === null || content === undefined) return;
+  if (!isTree(content)) throw new ConfigError(`${file.name}: expected options by name, like "port: 8420"`);
+  mergeMembers(tree, content, '', file.name);
+}
+
+function parseFile(file: { name: string; text: string }): unknown {
+  try {
+    return parseYaml(file.text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(`${file.name} is not valid YAML: ${reason}`);
+  }
+}
+
+function mergeMembers(tree: Tree, content: Tree, prefix: string, fileName: string): void {
+  for (const [key, value] of Object.entries(content)) {
+    const path = `${prefix}${key}`;
+    const option = OPTIONS.find((known) => known.path === path);
+    if (option !== undefined) {
+      set(tree, path, check(option, value, `${path} in ${fileName}`));
+    } else if (OPTIONS.some((known) => known.path.startsWith(`${path}.`))) {
+      if (!isTree(value)) throw new ConfigError(`${path} in ${fileName}: expected options by name below it`);
+      mergeMembers(tree, value, `${path}.`, fileName);
+    } else {
+      const siblings = OPTIONS.filter((known) => known.path.startsWith(prefix)).map((known) => known.path);
+      throw new ConfigError(
+        `${path} in ${fileName}: there is no such option; there are ${siblings.join(', ')}`,
+      );
+    }
+  }
+}
+
+function parseText(option: Option, text: string | readonly string[] | boolean, source: string): unknown {
+  const { schema } = option;
+  if (typeof text !== 'string') return check(option, text, source);
+  if (Type.IsArray(schema))
+    return check(
+      option,
+      text.split(',').map((item) => item.trim()),
+      source,
+    );
+  if (Type.IsInteger(schema)) return check(option, /^-?\d+$/.test(text) ? Number(text) : text, source);
+  if (Type.IsBoolean(schema)) return check(option, { true: true, false: false }[text] ?? text, source);
+  return check(option, text, source);
+}
+
+function check(option: Option, value: unknown, source: string): unknown {
+  if (Value.Check(option.schema, value)) return value;
+  const shown = option.schema.secret ? '(not shown)' : shorten(JSON.stringify(value));
+  throw new ConfigError(`${source} is ${shown}; allowed: ${allowed(option.schema)}`);
+}
+
+const MAX_SHOWN_LENGTH = 120;
+
+const shorten = (text: string | undefined): string =>
+  text === undefined
+    ? 'nothing'
+    : text.length > MAX_SHOWN_LENGTH
+      ? `${text.slice(0, MAX_SHOWN_LENGTH)}…`
+      : text;
+
+function set(tree: Tree, path: string, value: unknown): void {
+  const keys = path.split('.');
+  let node = tree;
+  for (const key of keys.slice(0, -1)) {
+    if (!isTree(node[key])) node[key] = {};
+    node = node[key] as Tree; // made so on the line above
+  }
+  const last = keys.at(-1) ?? path;
+  if (value === undefined) delete node[last];
+  else node[last] = value;
+}
+
+const isTree = (value: unknown): value is Tree =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

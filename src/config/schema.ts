@@ -1,0 +1,111 @@
+/**
+ * The configuration: one schema, from which the file's form, the variables, the flags, their checks, their defaults and
+ * their documentation all come. Add an option here and nowhere else.
+ */
+import { type Static, Type } from 'typebox';
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+
+const Log = Type.Object(
+  {
+    level: Type.Union(
+      LOG_LEVELS.map((level) => Type.Literal(level)),
+      { default: 'info', description: 'Least important lines that are logged.' },
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const Gateway = Type.Object(
+  {
+    corsOrigins: Type.Array(Type.String({ minLength: 1 }), {
+      default: ['*'],
+      maxItems: 100,
+      description: 'Origins whose pages may call the gateway from a browser; * for any.',
+    }),
+    maxBodyBytes: Type.Integer({
+      minimum: 1024,
+      maximum: 64 * 1024 * 1024,
+      default: 2 * 1024 * 1024,
+      unit: 'bytes',
+      description: 'Largest body of a request to the gateway.',
+    }),
+    maxAnswerBytes: Type.Integer({
+      minimum: 1024,
+      maximum: 1024 * 1024 * 1024,
+      default: 64 * 1024 * 1024,
+      unit: 'bytes',
+      description: 'Largest result of one method; more is refused with an error, never cut.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+const Index = Type.Object(
+  {
+    from: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 4294967295,
+        description:
+          'First block to index. Left out: the latest 800 blocks are indexed, older ones when they are asked for.',
+      }),
+    ),
+    pollIntervalMs: Type.Integer({
+      minimum: 50,
+      maximum: 60_000,
+      default: 1000,
+      unit: 'milliseconds',
+      description: 'How often the node is asked for its head.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+export const ConfigSchema = Type.Object(
+  {
+    host: Type.String({ minLength: 1, default: '127.0.0.1', description: 'Address to listen on.' }),
+    port: Type.Integer({
+      minimum: 0,
+      maximum: 65535,
+      default: 8420,
+      description: 'Port to listen on; 0 for any free one.',
+    }),
+    dataDir: Type.String({
+      minLength: 1,
+      default: 'floodgate-data',
+      description: 'Folder that holds all data; made where it is missing.',
+    }),
+    upstream: Type.Array(Type.String({ pattern: '^https?://' }), {
+      default: [],
+      maxItems: 32,
+      description: 'URL of an Ethereum node (JSON-RPC over HTTP) to index and to relay to.',
+    }),
+    rulesOnly: Type.Boolean({
+      default: false,
+      description: 'Serve only the rules API; no node is needed.',
+    }),
+    apiToken: Type.Optional(
+      Type.String({
+        minLength: 16,
+        maxLength: 256,
+        pattern: '^[\\x21-\\x7e]+$',
+        secret: true,
+        description: 'An API token that is accepted for every account of the rules API.',
+      }),
+    ),
+    stopTimeoutMs: Type.Integer({
+      minimum: 0,
+      maximum: 600_000,
+      default: 10_000,
+      unit: 'milliseconds',
+      description: 'How long a stop waits for requests that run.',
+    }),
+    log: Log,
+    gateway: Gateway,
+    index: Index,
+  },
+  { additionalProperties: false },
+);
+
+export type Config = Static<typeof ConfigSchema>;

@@ -1,0 +1,169 @@
+/**
+ * The Actor: one contract that carries out a program out of its calldata, a list of actions, each of which may
+ * carry a program for the contract that it calls. So any tree of calls is one transaction's calldata.
+ * The same code is its constructor: there it carries out the program that follows the code.
+ *
+ * An action is two words and its data:
+ *
+ *   | kind 1 | flags 1 | target 20 | gas 4 | size 3 | 3 unused |  value 32  |  data (size)  |
+ */
+import type { Address, Data } from '../traces/trace.ts';
+import { assemble, at, type Code, jump, jumpIf, label, mark, op, type Value } from './assemble.ts';
+
+/** What an Actor can do (`become`: return the Actor's own code); the place in the list is the action's kind on the wire. A missing action stops it. */
+const KINDS = [
+  'stop',
+  'call',
+  'callcode',
+  'delegatecall',
+  'staticcall',
+  'create',
+  'create2',
+  'selfdestruct',
+  'return',
+  'revert',
+  'invalid',
+  'badJump',
+  'stackUnderflow',
+  'outOfGas',
+  'store',
+  'log',
+  'become',
+] as const;
+export type ActionKind = (typeof KINDS)[number];
+
+/** In place of an address: the contract itself, or the one that it created last. */
+export type Target = Address | 'self' | 'created';
+
+export interface Action {
+  readonly kind: ActionKind;
+  /** Who is called; who gets the balance (selfdestruct); the salt (create2), the key (store), the topic (log). */
+  readonly target?: Target;
+  /** In wei; the value that is written (store). */
+  readonly value?: bigint;
+  /** The limit of a call's gas. Left out: all there is, but the 64th part that the machine keeps back. */
+  readonly gas?: number;
+  /** The call's input, the init code, what is returned or reverted with, the log's data. */
+  readonly data?: Data;
+}
+
+const FLAGS = { self: 1, created: 2 } as const;
+/** More gas than a block has: a call with it gets all there is (EIP-150). */
+const ALL_GAS = 0xffff_ffff;
+const HEADER_BYTES = 64;
+
+/** The calldata that makes an Actor carry out `actions`. */
+export function program(...actions: readonly Action[]): Data {
+  return `0x${actions.map(encode).join('')}` as Data; // lower-case hex of whole bytes is what Data is
+}
+
+function encode({ kind, target, value = 0n, gas = ALL_GAS, data = '0x' as Data }: Action): string {
+  const flag = target === 'self' ? FLAGS.self : target === 'created' ? FLAGS.created : 0;
+  const address = flag !== 0 || target === undefined ? hex(0, 20) : target.slice(2);
+  const body = data.slice(2);
+  return [
+    hex(KINDS.indexOf(kind), 1),
+    hex(flag, 1),
+    address,
+    hex(gas, 4),
+    hex(body.length / 2, 3),
+    hex(0, 3),
+    hex(value, 32),
+    body,
+  ].join('');
+}
+
+const hex = (value: number | bigint, bytes: number): string => value.toString(16).padStart(bytes * 2, '0');
+
+/** Where the interpreter keeps its variables in memory, a word each, and the program after them. */
+const NEXT = 0x00;
+const CREATED = 0x20;
+const TARGET = 0x40;
+const GAS = 0x60;
+const SIZE = 0x80;
+const DATA = 0xa0;
+const VALUE = 0xc0;
+const HEADER = 0xe0;
+const KIND = 0x100;
+const FLAG = 0x120;
+const PROGRAM = 0x140;
+
+const get = (variable: number): Code => op('MLOAD', { offset: variable });
+const set = (variable: number, value: Value): Code => op('MSTORE', { offset: variable, value });
+/** The `bytes` of the header that end `after` bytes before its end. */
+const field = (bytes: number, after: number): Code =>
+  op('AND', { a: (1n << BigInt(bytes * 8)) - 1n, b: op('SHR', { bits: after * 8, value: get(HEADER) }) });
+
+const data = { offset: get(DATA), size: get(SIZE) };
+const input = { inOffset: get(DATA), inSize: get(SIZE), outOffset: 0, outSize: 0 };
+const callee = { gas: get(GAS), to: get(TARGET) };
+/** So large an offset that paying for the memory takes any gas there is. */
+const BEYOND_MEMORY = 0xffff_ffff;
+
+const again = jump('next');
+const discard = (result: Code): Code => [...result, ...op('POP'), ...again];
+
+/** What each kind of action is in code. */
+const ACTIONS: Readonly<Record<ActionKind, Code>> = {
+  stop: op('STOP'),
+  call: discard(op('CALL', { ...callee, value: get(VALUE), ...input })),
+  callcode: discard(op('CALLCODE', { ...callee, value: get(VALUE), ...input })),
+  delegatecall: discard(op('DELEGATECALL', { ...callee, ...input })),
+  staticcall: discard(op('STATICCALL', { ...callee, ...input })),
+  create: [...set(CREATED, op('CREATE', { value: get(VALUE), ...data })), ...again],
+  create2: [...set(CREATED, op('CREATE2', { value: get(VALUE), ...data, salt: get(TARGET) })), ...again],
+  selfdestruct: op('SELFDESTRUCT', { to: get(TARGET) }),
+  return: op('RETURN', data),
+  revert: op('REVERT', data),
+  invalid: op('INVALID'),
+  badJump: op('JUMP', { to: 0 }),
+  stackUnderflow: op('POP'),
+  outOfGas: op('KECCAK256', { offset: 0, size: BEYOND_MEMORY }),
+  store: [...op('SSTORE', { key: get(TARGET), value: get(VALUE) }), ...again],
+  log: [...op('LOG1', { ...data, topic: get(TARGET) }), ...again],
+  become: [
+    ...op('CODECOPY', { to: 0, from: 0, size: at('end') }),
+    ...op('RETURN', { offset: 0, size: at('end') }),
+  ],
+};
+
+/** The Actor's code. */
+export const ACTOR: Data = assemble([
+  // On the chain nothing follows the code, and the calldata is the program. In a constructor there is no calldata.
+  op('CODECOPY', { to: PROGRAM, from: at('end'), size: op('CODESIZE') }),
+  op('CALLDATACOPY', { to: PROGRAM, from: 0, size: op('CALLDATASIZE') }),
+  set(NEXT, PROGRAM),
+  label('next'),
+  set(HEADER, op('MLOAD', { offset: get(NEXT) })),
+  set(VALUE, op('MLOAD', { offset: op('ADD', { a: get(NEXT), b: 32 }) })),
+  set(DATA, op('ADD', { a: get(NEXT), b: HEADER_BYTES })),
+  set(SIZE, field(3, 3)),
+  set(NEXT, op('ADD', { a: get(DATA), b: get(SIZE) })),
+  set(GAS, field(4, 6)),
+  set(TARGET, field(20, 10)),
+  set(FLAG, field(1, 30)),
+  set(KIND, field(1, 31)),
+  jumpIf(op('EQ', { a: get(FLAG), b: FLAGS.self }), 'self'),
+  jumpIf(op('EQ', { a: get(FLAG), b: FLAGS.created }), 'created'),
+  label('act'),
+  ...KINDS.map((kind, code) => jumpIf(op('EQ', { a: get(KIND), b: code }), kind)),
+  op('INVALID'),
+  label('self'),
+  set(TARGET, op('ADDRESS')),
+  jump('act'),
+  label('created'),
+  set(TARGET, get(CREATED)),
+  jump('act'),
+  ...KINDS.flatMap((kind) => [label(kind), ACTIONS[kind]]),
+  mark('end'),
+]);
+
+/** Init code that carries out `actions` while the contract is created. What it returns becomes the contract. */
+export function constructing(...actions: readonly Action[]): Data {
+  return `${ACTOR}${program(...actions).slice(2)}` as Data; // hex joined to hex
+}
+
+/** Init code of an Actor that does something first. */
+export function deploying(...first: readonly Action[]): Data {
+  return constructing(...first, { kind: 'become' });
+}

@@ -1,0 +1,72 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { DIRECTOR } from './cast.ts';
+import { startAnvil } from './startAnvil.ts';
+import { createTraffic, SCRIPT_BLOCKS } from './traffic.ts';
+
+/** The trickle: a block this often once the chain has its first blocks. */
+const BLOCK_INTERVAL_MS = 2_000;
+/** The chain stops growing here: it is for trying things, and anvil keeps every block in memory. */
+const MAX_BLOCKS = 20_000;
+const SEED = 1;
+
+export interface DevelopmentChain {
+  readonly url: string;
+  /** A query that has an answer. */
+  readonly example: { readonly fromBlock: number; readonly toBlock: number; readonly fromAddress: string };
+  /** Rejects if the node ends by itself. */
+  readonly failed: Promise<never>;
+  stop(): Promise<void>;
+}
+
+/** A chain kept in the data folder, with a trickle of traffic whose traces have every shape. */
+export async function startDevelopmentChain(options: {
+  dataDir: string;
+  logger: Logger;
+}): Promise<DevelopmentChain> {
+  const { dataDir, logger } = options;
+  mkdirSync(dataDir, { recursive: true });
+  const anvil = await startAnvil({
+    statePath: join(dataDir, 'chain.json'),
+    log: (line) => logger.info(line),
+  });
+  const traffic = await createTraffic({ url: anvil.url, seed: SEED });
+  const { number } = await traffic.step();
+  if (number < SCRIPT_BLOCKS) await traffic.run({ steps: SCRIPT_BLOCKS - number });
+
+  let stopping = false;
+  let timer: NodeJS.Timeout | undefined;
+  let lastStep: Promise<unknown> = Promise.resolve();
+  const trickle = (): void => {
+    timer = setTimeout(() => {
+      lastStep = traffic
+        .step()
+        .then((block) => {
+          if (!stopping && block.number < MAX_BLOCKS) trickle();
+        })
+        .catch((error: unknown) => {
+          if (!stopping) logger.warn({ err: error }, 'the development chain makes no more traffic');
+        });
+    }, BLOCK_INTERVAL_MS);
+  };
+  trickle();
+
+  const failed = anvil.exited.then(({ code, signal }): never | Promise<never> => {
+    if (stopping) return new Promise<never>(() => undefined);
+    throw new Error(`the development chain's node (anvil) ended by itself: ${signal ?? `exit code ${code}`}`);
+  });
+  failed.catch(() => undefined);
+
+  return {
+    url: anvil.url,
+    example: { fromBlock: 1, toBlock: SCRIPT_BLOCKS, fromAddress: DIRECTOR.address },
+    failed,
+    async stop() {
+      stopping = true;
+      clearTimeout(timer);
+      await lastStep;
+      await anvil.stop();
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import { existsSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { anvilBinary } from './anvilBinary.ts';
+import { connect } from './node.ts';
+import { type Exit, startProcess } from './nodeProcess.ts';
+import { saveState } from './stateFile.ts';
+
+/** What a kill can cost: the blocks of this time. At a block a second, fewer than the 64 that are not final. */
+const SAVE_INTERVAL_MS = 30_000;
+/** The line that anvil prints once it listens. */
+const LISTENING = /^Listening on (\S+)$/;
+
+export interface AnvilOptions {
+  /** Where the chain is kept between runs. Left out: it lives as long as the process. */
+  readonly statePath?: string;
+  /** Mine a block every so often. Left out: a block is mined when `evm_mine` asks for one. */
+  readonly blockTimeMs?: number;
+  /** Further flags of anvil's command line. */
+  readonly extraArgs?: readonly string[];
+  /** Hears what is worth telling, a sentence a call. */
+  readonly log?: (line: string) => void;
+}
+
+export interface Anvil {
+  /** The JSON-RPC endpoint, on loopback. */
+  readonly url: string;
+  readonly pid: number;
+  /** The chain starts at its genesis: there was no state to continue from, or it could not be read. */
+  readonly fresh: boolean;
+  /** Saves the chain now; nothing without a `statePath`. */
+  save(): Promise<void>;
+  /** Saves the chain where it has a `statePath`, then ends the process. May be called more than once. */
+  stop(): Promise<void>;
+  /** Settles when the process has ended, for whatever reason. */
+  readonly exited: Promise<Exit>;
+}
+
+/**
+ * Starts anvil on a free loopback port and resolves when it answers. It cannot outlive this process.
+ *
+ * A chain with a `statePath` is saved there every half minute and when it is stopped, and continued by the next
+ * start. A state that anvil cannot read is moved aside and the chain starts afresh (`fresh`).
+ *
+ * @throws Error with anvil's last lines where it does not start.
+ */
+export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
+  const log = options.log ?? (() => {});
+  const { statePath } = options;
+  if (statePath === undefined || !existsSync(statePath)) return launch(options, log, true);
+  try {
+    return await launch(options, log, false);
+  } catch (reason) {
+    const anvil = await launch(options, log, true).catch(() => Promise.reject(reason)); // not the state's fault
+    const aside = `${statePath}.unreadable`;
+    await rename(statePath, aside);
+    log(
+      `the development chain's state could not be read and was moved to ${aside}; it starts afresh: ${reason}`,
+    );
+    return anvil;
+  }
+}
+
+async function launch(options: AnvilOptions, log: (line: string) => void, fresh: boolean): Promise<Anvil> {
+  const { statePath, blockTimeMs, extraArgs = [] } = options;
+  const mining = blockTimeMs === undefined ? ['--no-mining'] : ['--block-time', String(blockTimeMs / 1_000)];
+  const state = fresh || statePath === undefined ? [] : ['--load-state', statePath];
+  // Arrival decides the order in a block, and no state leaves memory for a folder of anvil's own choosing.
+  const fixed = ['--host', '127.0.0.1', '--port', '0', '--order', 'fifo', '--max-persisted-states', '0'];
+  const args = [...fixed, ...mining, ...state, ...extraArgs];
+  const child = await startProcess({ name: 'anvil', file: anvilBinary(), args, ready: LISTENING });
+  const { pid, exited } = child;
+  const url = `http://${child.match}`;
+  const node = connect(url);
+
+  let saving: Promise<void> = Promise.resolve();
+  const save = (): Promise<void> => {
+    if (statePath === undefined) return Promise.resolve();
+    saving = saving.catch(() => {}).then(() => saveState(node, statePath));
+    return saving;
+  };
+  const timer = setInterval(() => {
+    save().catch((error) => log(`the development chain could not be saved: ${error}`));
+  }, SAVE_INTERVAL_MS).unref();
+  exited.finally(() => clearInterval(timer));
+
+  const end = async (): Promise<void> => {
+    clearInterval(timer);
+    if (child.runs())
+      await save().catch((error) => log(`the development chain could not be saved: ${error}`));
+    await child.stop();
+  };
+  let stopped: Promise<void> | undefined;
+  const stop = (): Promise<void> => {
+    stopped ??= end();
+    return stopped;
+  };
+  return { url, pid, fresh, save, stop, exited };
+}

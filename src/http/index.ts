@@ -1,0 +1,2 @@
+export { createListener } from './listener.ts';
+export { operations, type Readiness } from './operations.ts';

@@ -1,0 +1,53 @@
+/**
+ * What both interfaces share: the HTTP server with its limits and timeouts, request ids, health and metrics.
+ * What is served on it comes as fastify plugins; this room knows none of them.
+ */
+import { randomUUID } from 'node:crypto';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  LogController,
+} from 'fastify';
+
+/** Time for a client to send its whole request: a client that sends a byte a second is hung up on. */
+const REQUEST_TIMEOUT_MS = 30_000;
+/** An idle connection is kept for the next request this long; above the 60 s that common proxies keep theirs. */
+const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+/** A path parameter is at most an account id or a UUID. */
+const MAX_PARAMETER_LENGTH = 200;
+
+/**
+ * A server that answers nothing yet. Requests have an id, sent back as `X-Request-Id` and logged with every line.
+ * `sendBadUrl` answers a URL below /client/v4 that cannot be decoded, which no route gets to see.
+ */
+export function createListener(
+  logger: FastifyBaseLogger,
+  sendBadUrl: (reply: FastifyReply) => FastifyReply,
+): FastifyInstance {
+  const listener = Fastify({
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => randomUUID(),
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    forceCloseConnections: 'idle',
+    exposeHeadRoutes: false,
+    frameworkErrors: (_error, request, anyReply) => {
+      const reply = anyReply as FastifyReply; // its type parameters say only that no route is known
+      if (request.url.startsWith('/client/v4')) return sendBadUrl(reply);
+      return reply.code(400).send({ error: 'the URL cannot be decoded' });
+    },
+    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
+  });
+  listener.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+  });
+  listener.setNotFoundHandler((request, reply) => {
+    reply.code(404).send({
+      error: `nothing is served at ${request.method} ${request.url.slice(0, MAX_PARAMETER_LENGTH)}`,
+      served: ['/v1/mainnet', '/client/v4', '/healthz', '/readyz', '/metrics'],
+    });
+  });
+  return listener;
+}

@@ -1,0 +1,30 @@
+import type { FastifyInstance } from 'fastify';
+import type { Registry } from 'prom-client';
+
+/** Whether the server can do its work: each condition by name, with what is missing where it does not hold. */
+export interface Readiness {
+  readonly ready: boolean;
+  readonly checks: Readonly<Record<string, string>>;
+}
+
+export interface OperationsOptions {
+  readonly readiness: () => Readiness;
+  readonly metrics: Registry;
+}
+
+/** `/healthz` (the process answers), `/readyz` (it can do its work) and `/metrics` (Prometheus). */
+export async function operations(listener: FastifyInstance, options: OperationsOptions): Promise<void> {
+  listener.get('/healthz', async () => ({ status: 'ok' }));
+
+  listener.get('/readyz', async (_request, reply) => {
+    const { ready, checks } = options.readiness();
+    reply.code(ready ? 200 : 503);
+    if (!ready) reply.header('retry-after', '1');
+    return { status: ready ? 'ready' : 'not ready', checks };
+  });
+
+  listener.get('/metrics', async (_request, reply) => {
+    reply.type(options.metrics.contentType);
+    return options.metrics.metrics();
+  });
+}

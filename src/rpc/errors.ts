@@ -1,0 +1,49 @@
+/**
+ * Every error of the JSON-RPC interface, once: what the tests go through, what docs/gateway.md shows.
+ * Codes -32700 to -32600 are JSON-RPC 2.0's own; -32005 and -32001 are EIP-1474's.
+ */
+export const RPC_ERRORS = {
+  parseError: { code: -32700, meaning: 'The body is not JSON.' },
+  invalidRequest: { code: -32600, meaning: 'The body is JSON, but no JSON-RPC 2.0 request.' },
+  methodNotFound: { code: -32601, meaning: 'The gateway does not serve this method (HTTP status 403).' },
+  invalidParams: {
+    code: -32602,
+    meaning: 'A parameter is missing, unknown or has a bad value; the message names it.',
+  },
+  internalError: {
+    code: -32603,
+    meaning: 'A fault of the gateway; the message has the request id to look for in the log.',
+  },
+  unauthorized: {
+    code: -32000,
+    meaning: 'API keys are required, and the request has none or an unknown one.',
+  },
+  resourceNotFound: {
+    code: -32001,
+    meaning: 'A block is not in the index and no node can give it now; `data` names it.',
+  },
+  resourceUnavailable: { code: -32002, meaning: 'No node can answer now; try again.' },
+  limitExceeded: {
+    code: -32005,
+    meaning: 'The request goes over a limit; `data` has the limit and what was requested.',
+  },
+} as const;
+
+export type RpcErrorName = keyof typeof RPC_ERRORS;
+
+/** An error that becomes a JSON-RPC error object: one of the table, or a node's own by its code. Clients see `data`. */
+export class RpcError extends Error {
+  override readonly name = 'RpcError';
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor(kind: RpcErrorName | number, message: string, data?: unknown) {
+    super(message);
+    this.code = typeof kind === 'number' ? kind : RPC_ERRORS[kind].code;
+    this.data = data;
+  }
+}
+
+/** The error for a request that goes over a limit, as decisions.md B has it. */
+export const overLimit = (what: string, limit: number, requested: number): RpcError =>
+  new RpcError('limitExceeded', `${what}: at most ${limit}, requested ${requested}`, { limit, requested });

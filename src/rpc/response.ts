@@ -1,0 +1,34 @@
+import type { RpcError } from './errors.ts';
+import type { RequestId } from './request.ts';
+
+/** An answer's result as it stands in JSON: answers are joined as bytes, never parsed again. */
+export type ResultBytes = Uint8Array;
+
+const RESULT = ',"result":';
+const END = Buffer.from('}');
+
+/** A successful answer, in parts, so that a large result is not copied. */
+export function resultResponse(id: RequestId, result: ResultBytes): Uint8Array[] {
+  return [Buffer.from(`{"jsonrpc":"2.0","id":${JSON.stringify(id)}${RESULT}`), result, END];
+}
+
+/** The answer for an error; `id` is null where the request's is not known. */
+export function errorResponse(id: RequestId, { code, message, data }: RpcError): Uint8Array {
+  const error = data === undefined ? { code, message } : { code, message, data };
+  return Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, error }));
+}
+
+const OPEN = Buffer.from('[');
+const COMMA = Buffer.from(',');
+const CLOSE = Buffer.from(']');
+
+/** The answer to a batch: the answers of its entries in their order. */
+export function batchResponse(answers: readonly (readonly Uint8Array[])[]): Uint8Array[] {
+  const parts: Uint8Array[] = [OPEN];
+  answers.forEach((answer, i) => {
+    if (i > 0) parts.push(COMMA);
+    parts.push(...answer);
+  });
+  parts.push(CLOSE);
+  return parts;
+}

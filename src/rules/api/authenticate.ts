@@ -1,0 +1,95 @@
+import { timingSafeEqual } from 'node:crypto';
+import {
+  formatTimestamp,
+  hashSecret,
+  type Permission,
+  type Token,
+  type TokenStore,
+  wallClock,
+} from '../index.ts';
+import { ApiError } from './errors.ts';
+
+/** Who sends a request, and what for. */
+export interface Caller {
+  readonly tokenId: string;
+  readonly accounts: 'all' | readonly string[];
+  readonly permissions: readonly Permission[];
+  readonly expiresOn: string | null;
+}
+
+/** Names the tokens from the configuration in the audit. */
+export const CONFIGURED_TOKEN_ID = 'configured';
+
+// RFC 6750: the scheme without regard to case, then one b64token.
+const bearer = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
+
+/** Checks bearer tokens: those from the configuration, which may do anything, and those in the store. */
+export class Authenticator {
+  readonly #tokens: TokenStore;
+  readonly #configuredHashes: readonly Buffer[];
+  readonly #now: () => number;
+
+  constructor(tokens: TokenStore, configuredTokens: readonly string[], now: () => number = wallClock) {
+    this.#tokens = tokens;
+    this.#configuredHashes = configuredTokens.map(hashSecret);
+    this.#now = now;
+  }
+
+  /** The caller that an `Authorization` header names. The store is asked each time, so a revocation holds at once. */
+  async authenticate(header: string | undefined): Promise<Caller> {
+    if (header === undefined) throw unauthenticated('Bearer');
+    const secret = bearer.exec(header)?.[1];
+    if (secret === undefined) throw malformed();
+    const hash = hashSecret(secret);
+    if (this.#isConfigured(hash)) return configuredCaller;
+    const token = await this.#tokens.findByHash(hash.toString('hex'));
+    if (!token || !this.#isValid(token, hash)) throw unauthenticated('Bearer error="invalid_token"');
+    const { id, accounts, permissions, expires_on } = token;
+    return { tokenId: id, accounts, permissions, expiresOn: expires_on };
+  }
+
+  /** Compares with every one, so that the time taken tells nothing about which was nearly right. */
+  #isConfigured(hash: Buffer): boolean {
+    let found = false;
+    for (const configured of this.#configuredHashes) if (timingSafeEqual(configured, hash)) found = true;
+    return found;
+  }
+
+  #isValid(token: Token, hash: Buffer): boolean {
+    const same = timingSafeEqual(Buffer.from(token.hash, 'hex'), hash);
+    const expired = token.expires_on !== null && token.expires_on <= formatTimestamp(this.#now());
+    return same && !expired && token.revoked_on === null;
+  }
+}
+
+/** Throws `forbidden` unless the caller may do this to this account. */
+export function authorize(caller: Caller, accountId: string, permission: Permission): void {
+  const account = caller.accounts === 'all' || caller.accounts.includes(accountId);
+  if (account && allows(caller.permissions, permission)) return;
+  const lacking = account ? `the permission ${permission}` : 'this account';
+  const chain = [
+    { code: 9109, message: `Unauthorized to access requested resource: the token lacks ${lacking}` },
+  ];
+  throw new ApiError('forbidden', { chain });
+}
+
+/** A permission to write is one to read as well, as with Cloudflare's tokens. */
+function allows(held: readonly Permission[], needed: Permission): boolean {
+  return held.includes(needed) || (needed === 'dns_protection:read' && held.includes('dns_protection:write'));
+}
+
+const configuredCaller: Caller = {
+  tokenId: CONFIGURED_TOKEN_ID,
+  accounts: 'all',
+  permissions: ['dns_protection:read', 'dns_protection:write'],
+  expiresOn: null,
+};
+
+function unauthenticated(challenge: string): ApiError {
+  return new ApiError('unauthenticated', { headers: { 'www-authenticate': challenge } });
+}
+
+function malformed(): ApiError {
+  const chain = [{ code: 6111, message: 'Invalid format for Authorization header' }];
+  return new ApiError('malformedAuthorization', { chain });
+}

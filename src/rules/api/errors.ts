@@ -1,0 +1,93 @@
+import { type Fault, InvalidRule, KeyReused, StoreUnavailable, TooManyRules } from '../index.ts';
+import type { EnvelopeEntry } from './envelope.ts';
+
+/** How long a client should wait for a store that is unavailable. Small: clients obey any value. */
+const STORE_RETRY_AFTER_SECONDS = 1;
+
+/** The errors of the rules API: one row a case, as in the table of decisions A. */
+export const errorTable = {
+  unauthenticated: { status: 401, code: 10000, message: 'Authentication error' },
+  malformedAuthorization: { status: 400, code: 6003, message: 'Invalid request headers' },
+  forbidden: { status: 403, code: 10000, message: 'Authentication error' },
+  noRoute: { status: 404, code: 7000, message: 'No route for that URI' },
+  notFound: {
+    status: 404,
+    code: 7003,
+    message: 'Could not route to that URI, perhaps your object identifier is invalid?',
+  },
+  methodNotAllowed: { status: 405, code: 10405, message: 'Method not allowed' },
+  malformedJson: { status: 400, code: 6007, message: 'Malformed JSON in request body' },
+  invalid: { status: 400, code: 10001, message: 'Invalid request' },
+  bodyTooLarge: { status: 413, code: 10413, message: 'Request body too large' },
+  preconditionFailed: { status: 412, code: 10412, message: 'Precondition failed' },
+  tooManyRules: { status: 409, code: 10409, message: 'Too many rules' },
+  keyReused: { status: 422, code: 10422, message: 'Idempotency-Key reused' },
+  rateLimited: { status: 429, code: 10429, message: 'Too many requests' },
+  storeUnavailable: { status: 503, code: 10503, message: 'The rule store is unavailable' },
+  internal: { status: 500, code: 10500, message: 'Internal error' },
+} as const satisfies Record<string, { status: number; code: number; message: string }>;
+
+export type ErrorCase = keyof typeof errorTable;
+
+/** An answer that is an error: its row of the table, and what this request adds to it. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly entries: readonly EnvelopeEntry[];
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(errorCase: ErrorCase, details: ErrorDetails = {}) {
+    const row = errorTable[errorCase];
+    const message = details.message ?? row.message;
+    super(message);
+    this.name = 'ApiError';
+    this.status = row.status;
+    this.headers = details.headers ?? {};
+    this.entries = details.faults
+      ? details.faults.map((fault) => entryOf(row.code, fault))
+      : [{ code: row.code, message, ...(details.chain && { error_chain: details.chain }) }];
+  }
+}
+
+interface ErrorDetails {
+  readonly message?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** One entry for each, in place of the single one. */
+  readonly faults?: readonly Fault[];
+  readonly chain?: readonly EnvelopeEntry[];
+}
+
+function entryOf(code: number, { message, pointer }: Fault): EnvelopeEntry {
+  return pointer === undefined ? { code, message } : { code, message, source: { pointer } };
+}
+
+/** The answer to anything that is thrown while a request is served; undefined where it is a fault of ours. */
+export function asApiError(error: unknown): ApiError | undefined {
+  if (error instanceof ApiError) return error;
+  if (error instanceof InvalidRule) return new ApiError('invalid', { faults: error.faults });
+  if (error instanceof TooManyRules) return new ApiError('tooManyRules', { message: error.message });
+  if (error instanceof KeyReused) return new ApiError('keyReused', { message: error.message });
+  if (error instanceof StoreUnavailable)
+    return new ApiError('storeUnavailable', {
+      message: 'The rule store cannot be reached or written now; nothing was changed. Try again',
+      headers: { 'retry-after': String(STORE_RETRY_AFTER_SECONDS) },
+    });
+  return fromFramework(error);
+}
+
+/** The framework's errors that a request can cause, by its code for them. */
+function fromFramework(error: unknown): ApiError | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new ApiError('bodyTooLarge', { message: `The body is over ${MAX_BODY_BYTES} bytes` });
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new ApiError('malformedJson', {
+        chain: [{ code: 6007, message: 'The body is shorter or longer than its Content-Length' }],
+      });
+    default:
+      return undefined;
+  }
+}
+
+/** Largest body (decisions A): a rule has some 300 bytes. */
+export const MAX_BODY_BYTES = 64 * 1024;

@@ -1,0 +1,23 @@
+import { parseTimestamp, type Rule } from '../index.ts';
+import { ApiError } from './errors.ts';
+
+/** A strong tag of a rule as it stands: the moment of its last change, which no two changes of a store share. */
+export function etagOf(rule: Rule): string {
+  return `"${parseTimestamp(rule.modified_on).toString(36)}"`;
+}
+
+const entityTag = /(?:W\/)?"[^"]*"/g;
+
+/**
+ * Checks an `If-Match` header (RFC 9110, 13.1.1) against a rule. Throws `preconditionFailed` where the caller knows
+ * another state of it. Weak tags never match.
+ */
+export function checkIfMatch(header: string | undefined, rule: Rule): void {
+  if (header === undefined || header.trim() === '*') return;
+  const current = etagOf(rule);
+  if (header.match(entityTag)?.includes(current)) return;
+  throw new ApiError('preconditionFailed', {
+    message: `The rule was changed since: its ETag is ${current} now. Read it again and decide anew`,
+    headers: { etag: current },
+  });
+}

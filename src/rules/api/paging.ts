@@ -1,0 +1,64 @@
+import { type Fault, InvalidRule, pointerTo, type Rule, shown } from '../index.ts';
+import type { ResultInfo } from './envelope.ts';
+
+/** The largest page, and the default: an account's whole collection (decisions A). */
+export const MAX_PER_PAGE = 1000;
+export const orders = ['created_on', 'modified_on', 'name', 'scope', 'mode'] as const;
+export const directions = ['ASC', 'DESC'] as const;
+
+export interface PageRequest {
+  readonly page: number;
+  readonly perPage: number;
+  readonly order: (typeof orders)[number];
+  readonly descending: boolean;
+}
+
+/** The page that a query asks for. Throws `InvalidRule` with every fault. Parameters it does not know are ignored. */
+export function readPageRequest(query: Readonly<Record<string, unknown>>): PageRequest {
+  const faults: Fault[] = [];
+  const wrong = (name: string, allowed: string) => {
+    const value = query[name];
+    const got = typeof value === 'string' ? shown(value) : 'more than one value';
+    faults.push({ pointer: pointerTo(name), message: `${name} must be ${allowed}; got ${got}` });
+  };
+
+  const page = readInteger(query['page'], 1, Number.MAX_SAFE_INTEGER);
+  if (page === undefined) wrong('page', 'an integer from 1');
+  const perPage = readInteger(query['per_page'], MAX_PER_PAGE, MAX_PER_PAGE);
+  if (perPage === undefined) wrong('per_page', `an integer from 1 to ${MAX_PER_PAGE}`);
+  const order = orders.find((name) => name === (query['order'] ?? 'created_on'));
+  if (order === undefined) wrong('order', `one of ${orders.join(', ')}`);
+  const direction = String(query['direction'] ?? 'ASC').toUpperCase();
+  if (direction !== 'ASC' && direction !== 'DESC') wrong('direction', `one of ${directions.join(', ')}`);
+
+  if (page === undefined || perPage === undefined || order === undefined || faults.length > 0)
+    throw new InvalidRule(faults);
+  return { page, perPage, order, descending: direction === 'DESC' };
+}
+
+function readInteger(value: unknown, standard: number, highest: number): number | undefined {
+  if (value === undefined) return standard;
+  if (typeof value !== 'string' || !/^\d{1,16}$/.test(value)) return undefined;
+  const number = Number(value);
+  return number >= 1 && number <= highest ? number : undefined;
+}
+
+/** One page of rules that come in the order of their creation. */
+export function pageOf(
+  rules: readonly Rule[],
+  request: PageRequest,
+): { result: Rule[]; resultInfo: ResultInfo } {
+  const { page, perPage, order, descending } = request;
+  const sorted = order === 'created_on' ? [...rules] : rules.toSorted((a, b) => compare(a[order], b[order]));
+  if (descending) sorted.reverse();
+  const result = sorted.slice((page - 1) * perPage, (page - 1) * perPage + perPage);
+  const total_pages = Math.ceil(rules.length / perPage);
+  return {
+    result,
+    resultInfo: { page, per_page: perPage, count: result.length, total_count: rules.length, total_pages },
+  };
+}
+
+function compare(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}

@@ -1,0 +1,27 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Actor } from '../index.ts';
+import type { Caller } from './authenticate.ts';
+
+/** A request as its handler sees it: authenticated, allowed, its path taken apart. */
+export interface ApiRequest {
+  readonly caller: Caller;
+  readonly actor: Actor;
+  /** Empty on a path without an account. */
+  readonly accountId: string;
+  /** Empty on a path without a rule; any text otherwise. */
+  readonly ruleId: string;
+  /** The path as it came, without its query. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly headers: IncomingHttpHeaders;
+  /** The bytes of the body, undefined where there was none. */
+  readonly body: unknown;
+}
+
+/** A successful answer as it goes over the wire. */
+export interface ApiAnswer {
+  /** An envelope, where `type` does not say otherwise. */
+  readonly body: string | Buffer;
+  readonly type?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}

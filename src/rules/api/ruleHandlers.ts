@@ -1,0 +1,137 @@
+import { checkNewRule, checkRulePatch, type Rule, type RuleStore } from '../index.ts';
+import { successEnvelope } from './envelope.ts';
+import { ApiError } from './errors.ts';
+import { checkIfMatch, etagOf } from './etag.ts';
+import { pageOf, readPageRequest } from './paging.ts';
+import { readBody } from './readBody.ts';
+import type { ApiAnswer, ApiRequest } from './request.ts';
+import { readRetryKey } from './retryKey.ts';
+
+type Handler = (request: ApiRequest) => Promise<ApiAnswer>;
+
+export interface RuleHandlers {
+  readonly list: Handler;
+  readonly create: Handler;
+  readonly read: Handler;
+  readonly update: Handler;
+  readonly remove: Handler;
+  readonly removeAll: Handler;
+}
+
+/** Code of the message that tells of older rules with the same target. */
+export const OVERRIDES_CODE = 10110;
+/** Ids of overridden rules that the message lists. */
+const MAX_IDS_LISTED = 5;
+
+/** What each operation on rules does, between an authenticated request and its envelope. */
+export function ruleHandlers(store: RuleStore): RuleHandlers {
+  // The whole collection as bytes, kept as long as the store holds on to the rules it was made from.
+  const wholeLists = new WeakMap<readonly Rule[], Buffer>();
+
+  return {
+    async list({ accountId, query }) {
+      const rules = await store.list(accountId);
+      if (Object.keys(query).length > 0) return { body: listEnvelope(rules, query) };
+      let body = wholeLists.get(rules);
+      if (!body) {
+        body = Buffer.from(listEnvelope(rules, {}));
+        wholeLists.set(rules, body);
+      }
+      return { body };
+    },
+
+    async create({ accountId, body, headers, actor }) {
+      const retryKey = readRetryKey(headers['idempotency-key']);
+      const rule = checkNewRule(readBody(body));
+      const created = await store.create(accountId, rule, actor, retryKey);
+      return ruleAnswer(created.rule, created);
+    },
+
+    async read(request) {
+      return ruleAnswer(await storedRule(store, request));
+    },
+
+    async update(request) {
+      const stored = await storedRule(store, request);
+      const body = readBody(request.body);
+      const decide = (rule: Rule) => {
+        const changes = checkRulePatch(rule, body);
+        checkIfMatch(request.headers['if-match'], rule);
+        return changes;
+      };
+      // Decided here once without the store's write lock, so that a wrong or empty request never waits for it.
+      if (Object.keys(decide(stored)).length === 0) return ruleAnswer(stored);
+      const rule = await store.update(request.accountId, stored.id, decide, request.actor);
+      if (!rule) throw notFound(request);
+      return ruleAnswer(rule);
+    },
+
+    async remove(request) {
+      const { id } = await storedRule(store, request);
+      const check = (rule: Rule) => checkIfMatch(request.headers['if-match'], rule);
+      if (!(await store.delete(request.accountId, id, check, request.actor))) throw notFound(request);
+      return { body: successEnvelope() };
+    },
+
+    async removeAll({ accountId, actor }) {
+      await store.deleteAll(accountId, actor);
+      return { body: successEnvelope() };
+    },
+  };
+}
+
+function listEnvelope(rules: readonly Rule[], query: Readonly<Record<string, unknown>>): string {
+  const { result, resultInfo } = pageOf(rules, readPageRequest(query));
+  return successEnvelope(result.map(inOrder), { resultInfo });
+}
+
+function ruleAnswer(rule: Rule, created?: { overrides: readonly string[]; replayed: boolean }): ApiAnswer {
+  const messages = created && created.overrides.length > 0 ? [overridesMessage(created.overrides)] : [];
+  const headers: Record<string, string> = { etag: etagOf(rule) };
+  if (created?.replayed) headers['idempotent-replayed'] = 'true';
+  return { body: successEnvelope(inOrder(rule), { messages }), headers };
+}
+
+function overridesMessage(ids: readonly string[]) {
+  const listed = ids.slice(0, MAX_IDS_LISTED).join(', ');
+  const more = ids.length > MAX_IDS_LISTED ? ` and ${ids.length - MAX_IDS_LISTED} more` : '';
+  return {
+    code: OVERRIDES_CODE,
+    message: `Other rules have the same target: ${listed}${more}. The one modified last decides, which is now this one`,
+  };
+}
+
+/** The members of a rule in the seed's order, whatever order the store gives them in. */
+function inOrder(rule: Rule): Rule {
+  return {
+    id: rule.id,
+    scope: rule.scope,
+    name: rule.name,
+    mode: rule.mode,
+    profile_sensitivity: rule.profile_sensitivity,
+    rate_sensitivity: rule.rate_sensitivity,
+    burst_sensitivity: rule.burst_sensitivity,
+    created_on: rule.created_on,
+    modified_on: rule.modified_on,
+  };
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+async function storedRule(store: RuleStore, request: ApiRequest): Promise<Rule> {
+  const ruleId = request.ruleId.toLowerCase();
+  const rule = uuid.test(ruleId) ? await store.get(request.accountId, ruleId) : undefined;
+  if (!rule) throw notFound(request);
+  return rule;
+}
+
+/** Longest part of a path that a message repeats. */
+const MAX_PATH_CHARACTERS = 256;
+
+/** The answer where an identifier in the path names nothing. */
+export function notFound({ path }: { path: string }): ApiError {
+  const shown = path.slice(0, MAX_PATH_CHARACTERS);
+  return new ApiError('notFound', {
+    message: `Could not route to ${shown}, perhaps your object identifier is invalid?`,
+  });
+}

@@ -1,0 +1,52 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { errorEnvelope } from './envelope.ts';
+import { ApiError, asApiError } from './errors.ts';
+import type { Route } from './routes.ts';
+
+/** Answers whatever was thrown while a request of a route was served. */
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const known = asApiError(error);
+  if (known && known.status < 500) return send(reply, known);
+  // The stack goes to the log and never to the client, who gets the id to ask about.
+  request.log.error({ err: error, requestId: request.id }, 'a request to the rules API failed');
+  if (known) return send(reply, known);
+  return send(
+    reply,
+    new ApiError('internal', { message: `Internal error; the request id is ${request.id}` }),
+  );
+}
+
+/** Answers a request that no route took: 405 with `Allow` where the path exists for other methods, else 404. */
+export function sendUnrouted(
+  routes: readonly Route[],
+  prefix: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const path = request.url.split('?', 1)[0] ?? '';
+  const allowed = allowedMethods(routes, path.slice(prefix.length));
+  if (allowed.length === 0) return send(reply, new ApiError('noRoute'));
+  return send(reply, new ApiError('methodNotAllowed', { headers: { allow: allowed.join(', ') } }));
+}
+
+/** Answers a URL below the prefix that cannot be decoded, for the server's handler of framework errors. */
+export function sendBadUrl(reply: FastifyReply): FastifyReply {
+  return send(reply, new ApiError('noRoute'));
+}
+
+function allowedMethods(routes: readonly Route[], path: string): string[] {
+  const matching = routes.filter((route) => patternOf(route.path).test(path)).map((route) => route.method);
+  return matching.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+}
+
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`);
+}
+
+function send(reply: FastifyReply, error: ApiError): FastifyReply {
+  return reply
+    .code(error.status)
+    .headers(error.headers)
+    .type('application/json')
+    .send(errorEnvelope(error.entries));
+}

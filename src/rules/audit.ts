@@ -1,0 +1,47 @@
+import type { Rule } from './rule.ts';
+import type { Token } from './token.ts';
+
+/** Who changes something, and from where. */
+export interface Actor {
+  /** The id of the token, or `cli:` and the user's name for a command on the machine itself. */
+  readonly by: string;
+  /** The address of the client, or `local`. */
+  readonly from: string;
+}
+
+/** A token as the audit shows it: without its hash. */
+export type AuditedToken = Omit<Token, 'hash'>;
+
+interface Change<Action extends string, Subject> extends Actor {
+  readonly at: string;
+  readonly action: Action;
+  readonly before: Subject | null;
+  readonly after: Subject | null;
+}
+
+export interface RuleChange extends Change<'rule.create' | 'rule.update' | 'rule.delete', Rule> {
+  readonly account: string;
+  readonly rule: string;
+}
+
+export interface TokenChange extends Change<'token.create' | 'token.revoke', AuditedToken> {
+  readonly token: string;
+}
+
+/** One change of a rule or token, written in the same transaction as the change. Moments differ between any two. */
+export type AuditEntry = RuleChange | TokenChange;
+
+export interface AuditFilter {
+  /** Only changes of this account's rules. */
+  readonly account?: string | undefined;
+  readonly rule?: string | undefined;
+  /** Inclusive bounds, as `formatTimestamp` writes them. */
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+}
+
+/** Reads what was changed. */
+export interface AuditLog {
+  /** Entries in the order in which the changes were made; `newestFirst` turns it around. */
+  read(filter: AuditFilter, options?: { newestFirst?: boolean }): AsyncIterable<AuditEntry>;
+}

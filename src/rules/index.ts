@@ -1,0 +1,47 @@
+/**
+ * The rules room: what a DNS protection rule is, what may be sent for one, which rule applies where, and the ports
+ * through which rules, tokens and the audit are kept. No I/O, no framework.
+ */
+export type {
+  Actor,
+  AuditEntry,
+  AuditedToken,
+  AuditFilter,
+  AuditLog,
+  RuleChange,
+  TokenChange,
+} from './audit.ts';
+export { checkNewRule, checkRulePatch } from './checkRule.ts';
+export { effectiveRule, type Place } from './effectiveRule.ts';
+export { type Fault, InvalidRule, pointerTo, shown } from './invalidRule.ts';
+export {
+  MAX_RULES_PER_ACCOUNT,
+  type Mode,
+  modes,
+  type NewRule,
+  type ProfileSensitivity,
+  profileSensitivities,
+  type Rule,
+  type RuleSettings,
+  ruleMembers,
+  type Scope,
+  type Sensitivity,
+  scopes,
+  sensitivities,
+  settingMembers,
+} from './rule.ts';
+export { newRuleSchema, rulePatchSchema, ruleSchema } from './ruleSchema.ts';
+export { type CreatedRule, RETRY_KEY_LIFE_MS, type RuleDecision, type RuleStore } from './ruleStore.ts';
+export { KeyReused, StoreUnavailable, TooManyRules } from './storeErrors.ts';
+export { targetOf } from './target.ts';
+export { formatTimestamp, type Micros, parseTimestamp, wallClock } from './timestamp.ts';
+export {
+  accountIdPattern,
+  isAccountId,
+  type NewToken,
+  type Permission,
+  permissions,
+  type Token,
+} from './token.ts';
+export { hashSecret, newTokenSecret } from './tokenSecret.ts';
+export type { TokenStore } from './tokenStore.ts';

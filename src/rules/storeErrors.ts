@@ -1,0 +1,23 @@
+/** The engine cannot read or write now (disk full, file system read-only). Nothing was half-written. */
+export class StoreUnavailable extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'StoreUnavailable';
+  }
+}
+
+/** The account holds as many rules as it may. */
+export class TooManyRules extends Error {
+  constructor(accountId: string, limit: number) {
+    super(`Account ${accountId} holds ${limit} rules, which is the most that it may; delete one first`);
+    this.name = 'TooManyRules';
+  }
+}
+
+/** A retry key came before, with another rule. */
+export class KeyReused extends Error {
+  constructor() {
+    super('This Idempotency-Key was used within 24 hours with another body; use a new key for a new rule');
+    this.name = 'KeyReused';
+  }
+}

@@ -1,0 +1,30 @@
+/** What a token allows. As with Cloudflare's tokens a write permission also reads. */
+export const permissions = ['dns_protection:read', 'dns_protection:write'] as const;
+export type Permission = (typeof permissions)[number];
+
+/** A token as it is kept: never the secret, only its hash. */
+export interface Token {
+  /** 32 hex digits. Names the token in the audit and in `token revoke`; it is no secret. */
+  readonly id: string;
+  /** SHA-256 of the secret as 64 hex digits. */
+  readonly hash: string;
+  /** What the operator called it. */
+  readonly label: string;
+  readonly accounts: 'all' | readonly string[];
+  readonly permissions: readonly Permission[];
+  /** Timestamps as `formatTimestamp` writes them. */
+  readonly created_on: string;
+  readonly expires_on: string | null;
+  readonly revoked_on: string | null;
+}
+
+/** A token before the store gives it an id and a moment of creation. */
+export type NewToken = Pick<Token, 'hash' | 'label' | 'accounts' | 'permissions' | 'expires_on'>;
+
+/** 1 to 32 of letters, digits, `_` and `-` (decisions A). */
+export const accountIdPattern = '^[A-Za-z0-9_-]{1,32}$';
+const accountId = new RegExp(accountIdPattern);
+
+export function isAccountId(text: string): boolean {
+  return accountId.test(text);
+}

@@ -1,0 +1,2 @@
+export { DataDirInUseError } from './dataDirLock.ts';
+export { type Server, type ServerOptions, startServer } from './startServer.ts';

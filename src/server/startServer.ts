@@ -1,0 +1,99 @@
+/**
+ * The composition root: the only place that knows every room. It opens the stores, starts the ingest, puts both
+ * interfaces on one listener, and takes everything down again in the reverse order.
+ */
+import type { Logger } from 'pino';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { Config } from '../config/index.ts';
+import { GatewayMetrics, gateway } from '../gateway/index.ts';
+import { createListener, operations, type Readiness } from '../http/index.ts';
+import { rulesApi, sendBadUrl } from '../rules/api/index.ts';
+import { openRulesStorage } from '../storage/lmdb/rulesStorage.ts';
+import { lockDataDir } from './dataDirLock.ts';
+import { type Ethereum, startEthereum } from './ethereum.ts';
+
+export interface Server {
+  /** Where it listens, for example `http://127.0.0.1:8420`. */
+  readonly url: string;
+  readonly readiness: () => Readiness;
+  /** Refuses what is new, finishes what runs (for at most `stopTimeoutMs`), closes the stores. */
+  stop(): Promise<void>;
+}
+
+export interface ServerOptions {
+  readonly config: Config;
+  readonly logger: Logger;
+}
+
+/** The HTTP framework's own lines of level info repeat ours. */
+const quieter = (level: string): string => (level === 'info' ? 'warn' : level);
+
+/** Starts the whole of Floodgate. Rejects, with nothing left open, where a part cannot start. */
+export async function startServer({ config, logger }: ServerOptions): Promise<Server> {
+  const undo: Array<() => Promise<void> | void> = [];
+  const takeDown = async (): Promise<void> => {
+    for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step();
+  };
+  try {
+    const lock = lockDataDir(config.dataDir);
+    undo.push(() => lock.release());
+
+    const registry = new Registry();
+    collectDefaultMetrics({ register: registry });
+    undo.push(() => registry.clear());
+
+    const storage = openRulesStorage(config.dataDir);
+    undo.push(() => storage.close());
+
+    const [upstreamUrl] = config.upstream;
+    let ethereum: Ethereum | undefined;
+    if (upstreamUrl !== undefined && !config.rulesOnly) {
+      const started = startEthereum(config, upstreamUrl, logger, registry);
+      undo.push(() => started.stop());
+      ethereum = started;
+    }
+
+    let stopping = false;
+    const readiness = (): Readiness => {
+      const missing = ethereum?.notReady();
+      const checks = {
+        store: 'ok',
+        ...(ethereum && { ingest: missing ?? 'ok' }),
+        ...(stopping && { server: 'it is stopping' }),
+      };
+      return { ready: missing === undefined && !stopping, checks };
+    };
+
+    const listener = createListener(logger.child({}, { level: quieter(logger.level) }), sendBadUrl);
+    await listener.register(operations, { readiness, metrics: registry });
+    await listener.register(rulesApi, {
+      prefix: '/client/v4',
+      rules: storage.rules,
+      tokens: storage.tokens,
+      configuredTokens: config.apiToken === undefined ? [] : [config.apiToken],
+    });
+    if (ethereum !== undefined)
+      await listener.register(gateway, {
+        prefix: '/v1',
+        networks: new Map([['mainnet', ethereum.methods]]),
+        corsOrigins: config.gateway.corsOrigins,
+        maxBodyBytes: config.gateway.maxBodyBytes,
+        metrics: new GatewayMetrics(registry),
+      });
+    const url = await listener.listen({ host: config.host, port: config.port });
+    undo.push(async () => {
+      stopping = true;
+      const deadline = setTimeout(() => listener.server.closeAllConnections(), config.stopTimeoutMs);
+      await listener.close();
+      clearTimeout(deadline);
+    });
+    logger.info(
+      { url, dataDir: config.dataDir, ...(upstreamUrl && { upstream: new URL(upstreamUrl).host }) },
+      'listening',
+    );
+    return { url, readiness, stop: takeDown };
+  } catch (error) {
+    await takeDown();
+    throw error;
+  }
+}

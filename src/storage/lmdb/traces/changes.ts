@@ -1,0 +1,219 @@
+import type { Database } from 'lmdb';
+import {
+  BLOCKS_PER_SEGMENT,
+  END_OF_SEGMENT,
+  firstBlockOf,
+  type IndexChange,
+  IndexConflictError,
+  type IndexedBlock,
+  type PostingTerm,
+  partiesOf,
+  positionOf,
+  type Side,
+  type StoredBlock,
+  segmentOf,
+  TRACES_PER_CHUNK,
+  type Trace,
+  termOf,
+} from '../../../traces/index.ts';
+import type { TraceEnvironment } from './environment.ts';
+import { chunkKey, postingKey, uint32Key, withPage } from './keys.ts';
+import { changePages } from './postingPages.ts';
+import { encodeBlock, SegmentCounts } from './records.ts';
+import type { Snapshot } from './snapshot.ts';
+
+const SIDES: readonly Side[] = ['from', 'to', 'transaction'];
+
+/** The lists of one segment that change: for each side and term, the positions to add. */
+type SegmentPostings = Record<Side, Map<PostingTerm, number[]>>;
+
+/** Reads the traces of a block that is to be undone. */
+export type ReadTraces = (block: StoredBlock) => readonly Trace[];
+
+/**
+ * Works out, from the state before, every record that a change of the index writes. Nothing is written until
+ * `write`, so a change that does not fit throws and leaves no mark.
+ */
+export class Changes {
+  readonly #environment: TraceEnvironment;
+  readonly #snapshot: Snapshot;
+  readonly #writes: Array<() => void> = [];
+  readonly #blocks = new Map<number, StoredBlock>();
+  readonly #counts = new Map<number, SegmentCounts>();
+  readonly #postings = new Map<number, SegmentPostings>();
+  readonly #undoFrom: number;
+  #head: number | undefined;
+
+  constructor(
+    environment: TraceEnvironment,
+    snapshot: Snapshot,
+    change: IndexChange,
+    readTraces: ReadTraces,
+  ) {
+    this.#environment = environment;
+    this.#snapshot = snapshot;
+    this.#undoFrom = change.undoFrom ?? Infinity;
+    this.#head = snapshot.head()?.number;
+    const finalized = snapshot.finalizedNumber();
+    if (finalized !== undefined && this.#undoFrom <= finalized)
+      throw new IndexConflictError(
+        `block ${this.#undoFrom} cannot be undone: blocks up to ${finalized} are final`,
+      );
+
+    this.#undo(readTraces);
+    for (const block of change.blocks) this.#add(block);
+    this.#changePostings();
+    this.#changeCounts();
+    this.#putMeta('head', this.#head);
+    if (change.finalizedNumber !== undefined && change.finalizedNumber > (finalized ?? -1))
+      this.#putMeta('finalized', change.finalizedNumber);
+  }
+
+  /** Writes everything; to be called within one atomic batch of the environment. */
+  write(): void {
+    for (const write of this.#writes) write();
+  }
+
+  #undo(readTraces: ReadTraces): void {
+    const head = this.#head;
+    if (head === undefined) return;
+    let highestLeft = head;
+    for (let number = head; number >= this.#undoFrom; number--) {
+      const block = this.#snapshot.block(number);
+      if (block !== undefined) this.#remove(block, readTraces(block));
+    }
+    while (this.#undoFrom <= highestLeft || !this.#snapshot.hasBlock(highestLeft)) {
+      highestLeft = Math.min(highestLeft, this.#undoFrom) - 1;
+      if (highestLeft < 0) {
+        this.#head = undefined;
+        return;
+      }
+    }
+    this.#head = highestLeft;
+  }
+
+  #remove(block: StoredBlock, traces: readonly Trace[]): void {
+    const lists = this.#postingsOf(segmentOf(block.number));
+    const touch = (side: Side, term: PostingTerm): void => {
+      if (!lists[side].has(term)) lists[side].set(term, []);
+    };
+    for (const trace of traces) {
+      const { from, to } = partiesOf(trace);
+      if (from !== null) touch('from', termOf(from));
+      if (to !== null) touch('to', termOf(to));
+      if (trace.transactionHash !== null) touch('transaction', termOf(trace.transactionHash));
+    }
+    this.#countsOf(segmentOf(block.number)).set(block.number % BLOCKS_PER_SEGMENT, undefined);
+    this.#delete(this.#environment.blocks, uint32Key(block.number));
+    for (let chunk = 0; chunk * TRACES_PER_CHUNK < block.traceCount; chunk++)
+      this.#delete(this.#environment.chunks, chunkKey(block.number, chunk));
+  }
+
+  #add({ block, chunks, postings }: IndexedBlock): void {
+    if (this.#blockAt(block.number)?.hash === block.hash) return;
+    this.#checkNeighbours(block);
+    this.#blocks.set(block.number, block);
+    this.#put(this.#environment.blocks, uint32Key(block.number), encodeBlock(block));
+    chunks.forEach((bytes, i) => {
+      this.#put(
+        this.#environment.chunks,
+        chunkKey(block.number, i),
+        Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+      );
+    });
+    this.#countsOf(segmentOf(block.number)).set(block.number % BLOCKS_PER_SEGMENT, block.traceCount);
+    const lists = this.#postingsOf(segmentOf(block.number));
+    for (const side of SIDES)
+      for (const [term, positions] of postings[side]) {
+        const list = lists[side].get(term);
+        if (list === undefined) lists[side].set(term, [...positions]);
+        else list.push(...positions);
+      }
+    this.#head = Math.max(this.#head ?? 0, block.number);
+  }
+
+  /** Neighbouring blocks of the index are always parent and child: then any range of it is of one chain. */
+  #checkNeighbours(block: StoredBlock): void {
+    const held = this.#blockAt(block.number);
+    if (held !== undefined)
+      throw new IndexConflictError(`block ${block.number} is ${held.hash} in the index, not ${block.hash}`);
+    const parent = this.#blockAt(block.number - 1);
+    if (parent !== undefined && parent.hash !== block.parentHash)
+      throw new IndexConflictError(
+        `block ${block.number} has parent ${block.parentHash}, but block ${parent.number} of the index is ${parent.hash}`,
+      );
+    const child = this.#blockAt(block.number + 1);
+    if (child !== undefined && child.parentHash !== block.hash)
+      throw new IndexConflictError(
+        `block ${child.number} of the index has parent ${child.parentHash}, which is not block ${block.number}, ${block.hash}`,
+      );
+  }
+
+  #blockAt(number: number): StoredBlock | undefined {
+    return (
+      this.#blocks.get(number) ??
+      (number < this.#undoFrom && number >= 0 ? this.#snapshot.block(number) : undefined)
+    );
+  }
+
+  #changePostings(): void {
+    const { postings } = this.#environment;
+    for (const [segment, lists] of this.#postings) {
+      const removeStart = this.#firstRemovedPosition(segment);
+      for (const side of SIDES)
+        for (const [term, added] of lists[side]) {
+          const key = postingKey(segment, side, term, 0);
+          const read = (page: number): Buffer | undefined =>
+            this.#snapshot.read(postings, withPage(key, page));
+          added.sort((a, b) => a - b);
+          for (const [page, bytes] of changePages(read, removeStart, END_OF_SEGMENT, added))
+            if (bytes === undefined) this.#delete(postings, withPage(key, page));
+            else this.#put(postings, withPage(key, page), bytes);
+        }
+    }
+  }
+
+  #firstRemovedPosition(segment: number): number {
+    const first = firstBlockOf(segment);
+    if (this.#undoFrom <= first) return 0;
+    if (this.#undoFrom >= first + BLOCKS_PER_SEGMENT) return END_OF_SEGMENT;
+    return positionOf(this.#undoFrom, 0);
+  }
+
+  #changeCounts(): void {
+    for (const [segment, counts] of this.#counts)
+      this.#put(this.#environment.counts, uint32Key(segment), counts.encode());
+  }
+
+  #postingsOf(segment: number): SegmentPostings {
+    let lists = this.#postings.get(segment);
+    if (lists === undefined) {
+      lists = { from: new Map(), to: new Map(), transaction: new Map() };
+      this.#postings.set(segment, lists);
+    }
+    return lists;
+  }
+
+  #countsOf(segment: number): SegmentCounts {
+    let counts = this.#counts.get(segment);
+    if (counts === undefined) {
+      counts = new SegmentCounts(this.#snapshot.traceCounts(segment).encode());
+      this.#counts.set(segment, counts);
+    }
+    return counts;
+  }
+
+  #put(database: Database<Buffer, Buffer>, key: Buffer, value: Buffer): void {
+    this.#writes.push(() => void database.put(key, value));
+  }
+
+  #delete(database: Database<Buffer, Buffer>, key: Buffer): void {
+    this.#writes.push(() => void database.remove(key));
+  }
+
+  #putMeta(name: 'head' | 'finalized', value: number | undefined): void {
+    const key = Buffer.from(name);
+    if (value === undefined) this.#delete(this.#environment.meta, key);
+    else this.#put(this.#environment.meta, key, uint32Key(value));
+  }
+}

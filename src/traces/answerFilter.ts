@@ -1,0 +1,133 @@
+import type { TraceFilter } from './filter.ts';
+import { termOf } from './indexBlock.ts';
+import {
+  BLOCKS_PER_SEGMENT,
+  blockAt,
+  END_OF_SEGMENT,
+  firstBlockOf,
+  placeAt,
+  positionOf,
+  segmentOf,
+} from './position.ts';
+import type { PostingList } from './postings/list.ts';
+import {
+  type SegmentSelection,
+  type Selected,
+  selectFromBothSides,
+  selectFromSide,
+} from './postings/select.ts';
+import type { PostingTerm, Side } from './store.ts';
+
+/** What the search for matching traces reads; an engine gives it over one unchanging state of the index. */
+export interface IndexReader {
+  postings(segment: number, side: Side, term: PostingTerm): PostingList | undefined;
+  /** How many traces each block of the segment has, by its offset in it. */
+  traceCounts(segment: number): TraceCounts;
+}
+
+/** Traces per block of one segment. */
+export interface TraceCounts {
+  /** Traces of the segment's blocks before the block at `offset`. */
+  before(offset: number): number;
+}
+
+/** A matching trace: which trace of which block. */
+export type Visit = (blockNumber: number, place: number) => void;
+
+/**
+ * Visits, in order, the traces that a filter asks for. Work is proportional to the answer and to the number of
+ * addresses, with a logarithm of what lies in the range; only where both lists are given are the positions of the
+ * matches before `after` walked, four bytes each. Traces that are not in the answer are never read.
+ */
+export function visitMatches(reader: IndexReader, filter: TraceFilter, visit: Visit): void {
+  let after = filter.after;
+  let count = filter.count;
+  for (
+    let segment = segmentOf(filter.fromBlock);
+    segment <= segmentOf(filter.toBlock) && count > 0;
+    segment++
+  ) {
+    const first = firstBlockOf(segment);
+    const fromBlock = Math.max(filter.fromBlock, first);
+    const toBlock = Math.min(filter.toBlock, first + BLOCKS_PER_SEGMENT - 1);
+    const range = { fromBlock, toBlock, after, count };
+    const { found, skipped } = isUnrestricted(filter)
+      ? visitAll(reader.traceCounts(segment), range, visit)
+      : visitSelected(selectInSegment(reader, segment, filter, range), segment, visit);
+    after -= skipped;
+    count -= found;
+  }
+}
+
+interface Range {
+  readonly fromBlock: number;
+  readonly toBlock: number;
+  readonly after: number;
+  readonly count: number;
+}
+
+interface Visited {
+  readonly found: number;
+  readonly skipped: number;
+}
+
+const isUnrestricted = (filter: TraceFilter): boolean =>
+  filter.fromAddresses.length === 0 && filter.toAddresses.length === 0;
+
+function selectInSegment(reader: IndexReader, segment: number, filter: TraceFilter, range: Range): Selected {
+  const lists = (side: 'from' | 'to', addresses: readonly string[]): PostingList[] =>
+    [...new Set(addresses)].flatMap((address) => reader.postings(segment, side, termOf(address)) ?? []);
+  const from = lists('from', filter.fromAddresses);
+  const to = lists('to', filter.toAddresses);
+  const afterLast = (range.toBlock + 1) % BLOCKS_PER_SEGMENT;
+  const selection: SegmentSelection = {
+    start: positionOf(range.fromBlock, 0),
+    end: afterLast === 0 ? END_OF_SEGMENT : positionOf(range.toBlock + 1, 0),
+    after: range.after,
+    count: range.count,
+  };
+  if (filter.toAddresses.length === 0) return selectFromSide(from, selection);
+  if (filter.fromAddresses.length === 0) return selectFromSide(to, selection);
+  return selectFromBothSides(from, to, filter.mode, selection);
+}
+
+function visitSelected({ positions, skipped }: Selected, segment: number, visit: Visit): Visited {
+  for (const position of positions) visit(blockAt(segment, position), placeAt(position));
+  return { found: positions.length, skipped };
+}
+
+/** Without addresses every trace matches: the first one is found by counting traces of whole blocks. */
+function visitAll(counts: TraceCounts, range: Range, visit: Visit): Visited {
+  const firstOffset = range.fromBlock % BLOCKS_PER_SEGMENT;
+  const endOffset = firstOffset + range.toBlock - range.fromBlock + 1;
+  const start = counts.before(firstOffset);
+  const total = counts.before(endOffset) - start;
+  if (total <= range.after) return { found: 0, skipped: total };
+
+  let offset = lastOffsetNotAfter(counts, start + range.after, firstOffset, endOffset);
+  let place = start + range.after - counts.before(offset);
+  let found = 0;
+  for (; offset < endOffset && found < range.count; offset++, place = 0) {
+    const traceCount = counts.before(offset + 1) - counts.before(offset);
+    const blockNumber = range.fromBlock + offset - firstOffset;
+    for (; place < traceCount && found < range.count; place++, found++) visit(blockNumber, place);
+  }
+  return { found, skipped: range.after };
+}
+
+/** The last block offset that has at most `rank` traces before it. */
+function lastOffsetNotAfter(
+  counts: TraceCounts,
+  rank: number,
+  firstOffset: number,
+  endOffset: number,
+): number {
+  let low = firstOffset;
+  let high = endOffset;
+  while (low + 1 < high) {
+    const middle = (low + high) >>> 1;
+    if (counts.before(middle) <= rank) low = middle;
+    else high = middle;
+  }
+  return low;
+}

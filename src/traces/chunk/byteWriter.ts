@@ -1,0 +1,85 @@
+/** Bytes to start with; doubled whenever a chunk needs more. */
+const INITIAL_BYTES = 64 * 1024;
+
+/** Writes the parts of a chunk one after the other into one buffer that is used again for the next chunk. */
+export class ByteWriter {
+  #buffer = Buffer.allocUnsafe(INITIAL_BYTES);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  reset(): void {
+    this.#length = 0;
+  }
+
+  /** A copy of what was written since the last reset. */
+  copy(): Uint8Array {
+    return Uint8Array.prototype.slice.call(this.#buffer, 0, this.#length);
+  }
+
+  byte(value: number): void {
+    this.#reserve(1);
+    this.#buffer[this.#length++] = value;
+  }
+
+  uint32(value: number): void {
+    this.#reserve(4);
+    this.#length = this.#buffer.writeUInt32LE(value, this.#length);
+  }
+
+  uint32At(offset: number, value: number): void {
+    this.#buffer.writeUInt32LE(value, offset);
+  }
+
+  skip(bytes: number): void {
+    this.#reserve(bytes);
+    this.#length += bytes;
+  }
+
+  /** An unsigned integer below 2^53 as LEB128. */
+  varint(value: number): void {
+    this.#reserve(8);
+    let rest = value;
+    while (rest > 0x7f) {
+      this.#buffer[this.#length++] = (rest % 0x80) | 0x80;
+      rest = Math.floor(rest / 0x80);
+    }
+    this.#buffer[this.#length++] = rest;
+  }
+
+  /** The bytes of a `0x` string with an even number of digits, without a length. */
+  hex(text: string): void {
+    const bytes = (text.length - 2) / 2;
+    this.#reserve(bytes);
+    this.#length += this.#buffer.write(text.slice(2), this.#length, bytes, 'hex');
+  }
+
+  /** The bytes of a `0x` string with an even number of digits, after their number. */
+  data(text: string): void {
+    this.varint((text.length - 2) / 2);
+    this.hex(text);
+  }
+
+  /** A `0x` quantity, which may have an odd number of digits; zero has no bytes. */
+  quantity(text: string): void {
+    if (text === '0x0') return this.byte(0);
+    this.data(text.length % 2 === 0 ? text : `0x0${text.slice(2)}`);
+  }
+
+  text(value: string): void {
+    const bytes = Buffer.byteLength(value);
+    this.varint(bytes);
+    this.#reserve(bytes);
+    this.#length += this.#buffer.write(value, this.#length, bytes);
+  }
+
+  #reserve(bytes: number): void {
+    const needed = this.#length + bytes;
+    if (needed <= this.#buffer.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(needed, 2 * this.#buffer.length));
+    this.#buffer.copy(larger, 0, 0, this.#length);
+    this.#buffer = larger;
+  }
+}

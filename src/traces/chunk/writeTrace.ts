@@ -1,0 +1,266 @@
+import {
+  ADDRESS_BYTES,
+  CALL_TYPES,
+  CHUNK_HEAD_BYTES,
+  CREATION_METHODS,
+  HAS_ADDRESS,
+  HAS_ERROR,
+  HAS_RESULT,
+  HASH_BYTES,
+  NO_TRANSACTION,
+  REWARD_TYPES,
+  TRACE_TYPES,
+  TRANSACTION_BYTES,
+  TYPE_MASK,
+  VARIANT_SHIFT,
+} from './format.ts';
+import { ascii, type JsonWriter } from './jsonWriter.ts';
+
+/** What a trace's JSON needs at the most besides two digits a stored byte: its keys and punctuation. */
+const FIXED_TEXT_BYTES = 512;
+/** Decimal digits and a comma that one stored byte of an integer can become, at the most. */
+const TEXT_BYTES_PER_STORED_BYTE = 6;
+
+const CALL_ACTIONS = CALL_TYPES.map((type) => ascii(`{"action":{"callType":"${type}","from":"`));
+const CREATE_ACTIONS = CREATION_METHODS.map((method) =>
+  ascii(method === undefined ? '{"action":{"from":"' : `{"action":{"creationMethod":"${method}","from":"`),
+);
+const SUICIDE_ACTION = ascii('{"action":{"address":"');
+const REWARD_ACTION = ascii('{"action":{"author":"');
+const REWARD_TYPE_TEXTS = REWARD_TYPES.map((type) => ascii(`","rewardType":"${type}","value":"`));
+const GAS = ascii('","gas":"');
+const INPUT = ascii('","input":"');
+const INIT = ascii('","init":"');
+const TO = ascii('","to":"');
+const VALUE = ascii('","value":"');
+const BALANCE = ascii('","balance":"');
+const REFUND_ADDRESS = ascii('","refundAddress":"');
+const BLOCK_HASH = ascii('"},"blockHash":"');
+const BLOCK_NUMBER = ascii('","blockNumber":');
+const ERROR = ascii(',"error":');
+const NO_RESULT = ascii(',"result":null');
+const RESULT = ascii(',"result":{"');
+const RESULT_ADDRESS = ascii('address":"');
+const RESULT_CODE_AFTER_ADDRESS = ascii('","code":"');
+const RESULT_CODE = ascii('code":"');
+const GAS_USED = ascii('gasUsed":"');
+const NEXT_GAS_USED = ascii('","gasUsed":"');
+const OUTPUT = ascii('","output":"');
+const RESULT_END = ascii('"}');
+const SUBTRACES = ascii(',"subtraces":');
+const TRACE_ADDRESS = ascii(',"traceAddress":[');
+const COMMA = ascii(',');
+const TRANSACTION_HASH = ascii('],"transactionHash":"');
+const TRANSACTION_POSITION = ascii('","transactionPosition":');
+const NO_TRANSACTION_TEXT = ascii('],"transactionHash":null,"transactionPosition":null');
+const TYPES = TRACE_TYPES.map((type) => ascii(`,"type":"${type}"}`));
+
+/** A byte string in a chunk: where it starts and ends. */
+interface Span {
+  start: number;
+  end: number;
+}
+
+/** Reads one record, front to back. One instance serves all: reading a trace allocates nothing. */
+class RecordReader {
+  bytes: Uint8Array = new Uint8Array();
+  at = 0;
+
+  byte(): number {
+    return this.bytes[this.at++] ?? 0;
+  }
+
+  varint(): number {
+    let value = 0;
+    for (let scale = 1; ; scale *= 0x80) {
+      const byte = this.byte();
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) return value;
+    }
+  }
+
+  /** Sets `span` to the byte string that stands here, after its length. */
+  data(span: Span): void {
+    const length = this.varint();
+    span.start = this.at;
+    this.at += length;
+    span.end = this.at;
+  }
+
+  fixed(span: Span, length: number): void {
+    span.start = this.at;
+    this.at += length;
+    span.end = this.at;
+  }
+}
+
+const span = (): Span => ({ start: 0, end: 0 });
+const reader = new RecordReader();
+const [a, b, gas, value, input, gasUsed, output] = [span(), span(), span(), span(), span(), span(), span()];
+
+/** How many traces a chunk holds. */
+export const tracesIn = (chunk: Uint8Array): number => chunk[0] ?? 0;
+
+/** The hash of the block that a chunk belongs to, as 32 bytes. */
+export const blockHashIn = (chunk: Uint8Array): Uint8Array => chunk.subarray(2, 2 + HASH_BYTES);
+
+/**
+ * Writes trace number `index` of a chunk as JSON, keys in the seed's order. The chunk is one that encodeChunks made:
+ * it was checked when it was written, so nothing is checked here.
+ */
+export function writeTrace(json: JsonWriter, chunk: Uint8Array, index: number, blockNumber: number): void {
+  const [start, end] = recordBounds(chunk, index);
+  json.reserve(FIXED_TEXT_BYTES + TEXT_BYTES_PER_STORED_BYTE * (end - start));
+  reader.bytes = chunk;
+  reader.at = start;
+
+  const kind = reader.byte();
+  const transactionIndex = reader.byte();
+  const treeAt = reader.at;
+  reader.varint();
+  for (let depth = reader.varint(); depth > 0; depth--) reader.varint();
+
+  writeAction(json, kind);
+  json.constant(BLOCK_HASH);
+  json.hex(chunk, 2, 2 + HASH_BYTES);
+  json.constant(BLOCK_NUMBER);
+  json.decimal(blockNumber);
+  writeOutcome(json, kind, end);
+  reader.at = treeAt;
+  writePlacement(json, transactionIndex);
+  json.constant(textOf(TYPES, kind & TYPE_MASK));
+}
+
+function recordBounds(chunk: Uint8Array, index: number): [start: number, end: number] {
+  const offsetsAt = CHUNK_HEAD_BYTES + TRANSACTION_BYTES * (chunk[1] ?? 0);
+  const start = uint32(chunk, offsetsAt + 4 * index);
+  const isLast = index + 1 === tracesIn(chunk);
+  return [start, isLast ? chunk.length : uint32(chunk, offsetsAt + 4 * index + 4)];
+}
+
+function writeAction(json: JsonWriter, kind: number): void {
+  const source = reader.bytes;
+  const variant = kind >>> VARIANT_SHIFT;
+  switch (TRACE_TYPES[kind & TYPE_MASK]) {
+    case 'call':
+      reader.fixed(a, ADDRESS_BYTES);
+      reader.fixed(b, ADDRESS_BYTES);
+      reader.data(gas);
+      reader.data(value);
+      reader.data(input);
+      json.constant(textOf(CALL_ACTIONS, variant));
+      json.hex(source, a.start, a.end);
+      json.constant(GAS);
+      json.quantity(source, gas.start, gas.end);
+      json.constant(INPUT);
+      json.hex(source, input.start, input.end);
+      json.constant(TO);
+      json.hex(source, b.start, b.end);
+      json.constant(VALUE);
+      json.quantity(source, value.start, value.end);
+      return;
+    case 'create':
+      reader.fixed(a, ADDRESS_BYTES);
+      reader.data(gas);
+      reader.data(value);
+      reader.data(input);
+      json.constant(textOf(CREATE_ACTIONS, variant));
+      json.hex(source, a.start, a.end);
+      json.constant(GAS);
+      json.quantity(source, gas.start, gas.end);
+      json.constant(INIT);
+      json.hex(source, input.start, input.end);
+      json.constant(VALUE);
+      json.quantity(source, value.start, value.end);
+      return;
+    case 'suicide':
+      reader.fixed(a, ADDRESS_BYTES);
+      reader.fixed(b, ADDRESS_BYTES);
+      reader.data(value);
+      json.constant(SUICIDE_ACTION);
+      json.hex(source, a.start, a.end);
+      json.constant(BALANCE);
+      json.quantity(source, value.start, value.end);
+      json.constant(REFUND_ADDRESS);
+      json.hex(source, b.start, b.end);
+      return;
+    default:
+      reader.fixed(a, ADDRESS_BYTES);
+      reader.data(value);
+      json.constant(REWARD_ACTION);
+      json.hex(source, a.start, a.end);
+      json.constant(textOf(REWARD_TYPE_TEXTS, variant));
+      json.quantity(source, value.start, value.end);
+      return;
+  }
+}
+
+/** `error` where the frame failed, then `result`; in the record the error stands last, as it is rare. */
+function writeOutcome(json: JsonWriter, kind: number, end: number): void {
+  const source = reader.bytes;
+  const isCreate = TRACE_TYPES[kind & TYPE_MASK] === 'create';
+  const hasResult = (kind & HAS_RESULT) !== 0;
+  const hasAddress = (kind & HAS_ADDRESS) !== 0;
+  if (hasAddress) reader.fixed(a, ADDRESS_BYTES);
+  if (hasResult) {
+    reader.data(gasUsed);
+    reader.data(output);
+  }
+  if ((kind & HAS_ERROR) !== 0) {
+    reader.varint();
+    json.constant(ERROR);
+    json.verbatim(source, reader.at, end);
+  }
+  if (!hasResult) return json.constant(NO_RESULT);
+
+  json.constant(RESULT);
+  if (!isCreate) {
+    json.constant(GAS_USED);
+    json.quantity(source, gasUsed.start, gasUsed.end);
+    json.constant(OUTPUT);
+    json.hex(source, output.start, output.end);
+    return json.constant(RESULT_END);
+  }
+  if (hasAddress) {
+    json.constant(RESULT_ADDRESS);
+    json.hex(source, a.start, a.end);
+  }
+  json.constant(hasAddress ? RESULT_CODE_AFTER_ADDRESS : RESULT_CODE);
+  json.hex(source, output.start, output.end);
+  json.constant(NEXT_GAS_USED);
+  json.quantity(source, gasUsed.start, gasUsed.end);
+  json.constant(RESULT_END);
+}
+
+function writePlacement(json: JsonWriter, transactionIndex: number): void {
+  json.constant(SUBTRACES);
+  json.decimal(reader.varint());
+  json.constant(TRACE_ADDRESS);
+  const depth = reader.varint();
+  for (let i = 0; i < depth; i++) {
+    if (i > 0) json.constant(COMMA);
+    json.decimal(reader.varint());
+  }
+  if (transactionIndex === NO_TRANSACTION) return json.constant(NO_TRANSACTION_TEXT);
+  const at = CHUNK_HEAD_BYTES + TRANSACTION_BYTES * transactionIndex;
+  json.constant(TRANSACTION_HASH);
+  json.hex(reader.bytes, at, at + HASH_BYTES);
+  json.constant(TRANSACTION_POSITION);
+  json.decimal(uint32(reader.bytes, at + HASH_BYTES));
+}
+
+function textOf(texts: readonly Uint8Array[], number: number): Uint8Array {
+  const text = texts[number];
+  if (text === undefined) throw new Error(`a stored trace is damaged: its kind has variant ${number}`);
+  return text;
+}
+
+function uint32(bytes: Uint8Array, at: number): number {
+  return (
+    ((bytes[at] ?? 0) |
+      ((bytes[at + 1] ?? 0) << 8) |
+      ((bytes[at + 2] ?? 0) << 16) |
+      ((bytes[at + 3] ?? 0) << 24)) >>>
+    0
+  );
+}

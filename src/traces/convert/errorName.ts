@@ -1,0 +1,143 @@
+import type { Place } from './place.ts';
+import { plain, TraceFormatError } from './traceFormatError.ts';
+
+/** Longest error text that is kept, in characters. Parity's longest name has 30; geth's wrapped errors stay below 100. */
+const MAX_ERROR_CHARS = 100;
+
+export const REVERTED = 'Reverted';
+const OUT_OF_GAS = 'Out of gas';
+const BAD_JUMP = 'Bad jump destination';
+const BAD_INSTRUCTION = 'Bad instruction';
+const STACK_UNDERFLOW = 'Stack underflow';
+const OUT_OF_STACK = 'Out of stack';
+const BUILT_IN_FAILED = 'Built-in failed';
+const WRITE_PROTECTION = 'Mutable Call In Static Context';
+const OUT_OF_BOUNDS = 'Out of bounds';
+const INVALID_CODE = 'Invalid code';
+const COLLISION = 'Contract address collision';
+const NONCE_OVERFLOW = 'Nonce overflow';
+/** Failures of the checks before a call or creation: the frame never ran, and Parity has no trace of it. */
+const INSUFFICIENT_BALANCE = 'Insufficient balance for transfer';
+const DEPTH_EXCEEDED = 'Max call depth exceeded';
+
+/**
+ * What the clients write for each failure, in lower case: geth and Erigon (Go's texts), Besu, Nethermind, and the
+ * Rust EVM, which prints its own names where it has no text. Sources: geth `convertParityErrors`, Erigon's labels of
+ * September 2026, Besu `ExceptionalHaltReason`, Nethermind `GetErrorDescription`, revm-inspectors `as_error_msg`;
+ * see facts/trace-filter.md, table A and section B.
+ */
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  [REVERTED]: ['reverted', 'revert', 'execution reverted', 'evm: execution reverted'],
+  [OUT_OF_GAS]: [
+    'out of gas',
+    'contract creation code storage out of gas',
+    'gas uint64 overflow',
+    'max code size exceeded',
+    'evm: max code size exceeded',
+    'max initcode size exceeded',
+    'code is too large',
+    'codetoolarge',
+    'createcontractsizelimit',
+    'createinitcodesizelimit',
+    'memoryoog',
+    'memorylimitoog',
+    'precompileoog',
+    'invalidoperandoog',
+    'reentrancysentryoog',
+    'outofgas',
+  ],
+  [BAD_JUMP]: [
+    'bad jump destination',
+    'invalid jump destination',
+    'evm: invalid jump destination',
+    'invalidjump',
+  ],
+  [BAD_INSTRUCTION]: [
+    'bad instruction',
+    'invalid opcode',
+    'invalid instruction',
+    'opcodenotfound',
+    'invalidfeopcode',
+    'notactivated',
+  ],
+  [STACK_UNDERFLOW]: ['stack underflow', 'stackunderflow'],
+  [OUT_OF_STACK]: ['out of stack', 'stack overflow', 'stackoverflow'],
+  [BUILT_IN_FAILED]: [
+    'built-in failed',
+    'precompiled failed',
+    'precompile failure',
+    'precompile error',
+    'precompileerror',
+    'invalid input length',
+  ],
+  [WRITE_PROTECTION]: [
+    'mutable call in static context',
+    'write protection',
+    'evm: write protection',
+    'out of gas: write protection',
+    'illegal state change',
+    'static call violation',
+    'statechangeduringstaticcall',
+    'callnotallowedinsidestatic',
+  ],
+  [OUT_OF_BOUNDS]: ['out of bounds', 'return data out of bounds', 'access violation', 'outofoffset'],
+  [INVALID_CODE]: [
+    'invalid code',
+    'code is invalid',
+    'invalid code: must not begin with 0xef',
+    'createcontractstartingwithef',
+  ],
+  [COLLISION]: ['contract address collision', 'createcollision'],
+  [NONCE_OVERFLOW]: ['nonce overflow', 'nonce uint64 overflow', 'nonceoverflow'],
+  [INSUFFICIENT_BALANCE]: ['insufficient balance for transfer', 'outoffunds', 'outoffund'],
+  [DEPTH_EXCEEDED]: ['max call depth exceeded', 'calltoodeep'],
+  'Internal error': ['internal error'],
+};
+
+/** Texts that go on with details, by how they begin in lower case. */
+const PREFIXES: ReadonlyArray<readonly [prefix: string, name: string]> = [
+  ['out of gas:', OUT_OF_GAS],
+  ['invalid opcode:', BAD_INSTRUCTION],
+  ['stack underflow', STACK_UNDERFLOW],
+  ['stack limit reached', OUT_OF_STACK],
+  ['execution reverted:', REVERTED],
+  ['built-in failed:', BUILT_IN_FAILED],
+];
+
+const nameOfText = new Map<string, string>();
+for (const [name, texts] of Object.entries(NAMES)) for (const text of texts) nameOfText.set(text, name);
+
+/**
+ * Parity's name of a failure that a client described in its own words, undefined where the frame did not fail (nothing,
+ * null or an empty text). A text that is not known is kept, as plain text of bounded length: that a frame failed is
+ * told by `error` being there, never by what it says.
+ *
+ * @throws TraceFormatError for what is not a text.
+ */
+export function readErrorName(value: unknown, place: Place): string | undefined {
+  if (value === undefined || value === null || value === '') return undefined;
+  if (typeof value !== 'string') throw new TraceFormatError(place, 'error', 'a text', value);
+  return nameOf(value);
+}
+
+function nameOf(text: string): string {
+  // Well-formed texts are far shorter; cutting first keeps a hostile one from costing anything.
+  const lower = text.slice(0, MAX_ERROR_CHARS).toLowerCase();
+  const exact = nameOfText.get(lower);
+  if (exact !== undefined) return exact;
+  for (const [prefix, name] of PREFIXES) if (lower.startsWith(prefix)) return name;
+  return plain(text, MAX_ERROR_CHARS);
+}
+
+/** Whether a frame with this error (as `readErrorName` gives it) was refused before it ran. */
+export function isPrecheckError(name: string | undefined): boolean {
+  return name === INSUFFICIENT_BALANCE || name === DEPTH_EXCEEDED;
+}
+
+/**
+ * The name of a failure in a precompiled contract. They fail for want of gas or for bad input, of which geth and
+ * Erigon tell the reason (`point is not on curve`) and Parity does not.
+ */
+export function precompileErrorName(name: string): string {
+  return name === OUT_OF_GAS || isPrecheckError(name) ? name : BUILT_IN_FAILED;
+}

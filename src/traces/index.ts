@@ -1,0 +1,16 @@
+/**
+ * Traces: what a trace is, what a filter matches, how traces are stored and found again.
+ * Nothing here does I/O: nodes are asked by `ingest` through a port, bytes are kept by an engine behind `TraceStore`.
+ */
+export * from './answerFilter.ts';
+export { chunkOf, TRACES_PER_CHUNK } from './chunk/format.ts';
+export { JsonWriter } from './chunk/jsonWriter.ts';
+export { tracesIn, writeTrace } from './chunk/writeTrace.ts';
+export * from './filter.ts';
+export { indexBlock, termOf } from './indexBlock.ts';
+export * from './ingest/index.ts';
+export { partiesOf } from './parties.ts';
+export * from './position.ts';
+export { PAGE_POSITIONS, PostingList } from './postings/list.ts';
+export * from './store.ts';
+export type * from './trace.ts';

@@ -1,0 +1,308 @@
+import { MAX_RANGE_BLOCKS } from '../filter.ts';
+import { indexBlock } from '../indexBlock.ts';
+import type { IndexedBlock, TraceStore } from '../store.ts';
+import { findFork } from './fork.ts';
+import { type BlockRef, NodeError, type NodeHeads, type TracedBlock, type TraceSource } from './source.ts';
+
+/** Blocks that are fetched at the same time: enough to hide a node's latency, few enough not to press it. */
+const FETCH_CONCURRENCY = 4;
+/** Blocks written in one transaction while catching up: many, as each commit is flushed to disk. */
+const BLOCKS_PER_COMMIT = 64;
+/** Pauses after failures: doubled from the first to the last. */
+const FIRST_RETRY_MS = 250;
+const LAST_RETRY_MS = 10_000;
+/** Where a node knows no finality, blocks this far below its head are taken for final when they are asked for alone. */
+const ASSUMED_FINAL_DEPTH = 256;
+
+export interface IndexerOptions {
+  readonly store: TraceStore;
+  readonly source: TraceSource;
+  /** First block to index; left out: the latest MAX_RANGE_BLOCKS. */
+  readonly fromBlock?: number;
+  readonly pollIntervalMs: number;
+  readonly observer: IndexerObserver;
+}
+
+/** What happens while the index follows the chain, for logs and metrics. */
+export interface IndexerObserver {
+  indexed(blocks: readonly IndexedBlock[], nodeHead: number): void;
+  reorganised(undoFrom: number, undoneBlocks: number): void;
+  failed(error: unknown, retryMs: number): void;
+  recovered(): void;
+}
+
+export interface IndexerStatus {
+  /** The node's head as last heard; undefined before the first answer. */
+  readonly nodeHead: number | undefined;
+  /** Blocks between the node's head and the index's; undefined before the first answer. */
+  readonly lagBlocks: number | undefined;
+  /** What is wrong now; undefined where nothing is. */
+  readonly failure: string | undefined;
+}
+
+/** A block that was asked for cannot be had now. */
+export class BlockUnavailableError extends Error {
+  override readonly name = 'BlockUnavailableError';
+  readonly blockNumber: number;
+
+  constructor(blockNumber: number, options?: ErrorOptions) {
+    super(`block ${blockNumber} is not in the index, and no node can give it now`, options);
+    this.blockNumber = blockNumber;
+  }
+}
+
+/**
+ * Keeps the index at the head of a node's chain, and fetches older blocks when they are asked for. All writing goes
+ * through here, one thing after the other, so that two writers never work from the same state.
+ */
+export class Indexer {
+  readonly #options: IndexerOptions;
+  readonly #stop = new AbortController();
+  #heads: NodeHeads | undefined;
+  #failure: unknown;
+  #failures = 0;
+  #loop: Promise<void> = Promise.resolve();
+  #wake: () => void = () => undefined;
+  /** The writer's queue: each task starts when the one before has ended, well or not. */
+  #tail: Promise<unknown> = Promise.resolve();
+  readonly #fetching = new Map<number, Promise<void>>();
+
+  constructor(options: IndexerOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#loop = this.#follow();
+  }
+
+  /** Stops following; what is being written is written to its end. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#wake();
+    await this.#loop;
+    await this.#tail.catch(() => undefined);
+  }
+
+  status(): IndexerStatus {
+    const nodeHead = this.#heads?.latest.number;
+    const indexHead = this.#options.store.head()?.number ?? -1;
+    const failure = this.#failure;
+    return {
+      nodeHead,
+      lagBlocks: nodeHead === undefined ? undefined : Math.max(0, nodeHead - indexHead),
+      failure:
+        failure === undefined ? undefined : failure instanceof Error ? failure.message : String(failure),
+    };
+  }
+
+  /** The ends of the chain as last heard from the node, asked again where `fresh`. */
+  async heads(fresh = false): Promise<NodeHeads | undefined> {
+    if (fresh && !this.#stop.signal.aborted) {
+      try {
+        this.#heads = await this.#options.source.heads();
+      } catch (error) {
+        if (!(error instanceof NodeError)) throw error;
+      }
+    }
+    return this.#heads;
+  }
+
+  /**
+   * Sees to it that the index has every block of a range that the node's head covers. The same block asked for by many
+   * is fetched once. Throws BlockUnavailableError naming the first block that cannot be had.
+   */
+  async ensure(fromBlock: number, toBlock: number): Promise<void> {
+    const { store } = this.#options;
+    for (let missing = store.firstMissing(fromBlock, toBlock); missing !== undefined; ) {
+      if (this.#stop.signal.aborted) throw new BlockUnavailableError(missing);
+      await this.#fetchMissing(missing, toBlock);
+      const next = store.firstMissing(missing, toBlock);
+      if (next === missing) throw new BlockUnavailableError(missing, { cause: this.#failure });
+      missing = next;
+    }
+  }
+
+  async #follow(): Promise<void> {
+    const { observer, pollIntervalMs } = this.#options;
+    while (!this.#stop.signal.aborted) {
+      let pauseMs = pollIntervalMs;
+      try {
+        await this.#inTurn(() => this.#catchUp());
+        if (this.#failures > 0) observer.recovered();
+        this.#failures = 0;
+        this.#failure = undefined;
+      } catch (error) {
+        if (this.#stop.signal.aborted) return;
+        pauseMs = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** this.#failures);
+        this.#failures++;
+        this.#failure = error;
+        observer.failed(error, pauseMs);
+      }
+      await this.#pause(pauseMs);
+    }
+  }
+
+  /** Brings the index to the node's head: undoes what was replaced, then adds what is new. */
+  async #catchUp(): Promise<void> {
+    const { store, source, observer } = this.#options;
+    await this.#bindChain();
+    const heads = await source.heads();
+    this.#heads = heads;
+
+    let undoFrom = await findFork(store, source, heads.latest);
+    const head = undoFrom === undefined ? store.head()?.number : undoFrom - 1;
+    const first =
+      head === undefined || (undoFrom !== undefined && head < 0) ? this.#firstBlock(heads) : head + 1;
+    if (undoFrom !== undefined)
+      observer.reorganised(undoFrom, (store.head()?.number ?? undoFrom) - undoFrom + 1);
+
+    for (
+      let from = first;
+      from <= heads.latest.number && !this.#stop.signal.aborted;
+      from += BLOCKS_PER_COMMIT
+    ) {
+      const to = Math.min(from + BLOCKS_PER_COMMIT - 1, heads.latest.number);
+      const blocks = linked(await this.#fetchRange(from, to)).map(({ header, traces }) =>
+        indexBlock(header, traces),
+      );
+      await store.apply({ blocks, ...(undoFrom !== undefined && { undoFrom }) });
+      undoFrom = undefined;
+      observer.indexed(blocks, heads.latest.number);
+    }
+    if (undoFrom !== undefined) await store.apply({ undoFrom, blocks: [] });
+    await this.#finalize(heads);
+  }
+
+  async #bindChain(): Promise<void> {
+    const { store, source } = this.#options;
+    if (this.#heads === undefined || this.#failures > 0) await store.bindChain(await source.chain());
+  }
+
+  #firstBlock(heads: NodeHeads): number {
+    return this.#options.fromBlock ?? Math.max(0, heads.latest.number - MAX_RANGE_BLOCKS + 1);
+  }
+
+  /** Remembers the finalized block, once the index has it and it is the same block. */
+  async #finalize({ finalized }: NodeHeads): Promise<void> {
+    const { store } = this.#options;
+    if (finalized === undefined || finalized.number <= (store.finalizedNumber() ?? -1)) return;
+    if (store.block(finalized.number)?.hash !== finalized.hash) return;
+    await store.apply({ blocks: [], finalizedNumber: finalized.number });
+  }
+
+  async #fetchRange(from: number, to: number): Promise<TracedBlock[]> {
+    const blocks: TracedBlock[] = [];
+    let next = from;
+    const work = async (): Promise<void> => {
+      for (let number = next++; number <= to && !this.#stop.signal.aborted; number = next++) {
+        const block = await this.#options.source.block(number);
+        if (block === undefined)
+          throw new NodeError('nonsense', `the node's head is above ${number}, but it has no such block`);
+        blocks[number - from] = block;
+      }
+    };
+    await Promise.all(Array.from({ length: FETCH_CONCURRENCY }, work));
+    return blocks;
+  }
+
+  async #fetchMissing(missing: number, toBlock: number): Promise<void> {
+    const head = this.#options.store.head();
+    if (head === undefined || missing > head.number) {
+      // The follower has not come so far: let it, now.
+      await this.#inTurn(() => this.#catchUp()).catch((error: unknown) => {
+        throw new BlockUnavailableError(missing, { cause: error });
+      });
+      return;
+    }
+    const last = Math.min(toBlock, head.number, missing + BLOCKS_PER_COMMIT - 1);
+    const wanted: number[] = [];
+    for (let number = missing; number <= last; number++)
+      if (this.#options.store.firstMissing(number, number) !== undefined) wanted.push(number);
+    await Promise.all(batchesOf(wanted).map((numbers) => this.#fetchOnce(numbers)));
+  }
+
+  /** Fetches and adds blocks of the past, joining a fetch of the same first block that is under way. */
+  #fetchOnce(numbers: readonly number[]): Promise<void> {
+    const key = numbers[0] ?? 0;
+    const underWay = this.#fetching.get(key);
+    if (underWay !== undefined) return underWay;
+    const fetched = this.#inTurn(() => this.#addPast(numbers))
+      .catch((error: unknown) => {
+        throw new BlockUnavailableError(key, { cause: error });
+      })
+      .finally(() => this.#fetching.delete(key));
+    this.#fetching.set(key, fetched);
+    return fetched;
+  }
+
+  async #addPast(numbers: readonly number[]): Promise<void> {
+    const { store, source } = this.#options;
+    const missing = numbers.filter((number) => store.firstMissing(number, number) !== undefined);
+    if (missing.length === 0) return;
+    this.#checkFinal(missing.at(-1) ?? 0);
+    const blocks: IndexedBlock[] = [];
+    let next = 0;
+    const work = async (): Promise<void> => {
+      for (let i = next++; i < missing.length; i = next++) {
+        const number = missing[i] ?? 0;
+        const block = await source.block(number);
+        if (block === undefined) throw new BlockUnavailableError(number);
+        blocks[i] = indexBlock(block.header, block.traces);
+      }
+    };
+    await Promise.all(Array.from({ length: FETCH_CONCURRENCY }, work));
+    await store.apply({ blocks });
+  }
+
+  /**
+   * A block of the past may only stand apart from the followed chain where it cannot be replaced any more: nobody would
+   * notice that it was.
+   */
+  #checkFinal(blockNumber: number): void {
+    const { store } = this.#options;
+    const finalized =
+      this.#heads?.finalized?.number ?? (this.#heads?.latest.number ?? 0) - ASSUMED_FINAL_DEPTH;
+    const joins = store.firstMissing(blockNumber + 1, blockNumber + 1) === undefined;
+    if (blockNumber > finalized && !joins) throw new BlockUnavailableError(blockNumber);
+  }
+
+  #inTurn<T>(task: () => Promise<T>): Promise<T> {
+    const done = this.#tail.then(task, task);
+    this.#tail = done.catch(() => undefined);
+    return done;
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      if (this.#stop.signal.aborted) this.#wake();
+    });
+  }
+}
+
+/** The blocks, if each is the child of the one before; the node's chain may have changed while they were fetched. */
+function linked(blocks: TracedBlock[]): TracedBlock[] {
+  blocks.forEach(({ header }, i) => {
+    const parent = blocks[i - 1]?.header;
+    if (parent !== undefined && parent.hash !== header.parentHash)
+      throw new NodeError(
+        'nonsense',
+        `block ${header.number} is not the child of block ${parent.number}: the chain changed meanwhile`,
+      );
+  });
+  return blocks;
+}
+
+/** Consecutive numbers in groups that are written together. */
+function batchesOf(numbers: readonly number[]): number[][] {
+  const batches: number[][] = [];
+  for (let i = 0; i < numbers.length; i += BLOCKS_PER_COMMIT)
+    batches.push(numbers.slice(i, i + BLOCKS_PER_COMMIT));
+  return batches;
+}
+
+export type { BlockRef };

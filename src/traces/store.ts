@@ -1,0 +1,103 @@
+import type { TraceFilter } from './filter.ts';
+import type { Hash } from './trace.ts';
+
+/** A block of the index, without its traces. */
+export interface StoredBlock {
+  readonly number: number;
+  readonly hash: Hash;
+  readonly parentHash: Hash;
+  /** Seconds since 1970. */
+  readonly timestamp: number;
+  readonly traceCount: number;
+}
+
+/** The side by which a posting list finds traces; `transaction` finds the root frame of one. */
+export type Side = 'from' | 'to' | 'transaction';
+
+/** The first 40 hex digits of an address or a transaction's hash, after its `0x`: what a posting list is found by. */
+export type PostingTerm = string;
+
+/** A block made ready to be written: everything that is derived from its traces. */
+export interface IndexedBlock {
+  readonly block: StoredBlock;
+  readonly chunks: readonly Uint8Array[];
+  /** Ascending positions in the block's segment, by side and term. */
+  readonly postings: Readonly<Record<Side, ReadonlyMap<PostingTerm, readonly number[]>>>;
+}
+
+/** One change of the index. It is applied whole or not at all. */
+export interface IndexChange {
+  /** Blocks from this number on are removed first: they were replaced by others. */
+  readonly undoFrom?: number;
+  /** Blocks to add, in ascending order. A block that is there already with the same hash is left as it is. */
+  readonly blocks: readonly IndexedBlock[];
+  /** The new highest finalized block; blocks up to it are never removed again. */
+  readonly finalizedNumber?: number;
+}
+
+/**
+ * Where the index of traces is kept. Reads see the last applied change, whole: never a part of one, and never, within
+ * one call, two different ones.
+ */
+export interface TraceStore {
+  /** The chain that the index holds; undefined until the first `bindChain`. */
+  chain(): ChainIdentity | undefined;
+  /** Remembers which chain this is. Throws WrongChainError where the index holds another. */
+  bindChain(identity: ChainIdentity): Promise<void>;
+
+  /** The highest block; undefined where there is none. */
+  head(): StoredBlock | undefined;
+  /** The highest finalized block's number; undefined until one is known. */
+  finalizedNumber(): number | undefined;
+  block(blockNumber: number): StoredBlock | undefined;
+  /** The lowest block from `fromBlock` to `toBlock` that is not in the index. */
+  firstMissing(fromBlock: number, toBlock: number): number | undefined;
+
+  /**
+   * The matching traces as the bytes of a JSON array. All blocks of the range must be there (see firstMissing).
+   * Throws AnswerTooLargeError past `maxBytes`.
+   */
+  filter(filter: TraceFilter, maxBytes: number): Promise<Buffer> | Buffer;
+  /** All traces of a block as the bytes of a JSON array; undefined where the block is not in the index. */
+  blockTraces(blockNumber: number, maxBytes: number): Promise<Buffer | undefined> | Buffer | undefined;
+  /** All traces of a transaction, likewise; undefined where no block of the index has it. */
+  transactionTraces(hash: Hash, maxBytes: number): Promise<Buffer | undefined> | Buffer | undefined;
+
+  /** Applies a change. When it resolves, the change is on disk and visible to every read. */
+  apply(change: IndexChange): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What tells one chain from another. */
+export interface ChainIdentity {
+  readonly chainId: number;
+  readonly genesisHash: Hash;
+}
+
+/** The index belongs to another chain than the node. */
+export class WrongChainError extends Error {
+  override readonly name = 'WrongChainError';
+
+  constructor(held: ChainIdentity, offered: ChainIdentity) {
+    super(
+      `the index holds chain ${held.chainId} with genesis ${held.genesisHash}, but the node is on chain ` +
+        `${offered.chainId} with genesis ${offered.genesisHash}: use another data folder, or the right node`,
+    );
+  }
+}
+
+/** An answer would not fit into the bytes that an answer may have. */
+export class AnswerTooLargeError extends Error {
+  override readonly name = 'AnswerTooLargeError';
+  readonly maxBytes: number;
+
+  constructor(maxBytes: number) {
+    super(`the answer is larger than ${maxBytes} bytes`);
+    this.maxBytes = maxBytes;
+  }
+}
+
+/** A change would remove a finalized block, or does not fit to the blocks that are there. */
+export class IndexConflictError extends Error {
+  override readonly name = 'IndexConflictError';
+}

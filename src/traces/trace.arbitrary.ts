@@ -1,0 +1,125 @@
+import fc from 'fast-check';
+import type { Address, Data, Hash, Quantity, Trace } from './trace.ts';
+
+/** Traces for property tests: every type, every optional member, sizes from nothing to a few kilobytes. */
+
+const hexOf = (bytes: Uint8Array): string => `0x${Buffer.from(bytes).toString('hex')}`;
+
+/** Few addresses, so that traces share some. The casts brand text that is of the right shape by construction. */
+export const anyAddress = (): fc.Arbitrary<Address> =>
+  fc.oneof(
+    fc.nat(5).map((n) => `0x${n.toString(16).padStart(40, '0')}` as Address),
+    fc.uint8Array({ minLength: 20, maxLength: 20 }).map((bytes) => hexOf(bytes) as Address),
+  );
+
+export const anyHash = (): fc.Arbitrary<Hash> =>
+  fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => hexOf(bytes) as Hash);
+
+const anyQuantity = (): fc.Arbitrary<Quantity> =>
+  fc
+    .oneof(fc.bigInt({ min: 0n, max: 300n }), fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }))
+    .map((n) => `0x${n.toString(16)}` as Quantity);
+
+const anyData = (): fc.Arbitrary<Data> =>
+  fc.oneof(
+    fc.constant('0x' as Data),
+    fc.uint8Array({ maxLength: 200 }).map((bytes) => hexOf(bytes) as Data),
+    fc.nat(3000).map((length) => hexOf(new Uint8Array(length)) as Data),
+  );
+
+const anyError = (): fc.Arbitrary<string> =>
+  fc.oneof(fc.constantFrom('Reverted', 'Out of gas'), fc.string({ unit: 'grapheme', maxLength: 30 }));
+
+const optional = <K extends string, V>(key: K, value: fc.Arbitrary<V>): fc.Arbitrary<{ [P in K]?: V }> =>
+  fc.option(value, { nil: undefined }).map((v) => (v === undefined ? {} : { [key]: v })) as never; // exact optional keys
+
+/** Two traces of one transaction stand at the same position: it follows from the hash. */
+const inTransaction = () =>
+  fc.record(transactionMembers).map((members) => ({
+    ...members,
+    transactionPosition: Number.parseInt(members.transactionHash.slice(-3), 16),
+  }));
+
+const transactionMembers = {
+  blockHash: anyHash(),
+  blockNumber: fc.nat(),
+  subtraces: fc.nat(500),
+  traceAddress: fc.array(fc.oneof(fc.nat(3), fc.nat(100_000)), { maxLength: 12 }),
+  transactionHash: anyHash(),
+};
+
+const outcome = <R>(result: fc.Arbitrary<R>) =>
+  fc.oneof(
+    fc.record({ result }),
+    fc.record({ error: anyError(), result: fc.constant(null) }),
+    fc.record({ error: anyError(), result }),
+  );
+
+const anyCall = () =>
+  fc
+    .tuple(
+      fc.record({
+        callType: fc.constantFrom('call', 'callcode', 'delegatecall', 'staticcall'),
+        from: anyAddress(),
+        gas: anyQuantity(),
+        input: anyData(),
+        to: anyAddress(),
+        value: anyQuantity(),
+      }),
+      outcome(fc.record({ gasUsed: anyQuantity(), output: anyData() })),
+      inTransaction(),
+    )
+    .map(([action, end, place]) => inOrder({ action, ...end, ...place, type: 'call' }));
+
+const anyCreate = () =>
+  fc
+    .tuple(
+      optional('creationMethod', fc.constantFrom('create', 'create2')),
+      fc.record({ from: anyAddress(), gas: anyQuantity(), init: anyData(), value: anyQuantity() }),
+      optional('address', anyAddress()),
+      outcome(fc.record({ code: anyData(), gasUsed: anyQuantity() })),
+      inTransaction(),
+    )
+    .map(([method, action, address, end, place]) =>
+      inOrder({
+        action: { ...method, ...action },
+        ...end,
+        ...(end.result && { result: { ...address, ...end.result } }),
+        ...place,
+        type: 'create',
+      }),
+    );
+
+const anySuicide = () =>
+  fc
+    .tuple(
+      fc.record({ address: anyAddress(), balance: anyQuantity(), refundAddress: anyAddress() }),
+      inTransaction(),
+    )
+    .map(([action, place]) => inOrder({ action, ...place, result: null, type: 'suicide' }));
+
+const anyReward = () =>
+  fc
+    .record({ author: anyAddress(), rewardType: fc.constantFrom('block', 'uncle'), value: anyQuantity() })
+    .map((action) =>
+      inOrder({
+        action,
+        blockHash: '0x',
+        blockNumber: 0,
+        result: null,
+        subtraces: 0,
+        traceAddress: [],
+        transactionHash: null,
+        transactionPosition: null,
+        type: 'reward',
+      }),
+    );
+
+/** Members in the order in which a trace is served, which is alphabetical. */
+function inOrder(members: object): Trace {
+  const entries = Object.entries(members).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries) as unknown as Trace; // the generators above make only whole traces
+}
+
+export const anyTrace = (): fc.Arbitrary<Trace> =>
+  fc.oneof(anyCall(), anyCreate(), anySuicide(), anyReward());

@@ -1,0 +1,98 @@
+import { describe, expect, it, type TestContext } from 'vitest';
+import { checkBlock, parseTraceBlock } from '../../src/traces/convert/index.ts';
+import type { BlockHeader, Hash, Trace } from '../../src/traces/trace.ts';
+import { erigonExchanges, recordedFile, recordedFiles, sortedKeys } from './recorded.ts';
+
+type Recorded = Record<string, unknown> & { action: Record<string, unknown>; result?: unknown };
+
+/** Erigon's words for a failure, and Parity's. */
+const CANONICAL_ERRORS: Record<string, string> = {
+  'out of gas': 'Out of gas',
+  'invalid opcode: INVALID': 'Bad instruction',
+  'invalid jump destination': 'Bad jump destination',
+  'contract creation code storage out of gas': 'Out of gas',
+  'gas uint64 overflow': 'Out of gas',
+};
+
+/** The recorded answer, with each difference that Floodgate evens out named: nothing else may change. */
+function normalised(recorded: readonly Recorded[]): string {
+  const kept = recorded.filter(({ action }) => action['rewardType'] !== 'withdrawal');
+  return JSON.stringify(
+    kept.map((trace) => {
+      const even = { ...trace };
+      if (trace['type'] === 'reward')
+        Object.assign(even, { transactionHash: null, transactionPosition: null });
+      if (trace['error'] !== undefined && even.result === undefined) even.result = null;
+      const error = CANONICAL_ERRORS[String(trace['error'])];
+      if (error !== undefined) even['error'] = error;
+      return sortedKeys(even);
+    }),
+  );
+}
+
+/** The header that a list of traces implies: with it `checkBlock` proves the order, the roots and the trees. */
+function impliedHeader(traces: readonly Trace[]): BlockHeader {
+  const [first] = traces;
+  if (!first) throw new Error('no traces');
+  const hashes = traces.map((trace) => trace.transactionHash).filter((hash): hash is Hash => hash !== null);
+  return {
+    number: first.blockNumber,
+    hash: first.blockHash,
+    parentHash: first.blockHash,
+    timestamp: 0,
+    transactionHashes: [...new Set(hashes)],
+  };
+}
+
+function expectCanonical(file: string, recorded: readonly Recorded[]): number {
+  const expected = normalised(recorded);
+  const traces = parseTraceBlock(structuredClone(recorded));
+  expect(JSON.stringify(traces), file).toBe(expected);
+  if (traces.length > 0) checkBlock(impliedHeader(traces), traces);
+  return traces.length;
+}
+
+/** Answers to trace_block, and those to trace_filter without addresses cut into blocks: whole blocks all. */
+function erigonBlocks(context: TestContext): Array<{ file: string; traces: Recorded[] }> {
+  const blocks = erigonExchanges(context, 'trace_block').map(({ file, result }) => ({
+    file,
+    traces: result,
+  }));
+  for (const { file, params, result } of erigonExchanges(context, 'trace_filter')) {
+    const filter = params[0] as Record<string, unknown>; // recorded requests have one filter object
+    if (!Array.isArray(result) || ['fromAddress', 'toAddress', 'after', 'count'].some((key) => key in filter))
+      continue;
+    const numbers = new Set((result as Recorded[]).map((trace) => trace['blockNumber']));
+    for (const number of numbers)
+      blocks.push({ file, traces: result.filter((trace: Recorded) => trace['blockNumber'] === number) });
+  }
+  return blocks as Array<{ file: string; traces: Recorded[] }>; // recorded results are lists of traces
+}
+
+describe('trace_block of recorded mainnet blocks', () => {
+  it('keeps Erigon answers but for error texts, withdrawals and the null members of rewards', (context) => {
+    let traces = 0;
+    const blocks = erigonBlocks(context).filter((block) => Array.isArray(block.traces));
+    for (const block of blocks) traces += expectCanonical(block.file, block.traces);
+    expect(blocks.length).toBeGreaterThan(40);
+    expect(traces).toBeGreaterThan(9_000);
+  });
+
+  it('keeps Parity answers as they are', (context) => {
+    let traces = 0;
+    for (const { file, json } of recordedFiles(context, 'ethereum-etl', 'web3_response.trace_block')) {
+      const { result } = json as { result?: Recorded[] };
+      if (result) traces += expectCanonical(file, result);
+    }
+    expect(traces).toBe(19);
+  });
+
+  it.for(['2191709', '13191781', '15630274'])(
+    'keeps block %s of safe-eth-py but for the null members',
+    (number, context) => {
+      // The seed of it.each comes first; the recorded file is a bare list of traces.
+      const traces = recordedFile(context, `safe-eth-py/trace_block_${number}_mock.json`) as Recorded[];
+      expect(expectCanonical(number, traces)).toBe(traces.length);
+    },
+  );
+});

@@ -1,0 +1,181 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type Anvil, type AnvilOptions, connect, startAnvil } from '../support/anvil.ts';
+
+let folder: string;
+const anvils: Anvil[] = [];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'floodgate-anvil-'));
+});
+afterEach(async () => {
+  await Promise.all(anvils.splice(0).map((anvil) => anvil.stop()));
+  await rm(folder, { recursive: true });
+});
+
+async function start(options: AnvilOptions = {}): Promise<Anvil> {
+  const anvil = await startAnvil(options);
+  anvils.push(anvil);
+  return anvil;
+}
+
+const [ALICE, BOB] = [
+  '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
+  '0x70997970c51812dc3a010c7d01b50e0d17dc79c8',
+];
+
+async function transferInABlock(url: string): Promise<void> {
+  const node = connect(url);
+  await node.call('eth_sendTransaction', { from: ALICE, to: BOB, value: '0x1' });
+  await node.call('evm_mine');
+}
+
+/** Whether a process runs. One that ended and was not yet collected by its parent (a zombie) does not. */
+async function runs(pid: number): Promise<boolean> {
+  try {
+    process.kill(pid, 0);
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+    return !/\) Z /.test(stat);
+  } catch {
+    return false;
+  }
+}
+
+/** A program that starts anvil, tells its pid and url, and waits to be killed: `npm start`, for our purpose. */
+const HOLDER = `
+  import { startAnvil } from ${JSON.stringify(new URL('../../dist/devchain/index.js', import.meta.url).href)};
+  const { pid, url } = await startAnvil({ statePath: process.argv[1] });
+  console.log(JSON.stringify({ pid, url }));`;
+
+/** Runs the holder below a shell, as npm does, the two in a process group of their own. */
+async function holdAnvil(statePath: string): Promise<{ group: number; pid: number; url: string }> {
+  const command = '"$0" --input-type=module -e "$1" "$2"; true';
+  const shell = spawn('sh', ['-c', command, process.execPath, HOLDER, statePath], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  });
+  const [line] = await once(createInterface({ input: shell.stdout }), 'line');
+  return { group: shell.pid ?? Number.NaN, ...JSON.parse(line) };
+}
+
+describe('startAnvil', () => {
+  test('answers JSON-RPC on loopback, on a port of its own for each', async () => {
+    const [one, two] = await Promise.all([start(), start()]);
+    expect(one.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(one.url).not.toBe(two.url);
+    expect(await connect(one.url).call('eth_chainId')).toBe('0x7a69');
+  });
+
+  test('ends with stop, which may be called more than once', async () => {
+    const anvil = await start();
+    await Promise.all([anvil.stop(), anvil.stop()]);
+    await anvil.stop();
+    await anvil.exited;
+    expect(await runs(anvil.pid)).toBe(false);
+  });
+
+  test('tells when it ended by itself', async () => {
+    const anvil = await start();
+    process.kill(anvil.pid, 'SIGKILL');
+    expect(await anvil.exited).toEqual({ code: null, signal: 'SIGKILL' });
+  });
+
+  test('stands in no process group of ours, so that Ctrl-C in a terminal does not reach it', async () => {
+    const anvil = await start();
+    const stat = await readFile(`/proc/${anvil.pid}/stat`, 'utf8').catch(() => undefined);
+    if (stat === undefined) return; // no /proc here (macOS): nothing to read the group from
+    const [, , group, session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    expect([group, session]).toEqual([String(anvil.pid), String(anvil.pid)]);
+  });
+
+  test.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)(
+    'does not outlive its parent and what runs above it, killed with %s',
+    async (signal) => {
+      const { group, pid } = await holdAnvil(join(folder, 'state.json'));
+      expect(await runs(pid)).toBe(true);
+      process.kill(-group, signal);
+      await vi.waitUntil(async () => !(await runs(pid)), { timeout: 10_000 });
+    },
+  );
+
+  test('keeps running when it says much and nobody listens', async () => {
+    const { url } = await start();
+    const calls = Array.from({ length: 20_000 }, () => ['eth_chainId'] as const);
+    const answers = await connect(url).batch(calls); // anvil prints a line for each: far more than a pipe holds
+    expect(answers).toHaveLength(calls.length);
+  });
+
+  test('fails with the last lines of a process that does not start', async () => {
+    await expect(startAnvil({ extraArgs: ['--no-such-flag'] })).rejects.toThrow(/--no-such-flag/);
+  });
+
+  test('mines by itself when given a block time', async () => {
+    const { url } = await start({ blockTimeMs: 100 });
+    await vi.waitUntil(async () => (await connect(url).call('eth_blockNumber')) !== '0x0', {
+      timeout: 10_000,
+    });
+  });
+});
+
+describe('a chain with a statePath', () => {
+  test('continues after a stop, with the traces of its old blocks', async () => {
+    const statePath = join(folder, 'state.json');
+    const first = await start({ statePath });
+    expect(first.fresh).toBe(true);
+    await transferInABlock(first.url);
+    const traces = await connect(first.url).call('trace_block', '0x1');
+    await first.stop();
+
+    const second = await start({ statePath });
+    expect(second.fresh).toBe(false);
+    expect(await connect(second.url).call('trace_block', '0x1')).toEqual(traces);
+    await transferInABlock(second.url);
+    expect(await connect(second.url).call('trace_block', '0x2')).toHaveLength(1);
+  });
+
+  test('continues from its last save after everything was killed', async () => {
+    const statePath = join(folder, 'state.json');
+    const first = await start({ statePath });
+    await transferInABlock(first.url);
+    await first.save();
+    await transferInABlock(first.url);
+    process.kill(first.pid, 'SIGKILL');
+    await first.exited;
+
+    const second = await start({ statePath });
+    expect(second.fresh).toBe(false);
+    expect(await connect(second.url).call('eth_blockNumber')).toBe('0x1');
+  });
+
+  test('is not harmed by a save that was cut short', async () => {
+    const statePath = join(folder, 'state.json');
+    const first = await start({ statePath });
+    await transferInABlock(first.url);
+    await first.stop();
+    await writeFile(`${statePath}.unfinished`, '{"block":{"num');
+
+    expect((await start({ statePath })).fresh).toBe(false);
+  });
+
+  test.each([
+    ['torn', '{"block":{"num'],
+    ['empty', ''],
+    ['of another version', '{"accounts":{}, "blocks": 7}'],
+  ])('starts afresh and says so when its file is %s', async (_, content) => {
+    const statePath = join(folder, 'state.json');
+    await writeFile(statePath, content);
+    const log = vi.fn();
+    const anvil = await start({ statePath, log });
+    expect(anvil.fresh).toBe(true);
+    expect(await connect(anvil.url).call('eth_blockNumber')).toBe('0x0');
+    expect(log.mock.calls).toEqual([[expect.stringContaining(`${statePath}.unreadable`)]]);
+    expect(await readFile(`${statePath}.unreadable`, 'utf8')).toBe(content);
+    expect(existsSync(statePath)).toBe(false);
+  });
+});
