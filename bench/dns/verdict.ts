@@ -32,6 +32,7 @@ export function benchVerdict(): VerdictFigures {
       profile_sensitivity: 'very_high',
       rate_sensitivity: 'medium',
       burst_sensitivity: 'medium',
+      created_on: '2026-11-20T10:00:00.000000+00:00',
       modified_on: '2026-11-20T10:00:00.000000+00:00',
     },
     nowMs,

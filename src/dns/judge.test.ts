@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Rule } from '../rules/index.ts';
 import { Judge, type JudgeOptions } from './judge.ts';
-import type { ProtectionRule } from './ports.ts';
 import { outcomeOf, outcomes, reasonOf, type Verdict } from './verdict.ts';
 import { QueryType, typeBit } from './wire/queryTypes.ts';
 import { questionOf } from './wire/questionOf.ts';
@@ -13,7 +13,7 @@ const NOERROR = 0;
 const NXDOMAIN = 3;
 const NAMES = 1000;
 
-const RULE: ProtectionRule = {
+const RULE: Rule = {
   id: '31c70c65-9f81-4669-94ed-1e1e041e7b06',
   scope: 'global',
   name: 'global',
@@ -21,6 +21,7 @@ const RULE: ProtectionRule = {
   profile_sensitivity: 'medium',
   rate_sensitivity: 'medium',
   burst_sensitivity: 'medium',
+  created_on: '2026-11-20T10:00:00.000000+00:00',
   modified_on: '2026-11-20T10:00:00.000000+00:00',
 };
 
@@ -31,7 +32,7 @@ let randoms = 0;
 const random = () => question(`r${(randoms++).toString(36)}x.${ZONE}`);
 
 /** A judge that knows a zone of a thousand names by its file. */
-function seeded(rule: Partial<ProtectionRule> = {}, options: Partial<JudgeOptions> = {}): Judge {
+function seeded(rule: Partial<Rule> = {}, options: Partial<JudgeOptions> = {}): Judge {
   const judge = new Judge(KEY, { profile: { maxNames: 10_000 }, ...options }, NOW);
   const zone = judge.zones.add(ZONE);
   for (let n = 0; n < NAMES; n++) {
@@ -166,7 +167,7 @@ describe('a flood of random names', () => {
   });
 
   it('gets larger buckets at lower sensitivities, and the rate and the burst each have their own', () => {
-    const paid = (rate: ProtectionRule['rate_sensitivity'], burst: ProtectionRule['burst_sensitivity']) => {
+    const paid = (rate: Rule['rate_sensitivity'], burst: Rule['burst_sensitivity']) => {
       const judge = seeded({ rate_sensitivity: rate, burst_sensitivity: burst });
       return judge.bucketSize();
     };

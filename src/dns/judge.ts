@@ -2,8 +2,9 @@
  * The judge: decides about every query, learns from every answer, looks after its zones every second.
  * It knows no socket and no clock. The rules it follows, with all numbers, are in ../../docs/dns-protection.md.
  */
+import type { Rule } from '../rules/index.ts';
 import type { HashKey } from './nameHash.ts';
-import type { Learned, ProtectionRule } from './ports.ts';
+import type { Learned } from './ports.ts';
 import { Profile, type ProfileOptions } from './profile/profile.ts';
 import { RecentNames } from './recentNames.ts';
 import { DEFAULT_MULTIPLIERS, type Multipliers, profileLevel } from './sensitivity.ts';
@@ -50,7 +51,7 @@ export class Judge {
   readonly history: RateHistory;
   /** How often each verdict was given since the start, by its number. */
   readonly verdicts = new Float64Array(VERDICTS);
-  #rule: ProtectionRule | undefined;
+  #rule: Rule | undefined;
   readonly #bucket: TokenBucket;
   readonly #recent = new RecentNames();
   #queriesThisSecond = 0;
@@ -68,12 +69,12 @@ export class Judge {
     this.tick(nowMs);
   }
 
-  get rule(): ProtectionRule | undefined {
+  get rule(): Rule | undefined {
     return this.#rule;
   }
 
   /** The rule in force from now on; undefined for none, and then everything passes. */
-  setRule(rule: ProtectionRule | undefined, nowMs: number): void {
+  setRule(rule: Rule | undefined, nowMs: number): void {
     this.#rule = rule;
     this.#resize(nowMs);
   }

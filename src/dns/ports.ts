@@ -1,24 +1,12 @@
 /** What the guard needs of the rest of the house, as narrow as it gets. */
+import type { Rule } from '../rules/index.ts';
 import type { ProfileEntry } from './profile/profile.ts';
-import type { ProfileSensitivity, Sensitivity } from './sensitivity.ts';
+import type { MinuteRecord } from './seen.ts';
 import type { RateSample } from './thresholds.ts';
 
-/** What the guard reads of a rule; the rules room's `Rule` is one. */
-export interface ProtectionRule {
-  readonly id: string;
-  readonly scope: 'global' | 'region' | 'datacenter';
-  readonly name: string;
-  readonly mode: 'enabled' | 'monitoring' | 'disabled';
-  readonly profile_sensitivity: ProfileSensitivity;
-  readonly rate_sensitivity: Sensitivity;
-  readonly burst_sensitivity: Sensitivity;
-  /** ISO 8601 with six fractional digits and a numeric offset. */
-  readonly modified_on: string;
-}
-
-/** Where rules come from. `onChange` calls back after a change of the account's rules and returns how to stop it. */
+/** Where the rules of the guard's account come from. `onChange` calls back after each change and returns how to end that. */
 export interface RuleSource {
-  list(): Promise<readonly ProtectionRule[]> | readonly ProtectionRule[];
+  list(): Promise<readonly Rule[]> | readonly Rule[];
   onChange(listener: () => void): () => void;
 }
 
@@ -45,7 +33,18 @@ export interface LearnedZone {
 /** Keeps what a guard has learned over a restart. */
 export interface ProfileStore {
   /** Undefined when nothing was ever stored. */
-  load(): Promise<{ learned: Learned; entries: Iterable<ProfileEntry> } | undefined>;
+  load(): { learned: Learned; entries: Iterable<ProfileEntry> } | undefined;
   /** Replaces what is stored; all or nothing. */
   save(learned: Learned, entries: Iterable<ProfileEntry>): Promise<void>;
 }
+
+/** Keeps what the guard saw, minute by minute, for {@link KEPT_MINUTES}. */
+export interface SeenStore {
+  /** Adds to what is kept of the same rule and minute; forgets what is too old. */
+  append(records: readonly MinuteRecord[]): Promise<void>;
+  /** The minutes of a rule from the first (inclusive) to the last (exclusive), in order. */
+  range(ruleId: string, fromMinute: number, toMinute: number): Iterable<MinuteRecord>;
+}
+
+/** Seven days. */
+export const KEPT_MINUTES = 7 * 24 * 60;

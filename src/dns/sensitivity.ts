@@ -1,7 +1,6 @@
 /** What the words of a rule mean in numbers. The original keeps its numbers secret; these are ours, and may be configured. */
 
-export type ProfileSensitivity = 'low' | 'medium' | 'high' | 'very_high';
-export type Sensitivity = 'low' | 'medium' | 'high';
+import type { ProfileSensitivity, Sensitivity } from '../rules/index.ts';
 
 /** The factor on the threshold for each level: the lower the sensitivity, the larger the bucket. */
 export type Multipliers = Readonly<Record<Sensitivity, number>>;

@@ -1,6 +1,7 @@
-import { effectiveRule, type Place } from '../effectiveRule.ts';
+import { effectiveRule, type Place } from '../../rules/index.ts';
 import type { Judge } from '../judge.ts';
 import type { RuleSource } from '../ports.ts';
+import type { Seen } from '../seen.ts';
 import type { GuardLog } from './guard.ts';
 
 /**
@@ -11,6 +12,7 @@ export async function followRules(
   rules: RuleSource,
   place: Place,
   judge: Judge,
+  seen: Seen,
   log: GuardLog,
 ): Promise<() => void> {
   let wanted = 0;
@@ -19,7 +21,10 @@ export async function followRules(
     const turn = ++wanted;
     const rule = effectiveRule(await rules.list(), place);
     // A list that was asked for earlier may come later: the last asked for is the newest.
-    if (turn === wanted) judge.setRule(rule, Date.now());
+    if (turn !== wanted) return;
+    // What was decided until now was decided under the old rule.
+    seen.note();
+    judge.setRule(rule, Date.now());
   };
   const reload = (): void => {
     clearTimeout(retry);

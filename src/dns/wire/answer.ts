@@ -27,7 +27,7 @@ export function negativeZone(packet: Uint8Array, questionEnd: number): Uint8Arra
 }
 
 /** The offset behind a name that may end in a pointer; 0 when it runs past the packet. */
-function skipName(packet: Uint8Array, start: number): number {
+export function skipName(packet: Uint8Array, start: number): number {
   for (let at = start; at < packet.length; ) {
     const size = packet[at] ?? 0;
     if (size === 0) return at + 1;
@@ -38,7 +38,7 @@ function skipName(packet: Uint8Array, start: number): number {
 }
 
 /** A name without pointers. Undefined when it runs in circles, past the packet or beyond 255 octets. */
-function expandName(packet: Uint8Array, start: number): Uint8Array | undefined {
+export function expandName(packet: Uint8Array, start: number): Uint8Array | undefined {
   const name: number[] = [];
   let jumps = 0;
   for (let at = start; at < packet.length && name.length < MAX_NAME_BYTES; ) {

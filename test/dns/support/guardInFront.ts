@@ -1,7 +1,8 @@
 import { serveZones, ZoneData } from '../../../src/dns/authority/index.ts';
 import { readMasterFile } from '../../../src/dns/authority/masterFile.ts';
-import { type JudgeOptions, type ProtectionRule, type RuleSource, ZoneSeed } from '../../../src/dns/index.ts';
+import { type JudgeOptions, type RuleSource, ZoneSeed } from '../../../src/dns/index.ts';
 import { type Guard, type GuardOptions, startGuard } from '../../../src/dns/proxy/index.ts';
+import type { Rule } from '../../../src/rules/index.ts';
 import type { Target } from './dnsClient.ts';
 
 export const ZONE_NAME = 'example.test';
@@ -21,7 +22,7 @@ ns1.sub A 192.0.2.53
 ${Array.from({ length: 200 }, (_, i) => `h${i} A 192.0.2.${i}`).join('\n')}
 `;
 
-export const RULE: ProtectionRule = {
+export const RULE: Rule = {
   id: '31c70c65-9f81-4669-94ed-1e1e041e7b06',
   scope: 'global',
   name: 'global',
@@ -29,19 +30,20 @@ export const RULE: ProtectionRule = {
   profile_sensitivity: 'medium',
   rate_sensitivity: 'medium',
   burst_sensitivity: 'medium',
+  created_on: '2026-11-20T10:00:00.000000+00:00',
   modified_on: '2026-11-20T10:00:00.000000+00:00',
 };
 
 /** Rules that a test changes: what the store of the rules API is in the whole program. */
 export class TestRules implements RuleSource {
-  #rules: readonly ProtectionRule[];
+  #rules: readonly Rule[];
   readonly #listeners = new Set<() => void>();
 
-  constructor(rules: readonly ProtectionRule[]) {
+  constructor(rules: readonly Rule[]) {
     this.#rules = rules;
   }
 
-  list(): readonly ProtectionRule[] {
+  list(): readonly Rule[] {
     return this.#rules;
   }
 
@@ -50,7 +52,7 @@ export class TestRules implements RuleSource {
     return () => this.#listeners.delete(listener);
   }
 
-  set(...rules: readonly ProtectionRule[]): void {
+  set(...rules: readonly Rule[]): void {
     this.#rules = rules;
     for (const listener of this.#listeners) listener();
   }
@@ -67,7 +69,7 @@ const LOOPBACK = '127.0.0.1';
 
 /** A guard that knows the zone, in front of the given servers or of one that serves it. */
 export async function guardInFront(
-  rule: Partial<ProtectionRule> | undefined,
+  rule: Partial<Rule> | undefined,
   options: Partial<Omit<GuardOptions, 'judge'>> & { judge?: Partial<JudgeOptions>; seed?: boolean } = {},
 ): Promise<Protected> {
   const authority = options.servers
