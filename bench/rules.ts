@@ -57,6 +57,11 @@ async function compare(
   const lists: [LoadResult[], LoadResult[]] = [[], []];
   const changes: [LoadResult[], LoadResult[]] = [[], []];
   const appends: number[] = [];
+  for (const url of [ours, bare]) {
+    // Code that has not run often yet is still being compiled while it runs.
+    await listLoad(url);
+    await changeLoad(url, ids);
+  }
   for (let turn = 0; turn < TURNS; turn++) {
     for (const [index, url] of [ours, bare].entries()) {
       lists[index]?.push(await listLoad(url));
