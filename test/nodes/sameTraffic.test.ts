@@ -188,8 +188,9 @@ function ofTrace(trace: Trace): Comparable {
     return { ...common, kind: callType.toUpperCase(), from, to, value, input, output, gas };
   }
   const { init, creationMethod = 'create' } = trace.action;
-  const to = failed ? undefined : trace.result?.address; // anvil names the address of a reverted creation, too
-  const output = trace.result?.code;
+  const created = trace.result && 'code' in trace.result ? trace.result : undefined;
+  const to = failed ? undefined : created?.address; // anvil names the address of a reverted creation, too
+  const output = created?.code;
   return { ...common, kind: creationMethod.toUpperCase(), from, to, value, input: init, output, gas };
 }
 
