@@ -188,9 +188,9 @@ function ofTrace(trace: Trace): Comparable {
     return { ...common, kind: callType.toUpperCase(), from, to, value, input, output, gas };
   }
   const { init, creationMethod = 'create' } = trace.action;
-  const created = trace.result && 'code' in trace.result ? trace.result : undefined;
-  const to = failed ? undefined : created?.address; // anvil names the address of a reverted creation, too
-  const output = created?.code;
+  const { result } = trace;
+  const to = result !== null && 'address' in result ? result.address : undefined;
+  const output = result === null ? undefined : 'code' in result ? result.code : result.output;
   return { ...common, kind: creationMethod.toUpperCase(), from, to, value, input: init, output, gas };
 }
 
