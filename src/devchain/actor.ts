@@ -1,15 +1,16 @@
 /**
  * The Actor: one contract that carries out a program out of its calldata, a list of actions, each of which may
  * carry a program for the contract that it calls. So any tree of calls is one transaction's calldata.
+ * The same code is its constructor: there it carries out the program that follows the code.
  *
  * An action is two words and its data:
  *
  *   | kind 1 | flags 1 | target 20 | gas 4 | size 3 | 3 unused |  value 32  |  data (size)  |
  */
 import type { Address, Data } from '../traces/trace.ts';
-import { assemble, type Code, jump, jumpIf, label, op, type Value } from './assemble.ts';
+import { assemble, at, type Code, jump, jumpIf, label, mark, op, type Value } from './assemble.ts';
 
-/** What an Actor can do; the place in the list is the action's kind on the wire. A missing action stops it. */
+/** What an Actor can do (`become`: return the Actor's own code); the place in the list is the action's kind on the wire. A missing action stops it. */
 const KINDS = [
   'stop',
   'call',
@@ -27,6 +28,7 @@ const KINDS = [
   'outOfGas',
   'store',
   'log',
+  'become',
 ] as const;
 export type ActionKind = (typeof KINDS)[number];
 
@@ -41,7 +43,7 @@ export interface Action {
   readonly value?: bigint;
   /** The limit of a call's gas. Left out: all there is, but the 64th part that the machine keeps back. */
   readonly gas?: number;
-  /** The call's input, the init code, what is returned or reverted with. */
+  /** The call's input, the init code, what is returned or reverted with, the log's data. */
   readonly data?: Data;
 }
 
@@ -82,7 +84,9 @@ const SIZE = 0x80;
 const DATA = 0xa0;
 const VALUE = 0xc0;
 const HEADER = 0xe0;
-const PROGRAM = 0x100;
+const KIND = 0x100;
+const FLAG = 0x120;
+const PROGRAM = 0x140;
 
 const get = (variable: number): Code => op('MLOAD', { offset: variable });
 const set = (variable: number, value: Value): Code => op('MSTORE', { offset: variable, value });
@@ -117,10 +121,17 @@ const ACTIONS: Readonly<Record<ActionKind, Code>> = {
   outOfGas: op('KECCAK256', { offset: 0, size: BEYOND_MEMORY }),
   store: [...op('SSTORE', { key: get(TARGET), value: get(VALUE) }), ...again],
   log: [...op('LOG1', { ...data, topic: get(TARGET) }), ...again],
+  become: [
+    ...op('CODECOPY', { to: 0, from: 0, size: at('end') }),
+    ...op('RETURN', { offset: 0, size: at('end') }),
+  ],
 };
 
-/** Carries out the program that lies in memory. */
-const INTERPRETER: readonly Code[] = [
+/** The Actor's code. */
+export const ACTOR: Data = assemble([
+  // On the chain nothing follows the code, and the calldata is the program. In a constructor there is no calldata.
+  op('CODECOPY', { to: PROGRAM, from: at('end'), size: op('CODESIZE') }),
+  op('CALLDATACOPY', { to: PROGRAM, from: 0, size: op('CALLDATASIZE') }),
   set(NEXT, PROGRAM),
   label('next'),
   set(HEADER, op('MLOAD', { offset: get(NEXT) })),
@@ -130,10 +141,12 @@ const INTERPRETER: readonly Code[] = [
   set(NEXT, op('ADD', { a: get(DATA), b: get(SIZE) })),
   set(GAS, field(4, 6)),
   set(TARGET, field(20, 10)),
-  jumpIf(op('EQ', { a: field(1, 30), b: FLAGS.self }), 'self'),
-  jumpIf(op('EQ', { a: field(1, 30), b: FLAGS.created }), 'created'),
+  set(FLAG, field(1, 30)),
+  set(KIND, field(1, 31)),
+  jumpIf(op('EQ', { a: get(FLAG), b: FLAGS.self }), 'self'),
+  jumpIf(op('EQ', { a: get(FLAG), b: FLAGS.created }), 'created'),
   label('act'),
-  ...KINDS.map((kind, code) => jumpIf(op('EQ', { a: field(1, 31), b: code }), kind)),
+  ...KINDS.map((kind, code) => jumpIf(op('EQ', { a: get(KIND), b: code }), kind)),
   op('INVALID'),
   label('self'),
   set(TARGET, op('ADDRESS')),
@@ -142,28 +155,15 @@ const INTERPRETER: readonly Code[] = [
   set(TARGET, get(CREATED)),
   jump('act'),
   ...KINDS.flatMap((kind) => [label(kind), ACTIONS[kind]]),
-];
-
-/** The Actor's code on the chain. */
-export const ACTOR: Data = assemble([
-  op('CALLDATACOPY', { to: PROGRAM, from: 0, size: op('CALLDATASIZE') }),
-  ...INTERPRETER,
+  mark('end'),
 ]);
-
-const CONSTRUCTOR_SIZE = (assemble([copyProgram(0xffff), ...INTERPRETER]).length - 2) / 2;
-const CONSTRUCTOR: Data = assemble([copyProgram(CONSTRUCTOR_SIZE), ...INTERPRETER]);
-
-/** Copies what follows the constructor's own code. Its size is the same whatever two-byte number it is given. */
-function copyProgram(from: number): Code {
-  return op('CODECOPY', { to: PROGRAM, from, size: op('CODESIZE') });
-}
 
 /** Init code that carries out `actions` while the contract is created. What it returns becomes the contract. */
 export function constructing(...actions: readonly Action[]): Data {
-  return `${CONSTRUCTOR}${program(...actions).slice(2)}` as Data; // hex joined to hex
+  return `${ACTOR}${program(...actions).slice(2)}` as Data; // hex joined to hex
 }
 
 /** Init code of an Actor that does something first. */
 export function deploying(...first: readonly Action[]): Data {
-  return constructing(...first, { kind: 'return', data: ACTOR });
+  return constructing(...first, { kind: 'become' });
 }

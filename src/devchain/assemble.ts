@@ -49,8 +49,11 @@ type OperandNames<Name extends Instruction> = (typeof INSTRUCTIONS)[Name] extend
 /** The operands of an instruction by name. All, or none where they lie on the stack already. */
 type Operands<Name extends Instruction> = Readonly<Record<OperandNames<Name>, Value>>;
 
-/** A piece of a program: bytes, a place to jump to, or a reference to such a place. */
-type Piece = { readonly bytes: readonly number[] } | { readonly label: string } | { readonly refer: string };
+/** A piece of a program: bytes, a named place (one to jump to has a byte of its own), or a reference to one. */
+type Piece =
+  | { readonly bytes: readonly number[] }
+  | { readonly place: string; readonly target: boolean }
+  | { readonly refer: string };
 export type Code = readonly Piece[];
 /** What an operand may be: a number, which is pushed, or code that leaves one word on the stack. */
 export type Value = number | bigint | Code;
@@ -80,8 +83,10 @@ export function push(value: Value): Code {
 }
 
 /** A place to jump to. */
-export const label = (name: string): Code => [{ label: name }];
-/** The address of a label, pushed. */
+export const label = (name: string): Code => [{ place: name, target: true }];
+/** A place that is referred to, not jumped to: where data begins. */
+export const mark = (name: string): Code => [{ place: name, target: false }];
+/** The address of a place, pushed. */
 export const at = (name: string): Code => [{ refer: name }];
 export const jump = (name: string): Code => op('JUMP', { to: at(name) });
 export const jumpIf = (condition: Value, name: string): Code => op('JUMPI', { to: at(name), condition });
@@ -92,15 +97,15 @@ export function assemble(parts: readonly Code[]): Data {
   const places = new Map<string, number>();
   let size = 0;
   for (const piece of pieces) {
-    if ('label' in piece) {
-      if (places.has(piece.label)) throw new Error(`assemble: the label ${piece.label} is there twice`);
-      places.set(piece.label, size);
+    if ('place' in piece) {
+      if (places.has(piece.place)) throw new Error(`assemble: the label ${piece.place} is there twice`);
+      places.set(piece.place, size);
     }
     size += sizeOf(piece);
   }
   const bytes = pieces.flatMap((piece) => {
     if ('bytes' in piece) return piece.bytes;
-    if ('label' in piece) return [JUMPDEST];
+    if ('place' in piece) return piece.target ? [JUMPDEST] : [];
     const place = places.get(piece.refer);
     if (place === undefined) throw new Error(`assemble: there is no label ${piece.refer}`);
     return [PUSH2, place >> 8, place & 0xff];
@@ -110,5 +115,6 @@ export function assemble(parts: readonly Code[]): Data {
 
 function sizeOf(piece: Piece): number {
   if ('bytes' in piece) return piece.bytes.length;
-  return 'label' in piece ? 1 : 1 + LABEL_BYTES;
+  if ('place' in piece) return piece.target ? 1 : 0;
+  return 1 + LABEL_BYTES;
 }

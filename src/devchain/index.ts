@@ -5,7 +5,9 @@
 
 export { type DevelopmentChain, startDevelopmentChain } from './developmentChain.ts';
 export { type Call, connect, type Node, NodeError } from './node.ts';
-export { type Anvil, type AnvilOptions, type Exit, startAnvil } from './startAnvil.ts';
+export { type Exit, type NodeProcess, startProcess } from './nodeProcess.ts';
+export { reorganise } from './reorganise.ts';
+export { type Anvil, type AnvilOptions, startAnvil } from './startAnvil.ts';
 export {
   createTraffic,
   SCRIPT_BLOCKS,
@@ -13,3 +15,4 @@ export {
   type TrafficBlock,
   type TrafficOptions,
 } from './traffic.ts';
+export { buildTransferChain, type TransferChain, type TransferChainOptions } from './transferChain.ts';

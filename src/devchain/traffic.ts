@@ -3,7 +3,7 @@ import { DELEGATOR, DIRECTOR, SENDERS } from './cast.ts';
 import { improvise } from './improvise.ts';
 import { connect, type Node } from './node.ts';
 import { createRandom } from './random.ts';
-import { SCRIPT } from './script.ts';
+import { SCRIPT } from './script/index.ts';
 import { type Nonces, sign, type Transaction } from './transaction.ts';
 
 export interface TrafficOptions {
@@ -56,7 +56,7 @@ export async function createTraffic({ url, seed, blockSeconds }: TrafficOptions)
   const step = async (): Promise<TrafficBlock> => {
     const { head, nonces } = await look(node);
     const number = Number(head.number) + 1;
-    const next = upNext(nonces.get(DIRECTOR.address) ?? 0) ?? improvise(createRandom(seed + number));
+    const next = upNext(nonces.get(DIRECTOR.address) ?? 0) ?? improvise(createRandom(mix(seed, number)));
     const transactions = next.map((transaction) => sign(transaction, chainId, nonces));
     await node.batch(transactions.map((transaction) => ['eth_sendRawTransaction', transaction]));
     if (blockSeconds !== undefined)
@@ -78,6 +78,15 @@ export async function createTraffic({ url, seed, blockSeconds }: TrafficOptions)
   };
   return { step, run };
 }
+
+/** A seed of its own for each block, so that no two seeds give the same blocks, not even at another height. */
+function mix(seed: number, blockNumber: number): number {
+  return Math.imul(seed + 1, GOLDEN) ^ Math.imul(blockNumber, GOLDEN_OF_BLOCKS);
+}
+
+/** Odd numbers with well-spread bits, as integer hashes use them (Knuth's golden ratio, and MurmurHash3's). */
+const GOLDEN = 0x9e3779b1;
+const GOLDEN_OF_BLOCKS = 0x85ebca6b;
 
 async function look(node: Node): Promise<{ head: Head; nonces: Nonces }> {
   const head = await node.call<Head>('eth_getBlockByNumber', 'latest', false);

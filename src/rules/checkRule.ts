@@ -79,7 +79,13 @@ class ObjectChecker {
     this.#members = new Map(
       Object.entries(schema.properties).map(([member, property]) => {
         const compiled = Compile(property);
-        return [member, { allowed: allowedValues(property), check: (value) => compiled.Check(value) }];
+        return [
+          member,
+          {
+            allowed: allowedValues(property),
+            check: (value) => compiled.Check(value) && isWellFormed(value),
+          },
+        ];
       }),
     );
   }
@@ -124,6 +130,11 @@ const MAX_POINTER_CHARACTERS = 256;
 
 function shortened(member: string): string {
   return member.length <= MAX_POINTER_CHARACTERS ? member : `${member.slice(0, MAX_POINTER_CHARACTERS)}…`;
+}
+
+/** No string of ours has half a surrogate pair: it could not be written as UTF-8. */
+function isWellFormed(value: unknown): boolean {
+  return typeof value !== 'string' || !/\p{Surrogate}/u.test(value);
 }
 
 function allowedValues(schema: TSchema): string {

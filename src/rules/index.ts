@@ -43,4 +43,5 @@ export {
   permissions,
   type Token,
 } from './token.ts';
+export { hashSecret, newTokenSecret } from './tokenSecret.ts';
 export type { TokenStore } from './tokenStore.ts';

@@ -46,13 +46,14 @@ const routing: Row[] = [
 ];
 
 const methods: Row[] = [
-  ...['PUT', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND'].map(
+  ...['PUT', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY'].map(
     (method): Row => [`${method} on the collection`, { method, path: rules }, 405, [10405]],
   ),
-  ...['PUT', 'POST', 'OPTIONS', 'MKCOL'].map(
+  ...['PUT', 'POST', 'OPTIONS', 'MKCOL', 'QUERY'].map(
     (method): Row => [`${method} on a rule`, { method, path: noRule }, 405, [10405]],
   ),
   ['POST on a rule, with a body', { method: 'POST', path: `${noRule}/`, body: newRule }, 405, [10405]],
+  ['PUT of 65 KiB', { method: 'PUT', path: rules, body: 'x'.repeat(65 * 1024) }, 405, [10405]],
   ['POST on the token check', { method: 'POST', path: '/user/tokens/verify' }, 405, [10405]],
 ];
 

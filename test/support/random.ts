@@ -35,8 +35,11 @@ export class Random {
   }
 
   hex(bytes: number): string {
-    let text = '0x';
-    for (let i = 0; i < bytes; i++) text += this.below(256).toString(16).padStart(2, '0');
-    return text;
+    let digits = '';
+    while (digits.length < 2 * bytes)
+      digits += this.below(2 ** 32)
+        .toString(16)
+        .padStart(8, '0');
+    return `0x${digits.slice(0, 2 * bytes)}`;
   }
 }

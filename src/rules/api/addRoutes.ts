@@ -14,6 +14,9 @@ interface Gate {
 /** Names the caller of a request between the hook that authenticates it and its handler. */
 const callers = new WeakMap<FastifyRequest, Caller>();
 
+/** The caller of an operation that is open to everyone. */
+const nobody: Caller = { tokenId: '', accounts: [], permissions: [], expiresOn: null };
+
 /** Puts the table's routes into the framework, each with and without a trailing slash. */
 export function addRoutes(fastify: FastifyInstance, routes: readonly Route[], gate: Gate): void {
   for (const route of routes) {
@@ -35,6 +38,7 @@ export function addRoutes(fastify: FastifyInstance, routes: readonly Route[], ga
 }
 
 async function admit(route: Route, gate: Gate, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  if (route.open) return;
   const caller = await gate.authenticator.authenticate(request.headers.authorization);
   callers.set(request, caller);
   if (gate.rateLimiter) reply.headers(gate.rateLimiter.count(caller.tokenId));
@@ -48,11 +52,11 @@ async function admit(route: Route, gate: Gate, request: FastifyRequest, reply: F
 }
 
 async function serve(route: Route, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const caller = callers.get(request);
+  const caller = route.open ? nobody : callers.get(request);
   if (!caller) throw new Error(`${route.operationId} was reached without authentication`);
-  const { body, headers } = await route.handle(apiRequest(request, caller));
+  const { body, type, headers } = await route.handle(apiRequest(request, caller));
   if (headers) reply.headers(headers);
-  return reply.type('application/json').send(body);
+  return reply.type(type ?? 'application/json').send(body);
 }
 
 function apiRequest(request: FastifyRequest, caller: Caller): ApiRequest {

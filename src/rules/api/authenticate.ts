@@ -1,5 +1,12 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
-import { formatTimestamp, type Permission, type Token, type TokenStore, wallClock } from '../index.ts';
+import { timingSafeEqual } from 'node:crypto';
+import {
+  formatTimestamp,
+  hashSecret,
+  type Permission,
+  type Token,
+  type TokenStore,
+  wallClock,
+} from '../index.ts';
 import { ApiError } from './errors.ts';
 
 /** Who sends a request, and what for. */
@@ -24,7 +31,7 @@ export class Authenticator {
 
   constructor(tokens: TokenStore, configuredTokens: readonly string[], now: () => number = wallClock) {
     this.#tokens = tokens;
-    this.#configuredHashes = configuredTokens.map(sha256);
+    this.#configuredHashes = configuredTokens.map(hashSecret);
     this.#now = now;
   }
 
@@ -33,7 +40,7 @@ export class Authenticator {
     if (header === undefined) throw unauthenticated('Bearer');
     const secret = bearer.exec(header)?.[1];
     if (secret === undefined) throw malformed();
-    const hash = sha256(secret);
+    const hash = hashSecret(secret);
     if (this.#isConfigured(hash)) return configuredCaller;
     const token = await this.#tokens.findByHash(hash.toString('hex'));
     if (!token || !this.#isValid(token, hash)) throw unauthenticated('Bearer error="invalid_token"');
@@ -85,8 +92,4 @@ function unauthenticated(challenge: string): ApiError {
 function malformed(): ApiError {
   const chain = [{ code: 6111, message: 'Invalid format for Authorization header' }];
   return new ApiError('malformedAuthorization', { chain });
-}
-
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

@@ -2,10 +2,11 @@
  * The REST interface of the rules room: routes, bearer tokens, the envelope and its table of errors. It answers
  * everything below its prefix itself, in its own form, and leaves nothing to the framework's defaults.
  */
-import type { FastifyPluginAsync } from 'fastify';
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import type { RuleStore, TokenStore } from '../index.ts';
 import { addRoutes } from './addRoutes.ts';
 import { Authenticator } from './authenticate.ts';
+import { documentationRoutes } from './documentation.ts';
 import { MAX_BODY_BYTES } from './errors.ts';
 import { type RateLimit, RateLimiter } from './rateLimit.ts';
 import { routesOf } from './routes.ts';
@@ -26,7 +27,8 @@ export interface RulesApiOptions {
 
 /** The rules API as a fastify plugin, to be registered with the base path as its prefix. */
 export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, options) => {
-  const routes = routesOf(ruleHandlers(options.rules));
+  const operations = routesOf(ruleHandlers(options.rules));
+  const routes = [...operations, ...documentationRoutes(operations, fastify.prefix)];
 
   // Every body is taken as bytes and read as JSON by its handler, whatever its type says (decisions A).
   fastify.removeAllContentTypeParsers();
@@ -35,8 +37,13 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
     { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES },
     (_request, body, done) => done(null, body),
   );
-  fastify.setErrorHandler(sendError);
-  fastify.setNotFoundHandler((request, reply) => sendUnrouted(routes, fastify.prefix, request, reply));
+  const unrouted = (request: FastifyRequest, reply: FastifyReply) =>
+    sendUnrouted(routes, fastify.prefix, request, reply);
+  fastify.setNotFoundHandler(unrouted);
+  // What goes wrong with the body of a request that no route takes does not change its answer.
+  fastify.setErrorHandler((error, request, reply) =>
+    request.is404 ? unrouted(request, reply) : sendError(error, request, reply),
+  );
 
   addRoutes(fastify, routes, {
     authenticator: new Authenticator(options.tokens, options.configuredTokens),

@@ -18,8 +18,10 @@ export interface ApiRequest {
   readonly body: unknown;
 }
 
-/** A successful answer: an envelope as it goes over the wire. */
+/** A successful answer as it goes over the wire. */
 export interface ApiAnswer {
+  /** An envelope, where `type` does not say otherwise. */
   readonly body: string | Buffer;
+  readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -1,5 +1,8 @@
 import type { Permission } from '../index.ts';
 import { successEnvelope } from './envelope.ts';
+import type { SchemaName } from './envelopeSchemas.ts';
+import type { ErrorCase } from './errors.ts';
+import type { ParameterName } from './parameters.ts';
 import type { ApiAnswer, ApiRequest } from './request.ts';
 import type { RuleHandlers } from './ruleHandlers.ts';
 
@@ -12,47 +15,95 @@ export interface Route {
   readonly summary: string;
   /** What the token must allow for the account in the path; none where any valid token will do. */
   readonly permission?: Permission;
+  /** Answered without a token, and left out of the OpenAPI document: the document and its page. */
+  readonly open?: true;
+  /** Query parameters and headers that it reads. */
+  readonly parameters?: readonly ParameterName[];
+  readonly body?: SchemaName;
+  readonly answer?: SchemaName;
+  /** Errors beside those that every operation has. */
+  readonly errors?: readonly ErrorCase[];
   readonly handle: (request: ApiRequest) => Promise<ApiAnswer>;
 }
 
 /** `network` is the seed's; `magic` is what today's clients of Cloudflare send. */
 const families = ['network', 'magic'] as const;
 
-/** Every operation of the rules API. */
+/** Every operation on rules and tokens. */
 export function routesOf(handlers: RuleHandlers): readonly Route[] {
   return [...families.flatMap((family) => ruleRoutes(family, handlers)), verifyRoute];
 }
 
-function ruleRoutes(family: string, handlers: RuleHandlers): Route[] {
+function ruleRoutes(family: (typeof families)[number], handlers: RuleHandlers): Route[] {
   const collection = `/accounts/{account_id}/${family}/advanced_dns_protection/configs/dns_protection/rules`;
   const single = `${collection}/{rule_id}`;
-  const reads = { permission: 'dns_protection:read' } as const;
-  const writes = { permission: 'dns_protection:write' } as const;
   const suffix = family === 'network' ? '' : 'Magic';
   return [
     {
-      ...{ method: 'GET', path: collection, ...reads, handle: handlers.list },
-      ...{ operationId: `listRules${suffix}`, summary: 'List the rules of an account' },
+      method: 'GET',
+      path: collection,
+      operationId: `listRules${suffix}`,
+      summary: 'List the rules of an account',
+      permission: 'dns_protection:read',
+      parameters: ['page', 'per_page', 'order', 'direction'],
+      answer: 'RuleListAnswer',
+      errors: ['notFound', 'invalid'],
+      handle: handlers.list,
     },
     {
-      ...{ method: 'POST', path: collection, ...writes, handle: handlers.create },
-      ...{ operationId: `createRule${suffix}`, summary: 'Create a rule' },
+      method: 'POST',
+      path: collection,
+      operationId: `createRule${suffix}`,
+      summary: 'Create a rule',
+      permission: 'dns_protection:write',
+      parameters: ['Idempotency-Key'],
+      body: 'NewRule',
+      answer: 'RuleAnswer',
+      errors: ['notFound', 'malformedJson', 'invalid', 'bodyTooLarge', 'tooManyRules', 'keyReused'],
+      handle: handlers.create,
     },
     {
-      ...{ method: 'DELETE', path: collection, ...writes, handle: handlers.removeAll },
-      ...{ operationId: `deleteRules${suffix}`, summary: 'Delete all rules of an account' },
+      method: 'DELETE',
+      path: collection,
+      operationId: `deleteRules${suffix}`,
+      summary: 'Delete all rules of an account',
+      permission: 'dns_protection:write',
+      answer: 'DoneAnswer',
+      errors: ['notFound', 'bodyTooLarge'],
+      handle: handlers.removeAll,
     },
     {
-      ...{ method: 'GET', path: single, ...reads, handle: handlers.read },
-      ...{ operationId: `getRule${suffix}`, summary: 'Read one rule' },
+      method: 'GET',
+      path: single,
+      operationId: `getRule${suffix}`,
+      summary: 'Read one rule',
+      permission: 'dns_protection:read',
+      answer: 'RuleAnswer',
+      errors: ['notFound'],
+      handle: handlers.read,
     },
     {
-      ...{ method: 'PATCH', path: single, ...writes, handle: handlers.update },
-      ...{ operationId: `updateRule${suffix}`, summary: 'Change settings of a rule' },
+      method: 'PATCH',
+      path: single,
+      operationId: `updateRule${suffix}`,
+      summary: 'Change settings of a rule',
+      permission: 'dns_protection:write',
+      parameters: ['If-Match'],
+      body: 'RulePatch',
+      answer: 'RuleAnswer',
+      errors: ['notFound', 'malformedJson', 'invalid', 'bodyTooLarge', 'preconditionFailed'],
+      handle: handlers.update,
     },
     {
-      ...{ method: 'DELETE', path: single, ...writes, handle: handlers.remove },
-      ...{ operationId: `deleteRule${suffix}`, summary: 'Delete a rule' },
+      method: 'DELETE',
+      path: single,
+      operationId: `deleteRule${suffix}`,
+      summary: 'Delete a rule',
+      permission: 'dns_protection:write',
+      parameters: ['If-Match'],
+      answer: 'DoneAnswer',
+      errors: ['notFound', 'bodyTooLarge', 'preconditionFailed'],
+      handle: handlers.remove,
     },
   ];
 }
@@ -62,6 +113,7 @@ const verifyRoute: Route = {
   path: '/user/tokens/verify',
   operationId: 'verifyToken',
   summary: 'Tell whether the token that is sent is valid',
+  answer: 'TokenAnswer',
   async handle({ caller }) {
     const result = {
       id: caller.tokenId,

@@ -1,10 +1,11 @@
-import { checkNewRule, checkRulePatch, InvalidRule, type Rule, type RuleStore } from '../index.ts';
+import { checkNewRule, checkRulePatch, type Rule, type RuleStore } from '../index.ts';
 import { successEnvelope } from './envelope.ts';
 import { ApiError } from './errors.ts';
 import { checkIfMatch, etagOf } from './etag.ts';
 import { pageOf, readPageRequest } from './paging.ts';
 import { readBody } from './readBody.ts';
 import type { ApiAnswer, ApiRequest } from './request.ts';
+import { readRetryKey } from './retryKey.ts';
 
 type Handler = (request: ApiRequest) => Promise<ApiAnswer>;
 
@@ -19,8 +20,6 @@ export interface RuleHandlers {
 
 /** Code of the message that tells of older rules with the same target. */
 export const OVERRIDES_CODE = 10110;
-/** Longest `Idempotency-Key`; a UUID has 36 characters. */
-export const MAX_RETRY_KEY_CHARACTERS = 255;
 /** Ids of overridden rules that the message lists. */
 const MAX_IDS_LISTED = 5;
 
@@ -135,13 +134,4 @@ export function notFound({ path }: { path: string }): ApiError {
   return new ApiError('notFound', {
     message: `Could not route to ${shown}, perhaps your object identifier is invalid?`,
   });
-}
-
-function readRetryKey(header: string | string[] | undefined): string | undefined {
-  if (header === undefined) return undefined;
-  if (typeof header === 'string' && header.length > 0 && header.length <= MAX_RETRY_KEY_CHARACTERS)
-    return header;
-  throw new InvalidRule([
-    { message: `Idempotency-Key must be one value of 1 to ${MAX_RETRY_KEY_CHARACTERS} characters` },
-  ]);
 }

@@ -3,7 +3,7 @@ import { errorEnvelope } from './envelope.ts';
 import { ApiError, asApiError } from './errors.ts';
 import type { Route } from './routes.ts';
 
-/** Answers whatever was thrown while a request was served. */
+/** Answers whatever was thrown while a request of a route was served. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const known = asApiError(error);
   if (known && known.status < 500) return send(reply, known);

@@ -30,7 +30,7 @@ export interface FirstAnswer {
 }
 
 /** Named databases in the environment; lmdb reserves room for this many. */
-const MAX_DATABASES = 8;
+const MAX_DATABASES = 12;
 const CLOCK_KEY = 'clock';
 
 /**
@@ -40,6 +40,8 @@ const CLOCK_KEY = 'clock';
  */
 export class RulesEnvironment {
   readonly rules: Database<Rule, string[]>;
+  /** Keys (account, target, rule id): which rules compete, found without reading the account's rules. */
+  readonly targets: Database<true, string[]>;
   readonly accounts: Database<AccountState, string>;
   readonly tokens: Database<Token, string>;
   readonly tokenIds: Database<string, string>;
@@ -56,6 +58,7 @@ export class RulesEnvironment {
     this.#now = now;
     this.#root = openRoot(join(dataDir, 'rules'));
     this.rules = this.#root.openDB({ name: 'rules', encoding: 'json' });
+    this.targets = this.#root.openDB({ name: 'targets', encoding: 'json' });
     this.accounts = this.#root.openDB({ name: 'accounts', encoding: 'json' });
     this.tokens = this.#root.openDB({ name: 'tokens', encoding: 'json' });
     this.tokenIds = this.#root.openDB({ name: 'tokenIds', encoding: 'json' });

@@ -125,13 +125,12 @@ export class LmdbRuleStore implements RuleStore {
     actor: Actor,
     retry: Retry | undefined,
   ): Decided<CreatedRule> {
-    const rules = this.#scan(accountId);
-    if (rules.length >= MAX_RULES_PER_ACCOUNT) throw new TooManyRules(accountId, MAX_RULES_PER_ACCOUNT);
+    const count = this.#environment.accounts.get(accountId)?.count ?? 0;
+    if (count >= MAX_RULES_PER_ACCOUNT) throw new TooManyRules(accountId, MAX_RULES_PER_ACCOUNT);
     const moment = this.#environment.nextMoment();
     const timestamp = formatTimestamp(moment);
     const rule: Rule = { id: randomUUID(), ...fields, created_on: timestamp, modified_on: timestamp };
-    const target = targetOf(rule);
-    const overrides = rules.filter((older) => targetOf(older) === target).map((older) => older.id);
+    const overrides = this.#idsOfTarget(accountId, targetOf(rule));
     const change = {
       action: 'rule.create',
       account: accountId,
@@ -168,6 +167,7 @@ export class LmdbRuleStore implements RuleStore {
     for (const [index, change] of changes.entries()) {
       const key = [change.account, change.rule];
       writes.push(change.after ? { database: rules, key, value: change.after } : { database: rules, key });
+      writes.push(...this.#targetWrites(change));
       writes.push(auditWrite(this.#environment, firstMoment + index, change));
       added += (change.after ? 1 : 0) - (change.before ? 1 : 0);
     }
@@ -178,6 +178,19 @@ export class LmdbRuleStore implements RuleStore {
     writes.push({ database: accounts, key: accountId, value: { count, changedAt } });
     writes.push(this.#environment.clockAt(changedAt));
     return writes;
+  }
+
+  /** A target never changes, so only the first and the last change of a rule touch its entry. */
+  #targetWrites({ account, rule, before, after }: RuleChange): Write[] {
+    const database = this.#environment.targets;
+    if (!before && after) return [{ database, key: [account, targetOf(after), rule], value: true }];
+    if (before && !after) return [{ database, key: [account, targetOf(before), rule] }];
+    return [];
+  }
+
+  #idsOfTarget(accountId: string, target: string): string[] {
+    const range = { start: [accountId, target], end: [accountId, target, LAST_ID] };
+    return [...this.#environment.targets.getKeys(range)].flatMap(([, , id]) => id ?? []);
   }
 
   #read(accountId: string): readonly Rule[] {

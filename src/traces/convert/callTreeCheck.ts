@@ -1,4 +1,5 @@
 import type { Trace } from '../trace.ts';
+import { showPath } from './place.ts';
 
 /**
  * Follows frames in pre-order and checks that `traceAddress` and `subtraces` describe one complete tree after another:
@@ -19,17 +20,17 @@ export class CallTreeCheck {
   next(trace: Trace, index: number): void {
     const path = trace.traceAddress;
     const depth = path.length;
-    if (depth > this.#depth + 1) throw this.#fail(`trace ${index} at ${show(path)} has no parent`);
+    if (depth > this.#depth + 1) throw this.#fail(`trace ${index} at ${showPath(path)} has no parent`);
     this.#leave(depth);
     for (let i = 0; i < depth; i++) {
       const seen = this.#seen[i] ?? 0;
       const expected = i === depth - 1 ? seen : seen - 1;
-      if (path[i] !== expected) throw this.#fail(`trace ${index} at ${show(path)} is out of order`);
+      if (path[i] !== expected) throw this.#fail(`trace ${index} at ${showPath(path)} is out of order`);
     }
     if (depth > 0) {
       const seen = this.#seen[depth - 1] ?? 0;
       if (seen >= (this.#due[depth - 1] ?? 0))
-        throw this.#fail(`trace ${index} at ${show(path)} is one more than its parent's subtraces`);
+        throw this.#fail(`trace ${index} at ${showPath(path)} is one more than its parent's subtraces`);
       this.#seen[depth - 1] = seen + 1;
     }
     this.#seen[depth] = 0;
@@ -49,11 +50,4 @@ export class CallTreeCheck {
       if (this.#seen[i] !== this.#due[i])
         throw this.#fail(`a frame at depth ${i} says ${this.#due[i]} subtraces and has ${this.#seen[i]}`);
   }
-}
-
-/** Longest path that an error spells out, in steps. */
-const MAX_SHOWN_STEPS = 20;
-
-function show(path: readonly number[]): string {
-  return path.length <= MAX_SHOWN_STEPS ? `[${path}]` : `[${path.slice(0, MAX_SHOWN_STEPS)},...]`;
 }

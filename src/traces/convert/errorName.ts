@@ -1,4 +1,5 @@
-import { plain } from './traceFormatError.ts';
+import type { Place } from './place.ts';
+import { plain, TraceFormatError } from './traceFormatError.ts';
 
 /** Longest error text that is kept, in characters. Parity's longest name has 30; geth's wrapped errors stay below 100. */
 const MAX_ERROR_CHARS = 100;
@@ -107,10 +108,19 @@ const nameOfText = new Map<string, string>();
 for (const [name, texts] of Object.entries(NAMES)) for (const text of texts) nameOfText.set(text, name);
 
 /**
- * Parity's name of a failure that a client described in its own words. A text that is not known is kept, as plain
- * text of bounded length: that a frame failed is told by `error` being there, never by what it says.
+ * Parity's name of a failure that a client described in its own words, undefined where the frame did not fail (nothing,
+ * null or an empty text). A text that is not known is kept, as plain text of bounded length: that a frame failed is
+ * told by `error` being there, never by what it says.
+ *
+ * @throws TraceFormatError for what is not a text.
  */
-export function errorName(text: string): string {
+export function readErrorName(value: unknown, place: Place): string | undefined {
+  if (value === undefined || value === null || value === '') return undefined;
+  if (typeof value !== 'string') throw new TraceFormatError(place, 'error', 'a text', value);
+  return nameOf(value);
+}
+
+function nameOf(text: string): string {
   // Well-formed texts are far shorter; cutting first keeps a hostile one from costing anything.
   const lower = text.slice(0, MAX_ERROR_CHARS).toLowerCase();
   const exact = nameOfText.get(lower);
@@ -119,7 +129,15 @@ export function errorName(text: string): string {
   return plain(text, MAX_ERROR_CHARS);
 }
 
-/** Whether a frame with this error (as `errorName` gives it) was refused before it ran, so that Parity shows no frame. */
-export function isPrecheckFailure(name: string | undefined): boolean {
+/** Whether a frame with this error (as `readErrorName` gives it) was refused before it ran. */
+export function isPrecheckError(name: string | undefined): boolean {
   return name === INSUFFICIENT_BALANCE || name === DEPTH_EXCEEDED;
+}
+
+/**
+ * The name of a failure in a precompiled contract. They fail for want of gas or for bad input, of which geth and
+ * Erigon tell the reason (`point is not on curve`) and Parity does not.
+ */
+export function precompileErrorName(name: string): string {
+  return name === OUT_OF_GAS || isPrecheckError(name) ? name : BUILT_IN_FAILED;
 }

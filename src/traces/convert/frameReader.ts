@@ -4,25 +4,17 @@ import type {
   CreateTrace,
   CreationMethod,
   Hash,
-  Quantity,
   RewardTrace,
   RewardType,
   SuicideTrace,
   Trace,
 } from '../trace.ts';
-import { errorName, REVERTED } from './errorName.ts';
+import { REVERTED, readErrorName } from './errorName.ts';
+import { assembleFrame, type FramePlacement, MAX_FRAMES, MAX_TRACE_DEPTH, ZERO } from './frame.ts';
 import type { Place } from './place.ts';
 import { readAddress, readData, readHash, readQuantity } from './readHex.ts';
+import { asCount, asObject, type Members } from './readJson.ts';
 import { TraceFormatError } from './traceFormatError.ts';
-
-/** A frame runs at most 1024 calls below the root (Ethereum's rule); one that failed for that depth stands one deeper. */
-export const MAX_TRACE_DEPTH = 1025;
-/** Most children of a frame and most frames of a block: 100 million gas buy a million calls of the cheapest kind. */
-export const MAX_FRAMES = 1_000_000;
-
-const ZERO = '0x0' as Quantity; // the canonical zero
-
-type Members = Readonly<Record<string, unknown>>;
 
 /**
  * Reads the flat traces of one answer, whichever client wrote them, into canonical ones. Built for full ingest speed:
@@ -60,41 +52,41 @@ export class FrameReader {
 
   #call(members: Members, action: Members): CallTrace {
     const place = this.#place;
-    const error = this.#error(members);
+    const error = readErrorName(members['error'], place);
     const read = {
       callType: callType(action['callType'], place),
       from: readAddress(action['from'], this.#place, 'action.from'),
       gas: readQuantity(action['gas'], place, 'action.gas'),
       input: readData(action['input'], place, 'action.input'),
       to: readAddress(action['to'], this.#place, 'action.to'),
-      value: quantityOrZero(action['value'], place, 'action.value'),
+      value: readQuantity(action['value'] ?? ZERO, place, 'action.value'),
     };
     const sent = this.#result(members, error);
     const result = sent && {
       gasUsed: readQuantity(sent['gasUsed'], place, 'result.gasUsed'),
       output: readData(sent['output'], place, 'result.output'),
     };
-    return this.#trace(members, read, error, result, 'call');
+    return assembleFrame(read, this.#placement(members), error, result, 'call');
   }
 
   #create(members: Members, action: Members): CreateTrace {
     const place = this.#place;
-    const error = this.#error(members);
+    const error = readErrorName(members['error'], place);
     const method = creationMethod(action['creationMethod'], place);
     const from = readAddress(action['from'], this.#place, 'action.from');
     const gas = readQuantity(action['gas'], place, 'action.gas');
     const init = readData(action['init'], place, 'action.init');
-    const value = quantityOrZero(action['value'], place, 'action.value');
+    const value = readQuantity(action['value'] ?? ZERO, place, 'action.value');
     const read = method ? { creationMethod: method, from, gas, init, value } : { from, gas, init, value };
     const sent = this.#result(members, error);
-    if (sent === null) return this.#trace(members, read, error, null, 'create');
+    if (sent === null) return assembleFrame(read, this.#placement(members), error, null, 'create');
     // Erigon and Reth send the address that a reverted creation would have had: nothing stands there.
     const address =
       error === undefined ? readAddress(sent['address'], this.#place, 'result.address') : undefined;
     const code = readData(sent['code'], place, 'result.code');
     const gasUsed = readQuantity(sent['gasUsed'], place, 'result.gasUsed');
     const result = address ? { address, code, gasUsed } : { code, gasUsed };
-    return this.#trace(members, read, error, result, 'create');
+    return assembleFrame(read, this.#placement(members), error, result, 'create');
   }
 
   #suicide(members: Members, action: Members): SuicideTrace {
@@ -103,7 +95,13 @@ export class FrameReader {
       balance: readQuantity(action['balance'], this.#place, 'action.balance'),
       refundAddress: readAddress(action['refundAddress'], this.#place, 'action.refundAddress'),
     };
-    return this.#trace(members, read, this.#error(members), null, 'suicide');
+    return assembleFrame(
+      read,
+      this.#placement(members),
+      readErrorName(members['error'], this.#place),
+      null,
+      'suicide',
+    );
   }
 
   #reward(members: Members, action: Members): RewardTrace | undefined {
@@ -117,7 +115,7 @@ export class FrameReader {
       value: readQuantity(action['value'], place, 'action.value'),
     };
     const blockHash = this.#blockHashOf(members);
-    const blockNumber = count(members['blockNumber'], Number.MAX_SAFE_INTEGER, place, 'blockNumber');
+    const blockNumber = asCount(members['blockNumber'], Number.MAX_SAFE_INTEGER, place, 'blockNumber');
     if (read.value === ZERO || blockNumber === 0) return undefined;
     return {
       action: read,
@@ -132,59 +130,16 @@ export class FrameReader {
     };
   }
 
-  /** Puts a frame together, with its keys in the canonical order: an `error` stands between the others or not at all. */
-  #trace<Action, Result, Type>(
-    members: Members,
-    action: Action,
-    error: string | undefined,
-    result: Result,
-    type: Type,
-  ) {
+  #placement(members: Members): FramePlacement {
     const place = this.#place;
-    const blockHash = this.#blockHashOf(members);
-    const blockNumber = count(members['blockNumber'], Number.MAX_SAFE_INTEGER, place, 'blockNumber');
-    const subtraces = count(members['subtraces'], MAX_FRAMES, place, 'subtraces');
-    const traceAddress = readTraceAddress(members['traceAddress'], place);
-    const transactionHash = this.#transactionHashOf(members);
-    const transactionPosition = count(
-      members['transactionPosition'],
-      MAX_FRAMES,
-      place,
-      'transactionPosition',
-    );
-    // Two whole literals: spreading the common part costs a third of the time of reading a trace.
-    return error === undefined
-      ? {
-          action,
-          blockHash,
-          blockNumber,
-          result,
-          subtraces,
-          traceAddress,
-          transactionHash,
-          transactionPosition,
-          type,
-        }
-      : {
-          action,
-          blockHash,
-          blockNumber,
-          error,
-          result,
-          subtraces,
-          traceAddress,
-          transactionHash,
-          transactionPosition,
-          type,
-        };
-  }
-
-  /** The failure's canonical name; undefined where the frame did not fail. Some clients send null or nothing for none. */
-  #error(members: Members): string | undefined {
-    const error = members['error'];
-    if (error === undefined || error === null || error === '') return undefined;
-    if (typeof error !== 'string') throw new TraceFormatError(this.#place, 'error', 'a text', error);
-    return errorName(error);
+    return {
+      blockHash: this.#blockHashOf(members),
+      blockNumber: asCount(members['blockNumber'], Number.MAX_SAFE_INTEGER, place, 'blockNumber'),
+      subtraces: asCount(members['subtraces'], MAX_FRAMES, place, 'subtraces'),
+      traceAddress: readTraceAddress(members['traceAddress'], place),
+      transactionHash: this.#transactionHashOf(members),
+      transactionPosition: asCount(members['transactionPosition'], MAX_FRAMES, place, 'transactionPosition'),
+    };
   }
 
   /**
@@ -213,18 +168,6 @@ export class FrameReader {
   }
 }
 
-function asObject(value: unknown, place: Place, member: string): Members {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new TraceFormatError(place, member, 'an object', value);
-  return value as Members; // checked: a JSON object
-}
-
-function count(value: unknown, max: number, place: Place, member: string): number {
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > max)
-    throw new TraceFormatError(place, member, `a whole number from 0 to ${max}`, value);
-  return value;
-}
-
 function readTraceAddress(value: unknown, place: Place): readonly number[] {
   if (!Array.isArray(value) || value.length > MAX_TRACE_DEPTH)
     throw new TraceFormatError(
@@ -233,13 +176,8 @@ function readTraceAddress(value: unknown, place: Place): readonly number[] {
       `an array of at most ${MAX_TRACE_DEPTH} indices`,
       value,
     );
-  for (const step of value) count(step, MAX_FRAMES, place, 'traceAddress');
+  for (const step of value) asCount(step, MAX_FRAMES, place, 'traceAddress');
   return value; // the array is the answer's own: an answer is read once and let go
-}
-
-/** A static call has no value, and geth says so by leaving it out. */
-function quantityOrZero(value: unknown, place: Place, member: string): Quantity {
-  return value === undefined || value === null ? ZERO : readQuantity(value, place, member);
 }
 
 function callType(value: unknown, place: Place): CallType {

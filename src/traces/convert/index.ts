@@ -4,7 +4,19 @@
  * A node's answer is never trusted: types, lengths, depths and sizes are all checked on the way in.
  */
 export { BlockMismatchError } from './blockMismatchError.ts';
+export { blockRewards } from './blockRewards.ts';
 export { checkBlock } from './checkBlock.ts';
+export {
+  chooseTraceSource,
+  type Observation,
+  type Observations,
+  type TraceSource,
+  type TraceSourceChoice,
+} from './chooseTraceSource.ts';
+export { type Fork, type ForkSchedule, type ForkStart, forkScheduleOf } from './forks.ts';
+export { fromCallTracer } from './fromCallTracer.ts';
+export { fromFlatCallTracer } from './fromFlatCallTracer.ts';
 export { type FullHeader, parseHeader } from './parseHeader.ts';
 export { parseTraceBlock } from './parseTraceBlock.ts';
+export { type BlockTransaction, parseTransactions } from './parseTransactions.ts';
 export { TraceFormatError } from './traceFormatError.ts';

@@ -1,6 +1,8 @@
 import type { Address, BlockHeader, Hash } from '../trace.ts';
 import type { Place } from './place.ts';
 import { readAddress, readHash, readQuantity } from './readHex.ts';
+import { asList, asObject } from './readJson.ts';
+import { NOBODY } from './restoreDestroyed.ts';
 import { TraceFormatError } from './traceFormatError.ts';
 
 /** A header with what the rewards of proof of work, and the gas rules, are computed from. */
@@ -9,6 +11,8 @@ export interface FullHeader extends BlockHeader {
   /** Zero since the merge. */
   readonly difficulty: bigint;
   readonly gasLimit: bigint;
+  /** Of all the block's transactions together. */
+  readonly gasUsed: bigint;
   readonly uncleHashes: readonly Hash[];
 }
 
@@ -16,8 +20,6 @@ export interface FullHeader extends BlockHeader {
 const MAX_TRANSACTIONS = 1_000_000;
 /** Ethereum allows two. */
 const MAX_UNCLES = 16;
-/** Members that chains without uncles or miners leave out are read as none. */
-const NOBODY = `0x${'0'.repeat(40)}`;
 
 /**
  * The header from a node's answer to `eth_getBlockByNumber`, `eth_getBlockByHash` or `eth_getUncleBy…`; the
@@ -27,9 +29,7 @@ const NOBODY = `0x${'0'.repeat(40)}`;
  */
 export function parseHeader(answer: unknown): FullHeader {
   const place: Place = { what: 'block header', index: -1 };
-  if (typeof answer !== 'object' || answer === null || Array.isArray(answer))
-    throw new TraceFormatError(place, '', 'an object', answer);
-  const members = answer as Readonly<Record<string, unknown>>; // checked: a JSON object
+  const members = asObject(answer, place, '');
   const difficulty = members['difficulty'] ?? '0x0';
   return {
     number: safeNumber(members['number'], place, 'number'),
@@ -42,6 +42,7 @@ export function parseHeader(answer: unknown): FullHeader {
     miner: readAddress(members['miner'] ?? NOBODY, place, 'miner'),
     difficulty: BigInt(readQuantity(difficulty, place, 'difficulty')),
     gasLimit: BigInt(readQuantity(members['gasLimit'], place, 'gasLimit')),
+    gasUsed: BigInt(readQuantity(members['gasUsed'], place, 'gasUsed')),
     uncleHashes: list(members['uncles'], MAX_UNCLES, place, 'uncles').map((uncle, i) =>
       readHash(uncle, place, `uncles[${i}]`),
     ),
@@ -55,10 +56,7 @@ function safeNumber(value: unknown, place: Place, member: string): number {
 }
 
 function list(value: unknown, max: number, place: Place, member: string): readonly unknown[] {
-  if (value === undefined || value === null) return [];
-  if (!Array.isArray(value) || value.length > max)
-    throw new TraceFormatError(place, member, `an array of at most ${max}`, value);
-  return value;
+  return value === undefined || value === null ? [] : asList(value, max, place, member);
 }
 
 /** With whole transactions asked for, the hash is a member of each. */

@@ -188,7 +188,7 @@ describe('parseTraceBlock', () => {
   });
 
   it.each([
-    ['the answer', null, 'trace_block must be an array of at most 1000000 traces, the node sent null'],
+    ['the answer', null, 'trace_block must be an array of at most 1000000, the node sent null'],
     ['an element', [null], 'trace 0 must be an object, the node sent null'],
     [
       'a type',
@@ -244,6 +244,7 @@ describe('checkBlock', () => {
     parentHash: BLOCK,
     timestamp: '0x0',
     gasLimit: '0x0',
+    gasUsed: '0x0',
     transactions: [TX, second],
   });
   const root = { ...call, subtraces: 2 };

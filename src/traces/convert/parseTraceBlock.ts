@@ -1,9 +1,11 @@
-import type { Address, Trace } from '../trace.ts';
-import { isPrecheckFailure } from './errorName.ts';
-import { FrameReader, MAX_FRAMES } from './frameReader.ts';
-import { PRECOMPILES } from './precompiles.ts';
-import { removeFrames } from './removeFrames.ts';
-import { TraceFormatError } from './traceFormatError.ts';
+import type { Trace } from '../trace.ts';
+import { MAX_FRAMES, ZERO } from './frame.ts';
+import { FrameReader } from './frameReader.ts';
+import { namePrecompileFailures } from './namePrecompileFailures.ts';
+import { precompilesUnder } from './precompiles.ts';
+import { asList } from './readJson.ts';
+import { isPrecheckFailure, removeFrames } from './removeFrames.ts';
+import { restoreDestroyed } from './restoreDestroyed.ts';
 
 /**
  * The canonical traces of a block from a node's answer to `trace_block`: Erigon, Nethermind, Besu, Reth, anvil,
@@ -11,35 +13,31 @@ import { TraceFormatError } from './traceFormatError.ts';
  * become part of the traces.
  *
  * @param answer the `result` of the response, parsed.
- * @param precompiles contracts whose nested calls without value are no frames; every one Ethereum ever had by default.
  * @throws TraceFormatError naming the trace and the member where the answer is not a list of traces.
  */
-export function parseTraceBlock(answer: unknown, precompiles: ReadonlySet<Address> = PRECOMPILES): Trace[] {
-  const place = { what: 'trace_block', index: -1 };
-  if (!Array.isArray(answer) || answer.length > MAX_FRAMES)
-    throw new TraceFormatError(place, '', `an array of at most ${MAX_FRAMES} traces`, answer);
+export function parseTraceBlock(answer: unknown): Trace[] {
+  const list = asList(answer, MAX_FRAMES, { what: 'trace_block', index: -1 }, '');
   const reader = new FrameReader();
   const traces: Trace[] = [];
-  for (let i = 0; i < answer.length; i++) {
-    const trace = reader.read(answer[i], i);
+  for (let i = 0; i < list.length; i++) {
+    const trace = reader.read(list[i], i);
     if (trace) traces.push(trace);
   }
-  return removeFrames(
-    traces,
-    (trace) => isPrecheckFailure(errorOf(trace)) || ranPrecompile(trace, precompiles),
-  );
+  restoreDestroyed(traces);
+  namePrecompileFailures(traces, PRECOMPILES);
+  return removeFrames(traces, (trace) => isPrecheckFailure(trace) || ranPrecompile(trace));
 }
+
+/** Every precompiled contract that Ethereum has. */
+const PRECOMPILES = precompilesUnder('osaka');
 
 /**
  * Whether the frame is a call without value that a precompiled contract carried out. Before the fork that brought the
  * contract the same call finds an empty account: it costs nothing, gives nothing, and is a frame. That tells the two
  * apart without knowing the chain's forks (all but the modular exponentiation of nothing, free until Berlin).
  */
-function ranPrecompile(trace: Trace, precompiles: ReadonlySet<Address>): boolean {
-  if (trace.type !== 'call' || trace.action.value !== '0x0' || !precompiles.has(trace.action.to))
-    return false;
+function ranPrecompile(trace: Trace): boolean {
+  if (trace.type !== 'call' || trace.action.value !== ZERO || !PRECOMPILES.has(trace.action.to)) return false;
   const { result } = trace;
-  return trace.error !== undefined || result === null || result.gasUsed !== '0x0' || result.output !== '0x';
+  return trace.error !== undefined || result === null || result.gasUsed !== ZERO || result.output !== '0x';
 }
-
-const errorOf = (trace: Trace) => (trace.type === 'reward' ? undefined : trace.error);

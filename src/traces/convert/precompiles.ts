@@ -1,20 +1,30 @@
 import type { Address } from '../trace.ts';
-
-/**
- * The precompiled contracts of Ethereum, by the fork that brought them. Other chains have more at other places; their
- * calls stay in the traces, as the clients of those chains give them.
- */
-const FRONTIER = ['01', '02', '03', '04'];
-const BYZANTIUM = ['05', '06', '07', '08'];
-const ISTANBUL = ['09'];
-const CANCUN = ['0a'];
-const PRAGUE = ['0b', '0c', '0d', '0e', '0f', '10', '11'];
-const OSAKA = ['0100'];
+import { type Fork, holds } from './forks.ts';
 
 // The cast: 40 lower-case hex digits by construction.
-const address = (low: string) => `0x${low.padStart(40, '0')}` as Address;
+const address = (low: number) => `0x${low.toString(16).padStart(40, '0')}` as Address;
 
-/** Every precompiled contract that there has been on any fork of Ethereum. */
-export const PRECOMPILES: ReadonlySet<Address> = new Set(
-  [FRONTIER, BYZANTIUM, ISTANBUL, CANCUN, PRAGUE, OSAKA].flat().map(address),
-);
+/** The precompiled contracts of Ethereum by the fork that brought them. */
+const BROUGHT: ReadonlyArray<readonly [fork: Fork, contracts: readonly number[]]> = [
+  ['frontier', [0x01, 0x02, 0x03, 0x04]],
+  ['byzantium', [0x05, 0x06, 0x07, 0x08]],
+  ['istanbul', [0x09]],
+  ['cancun', [0x0a]],
+  ['prague', [0x0b, 0x0c, 0x0d, 0x0e, 0x0f, 0x10, 0x11]],
+  ['osaka', [0x100]],
+];
+
+const byFork = new Map<Fork, ReadonlySet<Address>>();
+
+/**
+ * The precompiled contracts under a fork. Other chains have more at other places: calls of those stay in the traces,
+ * as the clients of those chains give them.
+ */
+export function precompilesUnder(fork: Fork): ReadonlySet<Address> {
+  const known = byFork.get(fork);
+  if (known) return known;
+  const contracts = BROUGHT.filter(([since]) => holds(since, fork)).flatMap(([, lows]) => lows.map(address));
+  const set = new Set(contracts);
+  byFork.set(fork, set);
+  return set;
+}

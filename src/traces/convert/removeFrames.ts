@@ -1,4 +1,5 @@
 import type { Trace } from '../trace.ts';
+import { isPrecheckError } from './errorName.ts';
 
 /**
  * Takes frames out of a list of traces and renumbers what is left: the siblings after them move up (`traceAddress`),
@@ -41,3 +42,8 @@ const hasMoved = (trace: Trace, gone: readonly number[]) =>
 
 const moved = (trace: Trace, gone: readonly number[]) =>
   trace.traceAddress.map((step, depth) => step - (gone[depth] ?? 0));
+
+/** Whether the frame was refused before it ran, for its depth or its creator's balance: Parity shows no such frame. */
+export function isPrecheckFailure(trace: Trace): boolean {
+  return trace.type !== 'reward' && isPrecheckError(trace.error);
+}

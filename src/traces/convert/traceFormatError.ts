@@ -1,4 +1,4 @@
-import type { Place } from './place.ts';
+import { type Place, showPath } from './place.ts';
 
 /** Longest excerpt of a node's answer that an error quotes, in characters: enough to see what it is, too short to flood a log. */
 const MAX_QUOTED_CHARS = 60;
@@ -12,12 +12,17 @@ export class TraceFormatError extends Error {
   readonly member: string;
 
   constructor(place: Place, member: string, expected: string, got: unknown) {
-    const element = place.index < 0 ? place.what : `${place.what} ${place.index}`;
-    const subject = member === '' ? element : `${element}: ${member}`;
-    super(`${subject} must be ${expected}, the node sent ${quote(got)}`);
+    super(
+      `${where(place)}${member === '' ? '' : `: ${member}`} must be ${expected}, the node sent ${quote(got)}`,
+    );
     this.index = place.index;
     this.member = member;
   }
+}
+
+function where(place: Place): string {
+  const element = place.index < 0 ? place.what : `${place.what} ${place.index}`;
+  return place.path === undefined ? element : `${element}, frame ${showPath(place.path)}`;
 }
 
 /** Any value from outside as short plain text. */

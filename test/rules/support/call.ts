@@ -1,4 +1,5 @@
 import { request as httpRequest, type OutgoingHttpHeaders } from 'node:http';
+import { Conformance } from './conformance.ts';
 import { type RulesServer, TOKEN } from './server.ts';
 
 export interface Answer {
@@ -21,8 +22,32 @@ export interface Call {
   readonly token?: string | null;
 }
 
-/** One request over real HTTP, without any client's help or opinion. */
-export function call(server: Pick<RulesServer, 'baseUrl'>, options: Call): Promise<Answer> {
+const conformances = new Map<string, Promise<Conformance>>();
+
+/** Of a server by its base URL, made from the document that it serves. */
+function conformanceOf(server: Pick<RulesServer, 'baseUrl'>): Promise<Conformance> {
+  const known = conformances.get(server.baseUrl);
+  if (known) return known;
+  const made = send(server, { path: '/openapi.json' }).then((answer) => new Conformance(answer.json));
+  conformances.set(server.baseUrl, made);
+  return made;
+}
+
+/**
+ * One request over real HTTP, without any client's help or opinion. Throws where the answer is not as the server's
+ * own OpenAPI document says.
+ */
+export async function call(server: Pick<RulesServer, 'baseUrl'>, options: Call): Promise<Answer> {
+  const answer = await send(server, options);
+  const method = options.method ?? 'GET';
+  if (method === 'HEAD') return answer;
+  const faults = (await conformanceOf(server)).faultsOf(method, options.path, answer.status, answer.json);
+  if (faults.length > 0) throw new Error(`not as documented: ${faults.join('; ')}\n${answer.text}`);
+  return answer;
+}
+
+/** The same without a look at the document. */
+export function send(server: Pick<RulesServer, 'baseUrl'>, options: Call): Promise<Answer> {
   const { hostname, port, pathname } = new URL(server.baseUrl);
   const token = options.token === undefined ? TOKEN : options.token;
   const payload = payloadOf(options.body);

@@ -1,0 +1,126 @@
+import { connect, type Socket } from 'node:net';
+
+/**
+ * A load generator for benchmarks: keep-alive connections, one request at a time on each, nothing of an answer kept but
+ * its length and time. Raw sockets, because an HTTP client of the same runtime takes longer than the server under test
+ * and the two share this machine's cores.
+ */
+
+export interface LoadOptions {
+  readonly url: string;
+  /** Bodies of POST requests, drawn in turn from the beginning. */
+  readonly bodies: readonly Buffer[];
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly method?: string;
+  readonly connections: number;
+  /** How long to go on; left out: until every body was sent once. */
+  readonly durationMs?: number;
+}
+
+export interface LoadResult {
+  readonly requests: number;
+  readonly requestsPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly bytesPerAnswer: number;
+  /** Answers whose status was not 200. */
+  readonly refused: number;
+}
+
+export async function load(options: LoadOptions): Promise<LoadResult> {
+  const requests = options.bodies.map((body) => requestOf(options, body));
+  const { hostname, port } = new URL(options.url);
+  const timesMs: number[] = [];
+  let next = 0;
+  let bytes = 0;
+  let refused = 0;
+  const started = performance.now();
+  const deadline = options.durationMs === undefined ? Number.POSITIVE_INFINITY : started + options.durationMs;
+  const take = (): Buffer | undefined => {
+    if (performance.now() >= deadline) return undefined;
+    if (options.durationMs === undefined && next >= requests.length) return undefined;
+    return requests[next++ % requests.length];
+  };
+  await Promise.all(
+    Array.from({ length: options.connections }, () =>
+      converse(
+        connect({ host: hostname, port: Number(port), noDelay: true }),
+        take,
+        (timeMs, length, status) => {
+          timesMs.push(timeMs);
+          bytes += length;
+          if (status !== 200) refused++;
+        },
+      ),
+    ),
+  );
+  const elapsedMs = performance.now() - started;
+  timesMs.sort((a, b) => a - b);
+  const quantile = (q: number): number =>
+    timesMs[Math.min(timesMs.length - 1, Math.floor(q * timesMs.length))] ?? 0;
+  return {
+    requests: timesMs.length,
+    requestsPerSecond: (1000 * timesMs.length) / elapsedMs,
+    p50Ms: quantile(0.5),
+    p99Ms: quantile(0.99),
+    bytesPerAnswer: bytes / Math.max(1, timesMs.length),
+    refused,
+  };
+}
+
+function requestOf(options: LoadOptions, body: Buffer): Buffer {
+  const { host, pathname, search } = new URL(options.url);
+  const headers = { 'content-type': 'application/json', ...options.headers };
+  const lines = [
+    `${options.method ?? 'POST'} ${pathname}${search} HTTP/1.1`,
+    `host: ${host}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    `content-length: ${body.length}`,
+  ];
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), body]);
+}
+
+/** Sends one request after the other until `take` has no more. */
+function converse(
+  socket: Socket,
+  take: () => Buffer | undefined,
+  answered: (timeMs: number, bytes: number, status: number) => void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let sentAt = 0;
+    let head = '';
+    let left = 0;
+    let length = 0;
+    let status = 0;
+    const send = (): void => {
+      const request = take();
+      if (request === undefined) {
+        socket.destroy();
+        resolve();
+        return;
+      }
+      sentAt = performance.now();
+      socket.write(request);
+    };
+    socket.on('connect', send);
+    socket.on('error', reject);
+    socket.on('end', () => reject(new Error('the server closed the connection')));
+    socket.on('data', (data: Buffer) => {
+      let body = data.length;
+      if (left === 0) {
+        head += data.toString('latin1', 0, Math.min(data.length, 2048));
+        const end = head.indexOf('\r\n\r\n');
+        if (end < 0) return;
+        body = data.length - (end + 4 - (head.length - Math.min(data.length, 2048)));
+        length = Number(/content-length: *(\d+)/i.exec(head)?.[1] ?? 0);
+        status = Number(head.slice(9, 12));
+        left = length;
+        head = '';
+      }
+      left -= body;
+      if (left > 0) return;
+      answered(performance.now() - sentAt, length, status);
+      send();
+    });
+  });
+}

@@ -1,0 +1,151 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import {
+  formatTimestamp,
+  hashSecret,
+  isAccountId,
+  type NewToken,
+  newTokenSecret,
+  type Permission,
+  permissions,
+  type Token,
+  wallClock,
+} from '../../rules/index.ts';
+import { formatTable } from './rulesTable.ts';
+import { commandActor, dataDirOption, withStorage } from './tokenStorage.ts';
+import { readMoment } from './tokenTime.ts';
+
+interface CreateOptions {
+  readonly dataDir: string;
+  readonly account?: string[];
+  readonly allAccounts?: boolean;
+  readonly permission: Permission[];
+  readonly expires?: string;
+  readonly label: string;
+  readonly json?: boolean;
+}
+
+interface ListOptions {
+  readonly dataDir: string;
+  readonly json?: boolean;
+}
+
+/** `floodgate token create|list|revoke`: works on the data folder itself, beside a running server. */
+export function registerToken(program: Command): void {
+  const token = program.command('token').description('create, list and revoke API tokens of the rules API');
+
+  token
+    .command('create')
+    .description('create a token and show it, this once')
+    .addOption(new Option('--account <id...>', 'accounts that the token is for').argParser(collectAccount))
+    .addOption(new Option('--all-accounts', 'the token is for every account').conflicts('account'))
+    .addOption(
+      new Option('--permission <name...>', 'read, write or both; write includes read')
+        .argParser(collectPermission)
+        .default([...permissions], 'both'),
+    )
+    .option('--expires <when>', 'a span (90d, 12h) or a date (2027-01-31); never where left out')
+    .option('--label <text>', 'what the token is for', '')
+    .option('--json', 'print a JSON object')
+    .addOption(dataDirOption())
+    .action(createToken);
+
+  token
+    .command('list')
+    .description('list all tokens, without their secrets')
+    .option('--json', 'print a JSON object a line')
+    .addOption(dataDirOption())
+    .action(listTokens);
+
+  token
+    .command('revoke')
+    .description('revoke tokens by id; holds at once, also in a running server')
+    .argument('<id...>', 'ids as `floodgate token list` shows them')
+    .addOption(dataDirOption())
+    .action(revokeTokens);
+}
+
+async function createToken(options: CreateOptions): Promise<void> {
+  const accounts: NewToken['accounts'] | undefined = options.allAccounts ? 'all' : options.account;
+  if (!accounts) throw new Error('Say which accounts the token is for: --account ID, or --all-accounts');
+  const now = wallClock();
+  const expires_on = options.expires === undefined ? null : readMoment(options.expires, now, 'future');
+  if (expires_on !== null && expires_on <= formatTimestamp(now))
+    throw new Error(`--expires ${options.expires} is in the past; the token would never work`);
+
+  const secret = newTokenSecret();
+  const hash = hashSecret(secret).toString('hex');
+  const fields = { hash, label: options.label, accounts, permissions: options.permission, expires_on };
+  const token = await withStorage(options.dataDir, ({ tokens }) => tokens.create(fields, commandActor()), {
+    create: true,
+  });
+
+  if (options.json) return print(JSON.stringify({ ...shownToken(token), token: secret }));
+  // The secret alone on standard output, so that a script can take it.
+  process.stderr.write(
+    `Token ${token.id}: accounts ${accountsOf(token)}, ${token.permissions.join(' ')}, expires ${expires_on ?? 'never'}.\n` +
+      'It is shown this once; keep it where only its user can read it:\n',
+  );
+  print(secret);
+}
+
+async function listTokens(options: ListOptions): Promise<void> {
+  const tokens = await withStorage(options.dataDir, (storage) => storage.tokens.list());
+  if (options.json) {
+    for (const token of tokens) print(JSON.stringify(shownToken(token)));
+    return;
+  }
+  const rows = tokens.map((token) => [
+    token.id,
+    statusOf(token),
+    accountsOf(token),
+    token.permissions.map((permission) => permission.replace('dns_protection:', '')).join(','),
+    token.expires_on?.slice(0, 19) ?? 'never',
+    token.label,
+  ]);
+  print(formatTable(['id', 'status', 'accounts', 'permissions', 'expires (UTC)', 'label'], rows));
+}
+
+async function revokeTokens(ids: string[], options: ListOptions): Promise<void> {
+  const unknown = await withStorage(options.dataDir, async ({ tokens }) => {
+    const missing: string[] = [];
+    for (const id of ids) {
+      const revoked = await tokens.revoke(id, commandActor());
+      if (revoked) print(`${id} revoked`);
+      else missing.push(id);
+    }
+    return missing;
+  });
+  if (unknown.length > 0)
+    throw new Error(`No token has the id ${unknown.join(', ')}; \`floodgate token list\` shows the ids`);
+}
+
+function statusOf(token: Token): 'active' | 'revoked' | 'expired' {
+  if (token.revoked_on !== null) return 'revoked';
+  return token.expires_on !== null && token.expires_on <= formatTimestamp(wallClock()) ? 'expired' : 'active';
+}
+
+function accountsOf(token: Token): string {
+  return token.accounts === 'all' ? 'all' : token.accounts.join(',');
+}
+
+function shownToken({ hash: _, ...token }: Token) {
+  return { ...token, status: statusOf({ hash: '', ...token }) };
+}
+
+function collectAccount(value: string, previous: string[] = []): string[] {
+  if (!isAccountId(value))
+    throw new InvalidArgumentError('An account id is 1 to 32 letters, digits, _ and -.');
+  return [...previous, value];
+}
+
+function collectPermission(value: string, previous?: Permission[]): Permission[] {
+  const permission = permissions.find((name) => name === value || name === `dns_protection:${value}`);
+  if (!permission) throw new InvalidArgumentError(`Allowed are read, write, ${permissions.join(', ')}.`);
+  // The parser is handed the default first, which is the whole list.
+  const chosen = previous?.length === permissions.length ? [] : (previous ?? []);
+  return [...new Set([...chosen, permission])];
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,55 @@
+import Type from 'typebox';
+import { accountIdPattern } from '../index.ts';
+import { MAX_PER_PAGE, orders } from './paging.ts';
+import { MAX_RETRY_KEY_CHARACTERS } from './retryKey.ts';
+
+const anyCase = (word: string) => word.replaceAll(/[A-Z]/g, (letter) => `[${letter}${letter.toLowerCase()}]`);
+
+/** Every parameter that an operation may have beside its body, as OpenAPI describes it. */
+export const parameters = {
+  account_id: {
+    in: 'path',
+    required: true,
+    description: 'The account that holds the rules.',
+    schema: Type.String({ pattern: accountIdPattern, maxLength: 32 }),
+  },
+  rule_id: {
+    in: 'path',
+    required: true,
+    description: 'The rule; one that is no UUID is answered like one that does not exist.',
+    schema: Type.String({ format: 'uuid', maxLength: 36 }),
+  },
+  page: {
+    in: 'query',
+    description: 'Which page, from 1. Past the last page the result is empty.',
+    schema: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, default: 1 }),
+  },
+  per_page: {
+    in: 'query',
+    description: 'Rules on a page.',
+    schema: Type.Integer({ minimum: 1, maximum: MAX_PER_PAGE, default: MAX_PER_PAGE }),
+  },
+  order: {
+    in: 'query',
+    description: 'The field to order by.',
+    schema: Type.Enum([...orders], { type: 'string', default: 'created_on' }),
+  },
+  direction: {
+    in: 'query',
+    description: 'ASC or DESC, in either case.',
+    schema: Type.String({ pattern: `^(?:${anyCase('ASC')}|${anyCase('DESC')})$`, default: 'ASC' }),
+  },
+  'Idempotency-Key': {
+    in: 'header',
+    description: 'The same key and body within 24 hours answers the first result again.',
+    schema: Type.String({ pattern: `^[!-~]{1,${MAX_RETRY_KEY_CHARACTERS}}$` }),
+  },
+  'If-Match': {
+    in: 'header',
+    description:
+      'The ETag of the rule as the caller knows it; where it has changed since, the answer is 412.',
+    schema: Type.String(),
+  },
+} as const;
+
+export type ParameterName = keyof typeof parameters;

@@ -1,0 +1,127 @@
+import { MAX_FRAMES } from './frame.ts';
+import { FrameReader } from './frameReader.ts';
+import { parseTraceBlock } from './parseTraceBlock.ts';
+import { asList, asObject } from './readJson.ts';
+import { plain, TraceFormatError } from './traceFormatError.ts';
+
+/** A way of getting traces from a node. */
+export type TraceSource = 'trace_block' | 'flatCallTracer' | 'callTracer';
+
+/** What a node answered to a call, as its JSON-RPC response has it. */
+export type Observation =
+  | { readonly result: unknown }
+  | { readonly error: { readonly code?: number; readonly message: string } };
+
+/** The test calls, all for one block, best one with transactions; what was not asked is left out. */
+export interface Observations {
+  /** `trace_block` of the block. */
+  readonly traceBlock?: Observation;
+  /** `debug_traceBlockByNumber` with `{"tracer":"callTracer"}`. */
+  readonly callTracer?: Observation;
+  /** `debug_traceBlockByNumber` with `{"tracer":"flatCallTracer","tracerConfig":{"includePrecompiles":true}}`. */
+  readonly flatCallTracer?: Observation;
+}
+
+export interface TraceSourceChoice {
+  readonly source: TraceSource | 'none';
+  /** What was seen of each way that was tried, in plain words for the owner of the node. */
+  readonly notes: readonly string[];
+}
+
+/** Longest text of a node's error that a note repeats, in characters. */
+const MAX_ERROR_CHARS = 120;
+
+/**
+ * Which way of getting traces a node offers, judged by its answers to test calls. `trace_block` first: it has every
+ * value exactly and the rewards with it. Then geth's `callTracer`, which in every version tells CREATE from CREATE2
+ * and sends the fewest bytes; then `flatCallTracer`.
+ */
+export function chooseTraceSource(observations: Observations): TraceSourceChoice {
+  const notes: string[] = [];
+  const offered = WAYS.filter(({ source, key, prove }) => {
+    const observation = observations[key];
+    if (observation === undefined) return false;
+    const { works, note } = judge(observation, prove);
+    notes.push(`${source}: ${note}`);
+    return works;
+  });
+  const source = offered[0]?.source ?? 'none';
+  if (source === 'callTracer' || source === 'flatCallTracer')
+    notes.push('gasUsed of a root frame is too low where gas was refunded: geth does not tell it');
+  return { source, notes };
+}
+
+interface Way {
+  readonly source: TraceSource;
+  readonly key: keyof Observations;
+  /** Counts the traces of an answer. @throws TraceFormatError where it is not this way's answer. */
+  readonly prove: (result: unknown) => number;
+}
+
+/** In order of preference. */
+const WAYS: readonly Way[] = [
+  {
+    source: 'trace_block',
+    key: 'traceBlock',
+    prove: (result) => parseTraceBlock(structuredClone(result)).length,
+  },
+  { source: 'callTracer', key: 'callTracer', prove: (result) => countResults(result, proveNested) },
+  { source: 'flatCallTracer', key: 'flatCallTracer', prove: (result) => countResults(result, proveFlat) },
+];
+
+function judge(observation: Observation, prove: Way['prove']): { works: boolean; note: string } {
+  if ('error' in observation) return { works: false, note: explain(observation.error) };
+  try {
+    const count = prove(observation.result);
+    return {
+      works: true,
+      note: count > 0 ? 'works' : 'answers; the test block had nothing to prove it with',
+    };
+  } catch (error) {
+    if (!(error instanceof TraceFormatError)) throw error;
+    return { works: false, note: `answers something else: ${error.message}` };
+  }
+}
+
+/** JSON-RPC's code of a method that a node does not have; many nodes say it in words only. */
+const METHOD_NOT_FOUND = -32_601;
+const SAYS_NOT_OFFERED =
+  /not found|not supported|unsupported|not available|does not exist|unknown tracer|disabled/i;
+const SAYS_NO_STATE = /missing trie node|state .*(not|un)\s?available|pruned|historical state|reexec/i;
+
+function explain({ code, message }: { readonly code?: number; readonly message: string }): string {
+  const said = `"${plain(message, MAX_ERROR_CHARS)}"`;
+  // A node without the block's state has the method: the state is looked for first, as its words may say "not available" too.
+  if (SAYS_NO_STATE.test(message))
+    return `offered, but the node no longer has the state of the test block: ${said}`;
+  if (code === METHOD_NOT_FOUND || SAYS_NOT_OFFERED.test(message)) return `not offered: ${said}`;
+  return `failed: ${said}`;
+}
+
+function countResults(answer: unknown, prove: (result: unknown) => void): number {
+  const place = { what: 'transaction', index: -1 };
+  const list = asList(answer, MAX_FRAMES, { what: 'debug_traceBlockByNumber', index: -1 }, '');
+  for (const element of list) {
+    place.index++;
+    prove(asObject(element, place, '')['result']);
+  }
+  return list.length;
+}
+
+function proveNested(result: unknown): void {
+  const place = { what: 'callTracer result', index: -1 };
+  const frame = asObject(result, place, '');
+  for (const member of ['type', 'from', 'gas', 'gasUsed'])
+    if (typeof frame[member] !== 'string') throw new TraceFormatError(place, member, 'a text', frame[member]);
+}
+
+/** anvil answers `{}` for the tracer that it does not know. */
+function proveFlat(result: unknown): void {
+  const frames = asList(result, MAX_FRAMES, { what: 'flatCallTracer result', index: -1 }, '');
+  if (frames.length === 0)
+    throw new TraceFormatError({ what: 'flatCallTracer result', index: -1 }, '', 'frames', []);
+  const reader = new FrameReader();
+  frames.forEach((frame, index) => {
+    reader.read(structuredClone(frame), index);
+  });
+}

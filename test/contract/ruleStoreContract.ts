@@ -1,0 +1,327 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type Actor,
+  type AuditEntry,
+  type AuditFilter,
+  type AuditLog,
+  KeyReused,
+  MAX_RULES_PER_ACCOUNT,
+  type Micros,
+  type NewRule,
+  type Rule,
+  type RuleStore,
+  type TokenStore,
+  TooManyRules,
+} from '../../src/rules/index.ts';
+
+/** An engine's stores over one place, which a second handle can be opened on while the first is in use. */
+export interface StoresUnderTest {
+  readonly rules: RuleStore;
+  readonly tokens: TokenStore;
+  readonly audit: AuditLog;
+  close(): Promise<void>;
+}
+
+export interface Engine {
+  readonly name: string;
+  /** A place that nobody used before, removed with `remove`. */
+  newPlace(): { open(now?: () => Micros): Promise<StoresUnderTest>; remove(): void };
+}
+
+const actor: Actor = { by: 'token-1', from: '192.0.2.1' };
+const fields: NewRule = {
+  scope: 'region',
+  name: 'WEUR',
+  mode: 'enabled',
+  profile_sensitivity: 'low',
+  rate_sensitivity: 'low',
+  burst_sensitivity: 'low',
+};
+const allow = () => {};
+
+/** What every engine behind `RuleStore`, `TokenStore` and `AuditLog` must do. */
+export function ruleStoreContract(engine: Engine): void {
+  const withStores = async (use: (stores: StoresUnderTest) => Promise<void>, now?: () => Micros) => {
+    const place = engine.newPlace();
+    const stores = await place.open(now);
+    try {
+      await use(stores);
+    } finally {
+      await stores.close();
+      place.remove();
+    }
+  };
+
+  describe(`${engine.name}: a rule store`, () => {
+    it('gives back what was created, by id and in the list', () =>
+      withStores(async ({ rules }) => {
+        const { rule } = await rules.create('a', fields, actor);
+        expect(await rules.get('a', rule.id)).toEqual(rule);
+        expect(await rules.list('a')).toEqual([rule]);
+        expect(await rules.get('b', rule.id)).toBeUndefined();
+        expect(await rules.list('b')).toEqual([]);
+      }));
+
+    it('gives the same frozen list until something changes', () =>
+      withStores(async ({ rules }) => {
+        const { rule } = await rules.create('a', fields, actor);
+        const list = await rules.list('a');
+        expect(Object.isFrozen(list)).toBe(true);
+        await rules.create('b', fields, actor);
+        expect(await rules.list('a')).toBe(list);
+        await rules.update('a', rule.id, () => ({ mode: 'disabled' }), actor);
+        expect(await rules.list('a')).not.toBe(list);
+        expect(list[0]?.mode).toBe('enabled');
+      }));
+
+    it('orders all changes by modified_on, though the clock stands still or goes back', () =>
+      withStores(
+        async ({ rules }) => {
+          const stamps: string[] = [];
+          const { rule } = await rules.create('a', fields, actor);
+          stamps.push(rule.modified_on);
+          for (const mode of ['disabled', 'enabled', 'monitoring'] as const)
+            stamps.push((await rules.update('a', rule.id, () => ({ mode }), actor))?.modified_on ?? '');
+          stamps.push((await rules.create('b', fields, actor)).rule.modified_on);
+          expect(stamps).toEqual([...new Set(stamps)].sort());
+        },
+        (() => {
+          let moment = 1_790_000_000_000_000;
+          return () => {
+            moment -= 1_000_000;
+            return moment;
+          };
+        })(),
+      ));
+
+    it('loses no field when one rule is changed from many sides at once', () =>
+      withStores(async ({ rules }) => {
+        const { rule } = await rules.create('a', fields, actor);
+        const changes = [
+          { mode: 'disabled' },
+          { profile_sensitivity: 'very_high' },
+          { rate_sensitivity: 'high' },
+          { burst_sensitivity: 'medium' },
+        ] as const;
+        await Promise.all(changes.map((change) => rules.update('a', rule.id, () => change, actor)));
+        expect(await rules.get('a', rule.id)).toMatchObject(Object.assign({}, ...changes));
+      }));
+
+    it('writes nothing when the decision is empty or throws', () =>
+      withStores(async ({ rules, audit }) => {
+        const { rule } = await rules.create('a', fields, actor);
+        expect(await rules.update('a', rule.id, () => ({}), actor)).toEqual(rule);
+        const refuse = () => {
+          throw new Error('refused');
+        };
+        await expect(rules.update('a', rule.id, refuse, actor)).rejects.toThrow('refused');
+        await expect(rules.delete('a', rule.id, refuse, actor)).rejects.toThrow('refused');
+        expect(await rules.list('a')).toEqual([rule]);
+        expect(await entries(audit)).toHaveLength(1);
+      }));
+
+    it('tells that a rule is not there', () =>
+      withStores(async ({ rules }) => {
+        const id = '3fa85f64-5717-4562-b3fc-2c963f66afa6';
+        expect(await rules.update('a', id, () => ({ mode: 'disabled' }), actor)).toBeUndefined();
+        expect(await rules.delete('a', id, allow, actor)).toBe(false);
+        expect(await rules.deleteAll('a', actor)).toBe(0);
+      }));
+
+    it('names the older rules with the same target', () =>
+      withStores(async ({ rules }) => {
+        const older = await rules.create('a', fields, actor);
+        await rules.create('a', { ...fields, name: 'WEU' }, actor);
+        await rules.create('a', { ...fields, scope: 'datacenter' }, actor);
+        await rules.create('b', fields, actor);
+        const newer = await rules.create('a', { ...fields, name: 'weur' }, actor);
+        expect(newer.overrides).toEqual([older.rule.id]);
+        await rules.delete('a', older.rule.id, allow, actor);
+        expect((await rules.create('a', fields, actor)).overrides).toEqual([newer.rule.id]);
+      }));
+
+    it('holds its limit of rules, also against creates at once', () =>
+      withStores(async ({ rules }) => {
+        const results = await Promise.allSettled(
+          Array.from({ length: MAX_RULES_PER_ACCOUNT + 10 }, () => rules.create('a', fields, actor)),
+        );
+        const refused = results.filter((result) => result.status === 'rejected');
+        expect(refused).toHaveLength(10);
+        for (const { reason } of refused) expect(reason).toBeInstanceOf(TooManyRules);
+        expect(await rules.list('a')).toHaveLength(MAX_RULES_PER_ACCOUNT);
+        expect(await rules.deleteAll('a', actor)).toBe(MAX_RULES_PER_ACCOUNT);
+        expect((await rules.create('a', fields, actor)).overrides).toEqual([]);
+      }));
+
+    it('answers a retry key for 24 hours, then forgets it', async () => {
+      let moment = 1_790_000_000_000_000;
+      await withStores(
+        async ({ rules }) => {
+          const first = await rules.create('a', fields, actor, 'key');
+          moment += 86_399_000_000;
+          expect(await rules.create('a', fields, actor, 'key')).toEqual({ ...first, replayed: true });
+          const other = { ...fields, mode: 'disabled' } as const;
+          await expect(rules.create('a', other, actor, 'key')).rejects.toBeInstanceOf(KeyReused);
+          moment += 2_000_000;
+          const next = await rules.create('a', other, actor, 'key');
+          expect(next.replayed).toBe(false);
+          expect((await rules.create('a', other, actor, 'key')).rule).toEqual(next.rule);
+        },
+        () => moment,
+      );
+    });
+
+    it('finds everything again after it was closed', async () => {
+      const place = engine.newPlace();
+      const before = await place.open();
+      const { rule } = await before.rules.create('a', fields, actor, 'key');
+      await before.close();
+      const after = await place.open();
+      expect(await after.rules.list('a')).toEqual([rule]);
+      expect((await after.rules.create('a', fields, actor, 'key')).replayed).toBe(true);
+      await after.close();
+      place.remove();
+    });
+
+    it('tells of its own changes once they are durable, and of those of another handle within a second', async () => {
+      const place = engine.newPlace();
+      const [here, there] = [await place.open(), await place.open()];
+      const heard: string[] = [];
+      const heardOf = (account: string) =>
+        expect.poll(() => heard, { timeout: 5000 }).toEqual(expect.arrayContaining([account]));
+      const end = here.rules.onChange((account) => heard.push(account));
+      await here.rules.create('own', fields, actor);
+      expect(heard).toEqual(['own']);
+      await there.rules.create('foreign', fields, actor);
+      await heardOf('foreign');
+      await there.rules.deleteAll('foreign', actor);
+      await expect.poll(() => heard, { timeout: 5000 }).toEqual(['own', 'foreign', 'foreign']);
+      end();
+      await here.rules.deleteAll('own', actor);
+      expect(heard).toHaveLength(3);
+      await here.close();
+      await there.close();
+      place.remove();
+    });
+  });
+
+  describe(`${engine.name}: an audit`, () => {
+    it('has who, when, from where, before and after of every change, in their order', () =>
+      withStores(async ({ rules, audit }) => {
+        const { rule } = await rules.create('a', fields, actor);
+        const changed = await rules.update('a', rule.id, () => ({ mode: 'disabled' }), actor);
+        await rules.delete('a', rule.id, allow, { by: 'token-2', from: '192.0.2.2' });
+        const common = { ...actor, account: 'a', rule: rule.id };
+        expect(await entries(audit)).toEqual([
+          { ...common, at: rule.created_on, action: 'rule.create', before: null, after: rule },
+          { ...common, at: changed?.modified_on, action: 'rule.update', before: rule, after: changed },
+          {
+            ...{ by: 'token-2', from: '192.0.2.2', account: 'a', rule: rule.id },
+            ...{ at: expect.any(String), action: 'rule.delete', before: changed, after: null },
+          },
+        ]);
+      }));
+
+    it('has an entry of its own for each rule of a deletion of all', () =>
+      withStores(async ({ rules, audit }) => {
+        const ids = [];
+        for (let index = 0; index < 3; index++) ids.push((await rules.create('a', fields, actor)).rule.id);
+        await rules.deleteAll('a', actor);
+        const deleted = (await entries(audit)).slice(3);
+        expect(deleted.map((entry) => 'rule' in entry && entry.rule)).toEqual(ids);
+        expect(new Set(deleted.map((entry) => entry.at)).size).toBe(3);
+      }));
+
+    it('can be read by account, rule and time, and backwards', () =>
+      withStores(async ({ rules, tokens, audit }) => {
+        const made: Rule[] = [];
+        for (const account of ['a', 'b', 'a']) made.push((await rules.create(account, fields, actor)).rule);
+        await tokens.create(newToken, actor);
+        const [first, second, third] = made as [Rule, Rule, Rule];
+        const ids = async (filter: AuditFilter, newestFirst = false) =>
+          (await entries(audit, filter, newestFirst)).map((entry) =>
+            'rule' in entry ? entry.rule : 'token',
+          );
+        expect(await ids({})).toEqual([first.id, second.id, third.id, 'token']);
+        expect(await ids({}, true)).toEqual(['token', third.id, second.id, first.id]);
+        expect(await ids({ account: 'a' })).toEqual([first.id, third.id]);
+        expect(await ids({ rule: second.id })).toEqual([second.id]);
+        expect(await ids({ since: second.created_on })).toEqual([second.id, third.id, 'token']);
+        expect(await ids({ until: second.created_on })).toEqual([first.id, second.id]);
+        const middle = { since: second.created_on, until: second.created_on };
+        expect(await ids(middle)).toEqual([second.id]);
+        expect(await ids(middle, true)).toEqual([second.id]);
+      }));
+
+    it('of more entries than are read in one go is whole, both ways', () =>
+      withStores(async ({ rules, audit }) => {
+        await Promise.all(Array.from({ length: 1000 }, () => rules.create('a', fields, actor)));
+        await rules.deleteAll('a', actor);
+        await Promise.all(Array.from({ length: 500 }, () => rules.create('a', fields, actor)));
+        const stamps = (await entries(audit)).map((entry) => entry.at);
+        expect(stamps).toHaveLength(2500);
+        expect(stamps).toEqual([...new Set(stamps)].sort());
+        expect((await entries(audit, {}, true)).map((entry) => entry.at)).toEqual(stamps.toReversed());
+      }));
+  });
+
+  describe(`${engine.name}: a token store`, () => {
+    it('finds a token by its hash, lists it, and revokes it for good', () =>
+      withStores(async ({ tokens }) => {
+        const token = await tokens.create(newToken, actor);
+        expect(token).toMatchObject({
+          ...newToken,
+          id: expect.stringMatching(/^[0-9a-f]{32}$/),
+          revoked_on: null,
+        });
+        expect(await tokens.findByHash(newToken.hash)).toEqual(token);
+        expect(await tokens.findByHash('00'.repeat(32))).toBeUndefined();
+        const revoked = await tokens.revoke(token.id, actor);
+        expect(revoked?.revoked_on).toEqual(expect.any(String));
+        expect(await tokens.revoke(token.id, actor)).toEqual(revoked);
+        expect(await tokens.findByHash(newToken.hash)).toEqual(revoked);
+        expect(await tokens.list()).toEqual([revoked]);
+        expect(await tokens.revoke('unknown', actor)).toBeUndefined();
+      }));
+
+    it('sees at once what another handle revoked', async () => {
+      const place = engine.newPlace();
+      const [here, there] = [await place.open(), await place.open()];
+      const token = await here.tokens.create(newToken, actor);
+      expect((await there.tokens.findByHash(newToken.hash))?.revoked_on).toBeNull();
+      await there.tokens.revoke(token.id, actor);
+      expect((await here.tokens.findByHash(newToken.hash))?.revoked_on).not.toBeNull();
+      await here.close();
+      await there.close();
+      place.remove();
+    });
+
+    it('leaves its changes in the audit, without the hash', () =>
+      withStores(async ({ tokens, audit }) => {
+        const token = await tokens.create(newToken, actor);
+        await tokens.revoke(token.id, actor);
+        const all = await entries(audit);
+        expect(all.map(({ action }) => action)).toEqual(['token.create', 'token.revoke']);
+        expect(all[1]).toMatchObject({ ...actor, token: token.id, before: { revoked_on: null } });
+        expect(JSON.stringify(all)).not.toContain(newToken.hash);
+      }));
+  });
+}
+
+const newToken = {
+  hash: 'ab'.repeat(32),
+  label: 'pipeline',
+  accounts: ['a'],
+  permissions: ['dns_protection:write'],
+  expires_on: null,
+} as const;
+
+async function entries(
+  audit: AuditLog,
+  filter: AuditFilter = {},
+  newestFirst = false,
+): Promise<AuditEntry[]> {
+  const found: AuditEntry[] = [];
+  for await (const entry of audit.read(filter, { newestFirst })) found.push(entry);
+  return found;
+}

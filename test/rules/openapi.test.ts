@@ -1,0 +1,87 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { send } from './support/call.ts';
+import { Conformance } from './support/conformance.ts';
+import { rulesPath } from './support/samples.ts';
+import { type RulesServer, startServer } from './support/server.ts';
+
+let server: RulesServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+const fetched = (path: string) => send(server, { path, token: null });
+
+describe('the OpenAPI document', () => {
+  it('is served without a token and is valid OpenAPI 3.1', async () => {
+    const { json } = await fetched('/openapi.json');
+    const result = await new Validator().validate(json);
+    expect(result.errors).toBeUndefined();
+    expect(result.valid).toBe(true);
+    expect(json.openapi).toBe('3.1.0');
+  });
+
+  it('names every operation, each once', async () => {
+    const { json } = await fetched('/openapi.json');
+    const operations = Object.entries<Record<string, { operationId: string }>>(json.paths).flatMap(
+      ([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    const collections = (['network', 'magic'] as const).map((family) => rulesPath('{account_id}', family));
+    expect(operations.sort()).toEqual(
+      [
+        ...collections.flatMap((path) => ['GET', 'POST', 'DELETE'].map((method) => `${method} ${path}`)),
+        ...collections.flatMap((path) =>
+          ['GET', 'PATCH', 'DELETE'].map((method) => `${method} ${path}/{rule_id}`),
+        ),
+        'GET /user/tokens/verify',
+      ].sort(),
+    );
+  });
+
+  it('has a server URL under which the paths are found', async () => {
+    const { json } = await fetched('/openapi.json');
+    expect(new URL(json.servers[0].url, server.baseUrl).href).toBe(server.baseUrl);
+  });
+
+  it('is strict: an answer with one member more or less does not conform', async () => {
+    const { json } = await fetched('/openapi.json');
+    const conformance = new Conformance(json);
+    const faults = (body: unknown) => conformance.faultsOf('GET', rulesPath('a'), 200, body);
+    const answer = { result: [], success: true, errors: [], messages: [] };
+    const info = { page: 1, per_page: 2, count: 0, total_count: 0, total_pages: 0 };
+    expect(faults({ ...answer, result_info: info })).toEqual([]);
+    expect(faults(answer)).not.toEqual([]);
+    expect(faults({ ...answer, result_info: info, more: 1 })).not.toEqual([]);
+    expect(faults({ ...answer, result_info: info, result: [{ id: 'x' }] })).not.toEqual([]);
+    expect(conformance.faultsOf('GET', rulesPath('a'), 418, answer)).not.toEqual([]);
+  });
+});
+
+describe('the page to read and try the interface', () => {
+  it('loads nothing from elsewhere and runs only its own script', async () => {
+    const response = await fetch(`${server.baseUrl}/docs`);
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(response.headers.get('content-security-policy')).toContain(
+      "default-src 'none'; script-src 'self'",
+    );
+    const html = await response.text();
+    expect(html).not.toMatch(/(?:src|href)="(?!\/client\/v4\/)/);
+    expect(html).not.toMatch(/<script>|<style>|style=|onclick|onload/);
+    for (const [, link] of html.matchAll(/(?:src|href)="([^"]+)"/g))
+      expect((await fetch(new URL(String(link), server.baseUrl))).status).toBe(200);
+  });
+
+  it('has a form for every operation of the document', async () => {
+    const html = await (await fetch(`${server.baseUrl}/docs`)).text();
+    const { json } = await fetched('/openapi.json');
+    const count = Object.values<object>(json.paths).flatMap((methods) => Object.keys(methods)).length;
+    expect(html.match(/<form class="try"/g)).toHaveLength(count);
+  });
+
+  it('has a script that a browser can read', async () => {
+    const script = await (await fetch(`${server.baseUrl}/docs/page.js`)).text();
+    expect(() => new Function(script)).not.toThrow();
+    expect(script).not.toContain('innerHTML');
+  });
+});

@@ -1,0 +1,55 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+
+interface OpenApiDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { responses: Record<string, object> }>>>>;
+}
+
+/** Checks what a server answers against the OpenAPI document that it serves. */
+export class Conformance {
+  readonly #document: OpenApiDocument;
+  readonly #ajv: Ajv2020;
+
+  constructor(document: OpenApiDocument) {
+    this.#document = document;
+    this.#ajv = new Ajv2020({ strict: false, allErrors: true });
+    // The CommonJS module's default export arrives wrapped or not, depending on the loader.
+    (addFormats as unknown as { default?: typeof addFormats.default }).default?.(this.#ajv);
+    this.#ajv.addSchema({ ...document, $id: 'document' });
+  }
+
+  /** Every way in which an answer is not as documented; empty where it conforms. `path` is below the base. */
+  faultsOf(method: string, path: string, status: number, body: unknown): string[] {
+    const template = this.#templateOf(path);
+    // Where no operation is documented only errors are answered, in the one form of all errors.
+    if (template === undefined || status === 405) return this.#check(ERROR_ANSWER, body);
+    const operation = this.#document.paths[template]?.[method.toLowerCase()];
+    if (!operation) return [`${method} ${template} answers ${status} and is not documented`];
+    if (!operation.responses[status]) return [`${method} ${template}: ${status} is not documented`];
+    const pointer = [
+      ...['paths', template, method.toLowerCase(), 'responses', String(status)],
+      ...['content', 'application/json', 'schema'],
+    ];
+    return this.#check(`document#/${pointer.map(escapePointer).join('/')}`, body);
+  }
+
+  #templateOf(path: string): string | undefined {
+    const bare = path.split('?', 1)[0]?.replace(/\/$/, '') ?? '';
+    return Object.keys(this.#document.paths).find((template) =>
+      new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(bare),
+    );
+  }
+
+  #check(schema: string, body: unknown): string[] {
+    const validate: ValidateFunction | undefined = this.#ajv.getSchema(schema);
+    if (!validate) return [`the document has no schema at ${schema}`];
+    if (validate(body)) return [];
+    return (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
+  }
+}
+
+const ERROR_ANSWER = 'document#/components/schemas/ErrorAnswer';
+
+function escapePointer(part: string): string {
+  return encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'));
+}
