@@ -60,7 +60,12 @@ export async function gateway(server: FastifyInstance, options: GatewayOptions):
     { parseAs: 'buffer', bodyLimit: maxBodyBytes },
     (_request, body, done) => done(null, body),
   );
-  const refuse = (request: FastifyRequest, reply: FastifyReply, status: number, error: RpcError): FastifyReply => {
+  const refuse = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    status: number,
+    error: RpcError,
+  ): FastifyReply => {
     const origin = allowOrigin(request.headers.origin);
     if (origin !== undefined) reply.header('access-control-allow-origin', origin).header('vary', 'origin');
     return reply.code(status).type('application/json').send(errorResponse(null, error));
@@ -144,7 +149,12 @@ export async function gateway(server: FastifyInstance, options: GatewayOptions):
     if (!networks.has(request.params.network)) return notFound(request, reply);
     if (request.method === 'OPTIONS') return preflight(reply, allowOrigin(request.headers.origin));
     reply.header('allow', 'POST, OPTIONS');
-    return refuse(request, reply, 405, new RpcError('invalidRequest', 'JSON-RPC requests are sent with POST'));
+    return refuse(
+      request,
+      reply,
+      405,
+      new RpcError('invalidRequest', 'JSON-RPC requests are sent with POST'),
+    );
   };
   for (const url of ['/:network', '/:network/']) {
     server.route<NetworkRoute>({ method: 'POST', url, onRequest: admitRequest, handler: answer });

@@ -105,7 +105,11 @@ function entryOf(
 ): readonly Uint8Array[] {
   if (isStream(result)) throw new Error('a handler gave a stream for an entry of a batch');
   if (result.length > room.bytes)
-    throw overLimit('bytes of the answers of a batch', maxBatchBytes, maxBatchBytes - room.bytes + result.length);
+    throw overLimit(
+      'bytes of the answers of a batch',
+      maxBatchBytes,
+      maxBatchBytes - room.bytes + result.length,
+    );
   room.bytes -= result.length;
   return resultResponse(id, result satisfies ResultBytes);
 }

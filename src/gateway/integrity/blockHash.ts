@@ -73,7 +73,9 @@ export function checkBlockHash(block: unknown): void {
   }
   const hash = `0x${Buffer.from(keccak_256(RLP.encode(fields))).toString('hex')}`;
   if (hash !== String(members['hash']).toLowerCase())
-    throw new Falsehood(`block ${members['number']} says its hash is ${members['hash']}, its header has ${hash}`);
+    throw new Falsehood(
+      `block ${members['number']} says its hash is ${members['hash']}, its header has ${hash}`,
+    );
 }
 
 /** A quantity without leading zero bytes; zero is no byte. */

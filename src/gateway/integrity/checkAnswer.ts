@@ -44,7 +44,11 @@ const CHECKS: Readonly<Record<string, (params: Params, value: Members, chainId?:
     if (!/^\d+$/.test(String(value))) throw new Falsehood(`net_version of chain ${chainId} is no number`);
   },
   web3_sha3: ([data], value) =>
-    same('hash', value, `0x${Buffer.from(keccak_256(Buffer.from(String(data).slice(2), 'hex'))).toString('hex')}`),
+    same(
+      'hash',
+      value,
+      `0x${Buffer.from(keccak_256(Buffer.from(String(data).slice(2), 'hex'))).toString('hex')}`,
+    ),
   eth_getBlockByNumber: ([block], value) => checkBlock(value, { number: block }),
   eth_getBlockByHash: ([hash], value) => checkBlock(value, { hash }),
   eth_getTransactionByHash: ([hash], value) => same('transaction hash', value['hash'], hash),

@@ -11,7 +11,11 @@ export function checkLogs(filter: LogFilter, logs: readonly unknown[]): void {
     if (typeof entry !== 'object' || entry === null) throw new Falsehood('a log is no object');
     const log = entry as Readonly<Record<string, unknown>>; // a JSON object
     const number = Number(log['blockNumber']);
-    if (number < from || number > to || (filter.blockHash !== undefined && log['blockHash'] !== filter.blockHash))
+    if (
+      number < from ||
+      number > to ||
+      (filter.blockHash !== undefined && log['blockHash'] !== filter.blockHash)
+    )
       throw new Falsehood(`a log of block ${log['blockNumber']} came that was not asked for`);
     if (addresses.length > 0 && !addresses.includes(String(log['address']).toLowerCase()))
       throw new Falsehood(`a log of ${log['address']} came that was not asked for`);

@@ -24,11 +24,7 @@ const OPEN: Access = { granted: true, key: undefined };
  * Whose request it is: the gateway is open until a first key is created, and needs one from then on, even when all of
  * them are revoked. The key comes as `Authorization: Bearer` or as `?key=`.
  */
-export function authenticate(
-  store: KeyStore,
-  authorization: string | undefined,
-  queryKey: unknown,
-): Access {
+export function authenticate(store: KeyStore, authorization: string | undefined, queryKey: unknown): Access {
   if (store.isEmpty()) return OPEN;
   const secret = secretOf(authorization, queryKey);
   if (secret === undefined)

@@ -7,7 +7,9 @@ describe('TokenBucket', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 50 }),
-        fc.array(fc.record({ waitMs: fc.nat(500), calls: fc.integer({ min: 1, max: 60 }) }), { maxLength: 200 }),
+        fc.array(fc.record({ waitMs: fc.nat(500), calls: fc.integer({ min: 1, max: 60 }) }), {
+          maxLength: 200,
+        }),
         (rate, steps) => {
           const bucket = new TokenBucket(rate, 0);
           let nowMs = 0;
@@ -28,16 +30,20 @@ describe('TokenBucket', () => {
 
   it('lets calls through after the time that it told', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 50 }), fc.array(fc.integer({ min: 1, max: 80 })), (rate, many) => {
-        const bucket = new TokenBucket(rate, 0);
-        let nowMs = 0;
-        for (const calls of many) {
-          const waitS = bucket.take(calls, nowMs);
-          if (waitS === 0) continue;
-          nowMs += waitS * 1_000 + 1e-6;
-          expect(bucket.take(calls, nowMs)).toBe(0);
-        }
-      }),
+      fc.property(
+        fc.integer({ min: 1, max: 50 }),
+        fc.array(fc.integer({ min: 1, max: 80 })),
+        (rate, many) => {
+          const bucket = new TokenBucket(rate, 0);
+          let nowMs = 0;
+          for (const calls of many) {
+            const waitS = bucket.take(calls, nowMs);
+            if (waitS === 0) continue;
+            nowMs += waitS * 1_000 + 1e-6;
+            expect(bucket.take(calls, nowMs)).toBe(0);
+          }
+        },
+      ),
     );
   });
 });

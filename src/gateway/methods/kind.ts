@@ -68,7 +68,8 @@ export function objectOf(allowed: string, members: Readonly<Record<string, Kind>
         else if (member !== null) read[name] = memberKind.read(member, `${path}.${name}`);
       }
       if (unknown.length === 0) return read;
-      const more = unknown.length > MAX_NAMED_MEMBERS ? ` and ${unknown.length - MAX_NAMED_MEMBERS} more` : '';
+      const more =
+        unknown.length > MAX_NAMED_MEMBERS ? ` and ${unknown.length - MAX_NAMED_MEMBERS} more` : '';
       throw new RpcError(
         'invalidParams',
         `${path} has unknown members: ${unknown.slice(0, MAX_NAMED_MEMBERS).join(', ')}${more}; known are ${[...known.keys()].join(', ')}`,

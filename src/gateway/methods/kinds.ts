@@ -1,4 +1,4 @@
-import { type Kind, isObject, kind, listOf, objectOf, refuse } from './kind.ts';
+import { isObject, type Kind, kind, listOf, objectOf, refuse } from './kind.ts';
 
 /** The tags that a block parameter may have. */
 export const TAGS = ['latest', 'safe', 'finalized', 'earliest', 'pending'] as const;

@@ -24,7 +24,9 @@ const bound = kind(
   (value) => {
     if (isTag(value)) return LOG_TAGS.includes(value) ? value : undefined;
     const number = typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value) ? Number(value) : value;
-    return Number.isSafeInteger(number) && Number(number) >= 0 ? `0x${Number(number).toString(16)}` : undefined;
+    return Number.isSafeInteger(number) && Number(number) >= 0
+      ? `0x${Number(number).toString(16)}`
+      : undefined;
   },
 );
 
@@ -55,6 +57,9 @@ export const logFilter: Kind = {
     if (read.blockHash === undefined)
       return { ...read, fromBlock: read.fromBlock ?? 'latest', toBlock: read.toBlock ?? 'latest' };
     if (read.fromBlock === undefined && read.toBlock === undefined) return read;
-    throw new RpcError('invalidParams', `${path} must have either blockHash or fromBlock and toBlock, not both`);
+    throw new RpcError(
+      'invalidParams',
+      `${path} must have either blockHash or fromBlock and toBlock, not both`,
+    );
   },
 };

@@ -85,7 +85,8 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     limits: `at most ${MAX_FEE_HISTORY_BLOCKS} blocks`,
     checkLimits([blockCount]) {
       const requested = Number(blockCount);
-      if (requested > MAX_FEE_HISTORY_BLOCKS) throw overLimit('blockCount', MAX_FEE_HISTORY_BLOCKS, requested);
+      if (requested > MAX_FEE_HISTORY_BLOCKS)
+        throw overLimit('blockCount', MAX_FEE_HISTORY_BLOCKS, requested);
     },
     scope: { of: 'block', param: 1 },
     result: 'object',

@@ -28,7 +28,9 @@ describe('readAnswer', () => {
   });
 
   it('takes the error where there is one, whatever else there is', () => {
-    const answer = read('{"jsonrpc":"2.0","id":1,"result":null,"error":{"code":3,"message":"no","data":"0x"}}');
+    const answer = read(
+      '{"jsonrpc":"2.0","id":1,"result":null,"error":{"code":3,"message":"no","data":"0x"}}',
+    );
     expect(answer).toEqual({ kind: 'error', code: 3, message: 'no', data: '0x' });
   });
 
@@ -45,10 +47,16 @@ describe('readAnswer', () => {
     );
   });
 
-  it.each(['', 'x', '1', '[]', 'null', '{}', '{"jsonrpc":"2.0","id":2,"result":1}', '{"jsonrpc":"2.0","id":1}'])(
-    '%j is nonsense',
-    (text) => expect(() => read(text)).toThrow(/node:1 answered/),
-  );
+  it.each([
+    '',
+    'x',
+    '1',
+    '[]',
+    'null',
+    '{}',
+    '{"jsonrpc":"2.0","id":2,"result":1}',
+    '{"jsonrpc":"2.0","id":1}',
+  ])('%j is nonsense', (text) => expect(() => read(text)).toThrow(/node:1 answered/));
 });
 
 describe('ResultSpan', () => {

@@ -63,7 +63,9 @@ class Relay {
       this.#cacheResults.hit();
       return kept;
     }
-    return this.#row.once === true ? this.#askOnce(params, context) : this.#ask(key, params, lifetime, context);
+    return this.#row.once === true
+      ? this.#askOnce(params, context)
+      : this.#ask(key, params, lifetime, context);
   }
 
   /** With several nodes the head is what all of them together say. */
@@ -148,7 +150,13 @@ class Relay {
         timeoutMs,
         maxBytes: maxAnswerBytes,
         judge: (answer) =>
-          judge(this.#row, params, answer, pool.chain?.chainId, isOfChain && this.#row.scope.of === 'block' && isBlockItself(name)),
+          judge(
+            this.#row,
+            params,
+            answer,
+            pool.chain?.chainId,
+            isOfChain && this.#row.scope.of === 'block' && isBlockItself(name),
+          ),
       });
     } catch (error) {
       if (error instanceof NodeError) throw new Unanswered(error);

@@ -46,6 +46,7 @@ function numberOf(tag: Tag, { heads }: NodePool): string {
   const number =
     tag === 'earliest' ? 0 : tag === 'safe' || tag === 'finalized' ? heads[tag] : heads.latest?.number;
   if (number !== undefined) return `0x${number.toString(16)}`;
-  if (heads.latest === undefined) throw new RpcError('resourceUnavailable', 'no node can answer now; try again');
+  if (heads.latest === undefined)
+    throw new RpcError('resourceUnavailable', 'no node can answer now; try again');
   throw new RpcError('resourceNotFound', `the nodes know no ${tag} block`);
 }

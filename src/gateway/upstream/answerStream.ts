@@ -94,7 +94,10 @@ export class AnswerStream {
     }
     this.#idle = setTimeout(() => {
       this.#controller.abort(
-        new NodeError('timeout', `${this.#host} stopped in the middle of an answer for ${IDLE_TIMEOUT_MS} ms`),
+        new NodeError(
+          'timeout',
+          `${this.#host} stopped in the middle of an answer for ${IDLE_TIMEOUT_MS} ms`,
+        ),
       );
     }, IDLE_TIMEOUT_MS);
   }

@@ -1,4 +1,4 @@
-import { NodeError } from '../../traces/index.ts';
+import type { NodeError } from '../../traces/index.ts';
 import { NodeBusyError, NodeConnection, neverSent } from './nodeConnection.ts';
 import type { ChainEnds } from './nodePoll.ts';
 

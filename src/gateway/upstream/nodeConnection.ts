@@ -116,7 +116,8 @@ class AnswerCollector implements Dispatcher.DispatchHandler, Exchange {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    if (status === 429) this.#giveUp(new NodeBusyError(`${this.#host} asks for a pause (429)`, pauseOf(headers)));
+    if (status === 429)
+      this.#giveUp(new NodeBusyError(`${this.#host} asks for a pause (429)`, pauseOf(headers)));
     else if (status >= 500 || (status >= 300 && status < 400) || status === 401 || status === 404)
       this.#giveUp(new NodeError('refused', `${this.#host} answered with HTTP status ${status}`));
     const length = Number(headers['content-length'] ?? 0);

@@ -72,7 +72,8 @@ async function askAll(
   const options = { timeoutMs: POLL_TIMEOUT_MS, maxBytes: MAX_POLL_BYTES, mayStream: false };
   const answer = await connection.post(JSON.stringify(body), options).body;
   const list = answer.kind === 'whole' ? parse(answer.bytes) : undefined;
-  if (!Array.isArray(list)) throw new NodeError('nonsense', `${connection.host} answered a batch with no list`);
+  if (!Array.isArray(list))
+    throw new NodeError('nonsense', `${connection.host} answered a batch with no list`);
   const results: unknown[] = calls.map(() => undefined);
   for (const entry of list as readonly unknown[])
     if (typeof entry === 'object' && entry !== null && 'id' in entry && 'result' in entry)

@@ -42,4 +42,3 @@ export function asNodeError(error: unknown): NodeError {
   if (error instanceof NodeError) return error;
   return new NodeError('nonsense', error instanceof Error ? error.message : String(error), { cause: error });
 }
-

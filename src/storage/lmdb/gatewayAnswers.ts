@@ -85,8 +85,7 @@ export class GatewayAnswers implements AnswerStore {
       .then(() => this.#root.transaction(() => this.#write(batch)))
       .catch(() => undefined)
       .finally(() => {
-        for (const [key, answer] of batch)
-          if (this.#waiting.delete(key)) this.#waitingBytes -= answer.length;
+        for (const [key, answer] of batch) if (this.#waiting.delete(key)) this.#waitingBytes -= answer.length;
       });
     return this.#writing;
   }
