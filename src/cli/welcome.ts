@@ -1,7 +1,9 @@
 import type { Config } from '../config/index.ts';
+import type { Server } from '../server/index.ts';
+import { EXAMPLE_ZONE } from './exampleZone.ts';
 
 /** The account that the printed examples use; any other name works as well. */
-const EXAMPLE_ACCOUNT = 'dev';
+export const EXAMPLE_ACCOUNT = 'dev';
 
 /** Blocks of the development chain in which every shape of trace has been there, with an address that has many. */
 export interface ExampleQuery {
@@ -12,8 +14,12 @@ export interface ExampleQuery {
 
 const RULES_PATH = 'network/advanced_dns_protection/configs/dns_protection/rules';
 
-/** What `floodgate dev` prints first: where everything is, and three lines to paste. */
-export function welcome(url: string, config: Config, example: ExampleQuery | undefined): string {
+/** What `floodgate dev` prints first: where everything is, and lines to paste. */
+export function welcome(
+  { url, dnsAddresses }: Pick<Server, 'url' | 'dnsAddresses'>,
+  config: Config,
+  example: ExampleQuery | undefined,
+): string {
   const rules = `${url}/client/v4/accounts/${EXAMPLE_ACCOUNT}/${RULES_PATH}`;
   const gateway = `${url}/v1/mainnet`;
   const rule = JSON.stringify({
@@ -35,17 +41,19 @@ export function welcome(url: string, config: Config, example: ExampleQuery | und
     '',
     `  Rules API   ${url}/client/v4`,
     ...(config.rulesOnly ? [] : [`  Gateway     ${gateway}`]),
+    ...dnsAddresses.map(({ host, port }) => `  DNS         ${host} port ${port}, UDP and TCP`),
     `  Account     ${EXAMPLE_ACCOUNT}`,
     `  API token   ${config.apiToken}`,
     `  Data        ${config.dataDir}`,
     '',
-    'Create a rule, list the rules, ask for traces:',
+    'Create a rule, list the rules, ask for traces, ask the guarded DNS server:',
     '',
     `curl -s '${rules}' -H 'Authorization: Bearer ${config.apiToken}' --data '${rule}'`,
     `curl -s '${rules}' -H 'Authorization: Bearer ${config.apiToken}'`,
     ...(config.rulesOnly
       ? []
       : [`curl -s '${gateway}' -H 'Content-Type: application/json' --data '${call}'`]),
+    ...dnsAddresses.slice(0, 1).map(({ host, port }) => `dig @${host} -p ${port} www.${EXAMPLE_ZONE}`),
     '',
     'Ctrl-C stops it. The next start finds the data again.',
     '',

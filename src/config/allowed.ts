@@ -27,6 +27,12 @@ export function allowed(schema: TSchema & OptionNotes): string {
 
 function allowedText(limits: Constraints): string {
   if (limits.pattern === '^https?://') return 'a URL that starts with http:// or https://';
+  if (limits.pattern?.includes(':[0-9]'))
+    return 'an address and a port like 192.0.2.1:53 or [2001:db8::1]:53';
+  if (limits.pattern === '^[^=]+=.+$')
+    return 'a zone and where it is read: example.com=FILE or example.com=axfr:192.0.2.1:53';
+  if (limits.pattern?.startsWith('^[A-Za-z0-9_-]'))
+    return `1 to ${limits.maxLength} letters, digits, _ and -`;
   if (limits.maxLength !== undefined)
     return `${limits.minLength ?? 0} to ${limits.maxLength} visible ASCII characters without spaces`;
   return 'a text that is not empty';

@@ -128,6 +128,119 @@ const Networks = Type.Record(
   },
 );
 
+const Rules = Type.Object(
+  {
+    rateLimitRequests: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000_000,
+        unit: 'requests',
+        description:
+          'Requests to the rules API that one token may send in a window. Left out: as many as it wants.',
+      }),
+    ),
+    rateLimitWindowSeconds: Type.Integer({
+      minimum: 1,
+      maximum: 86_400,
+      default: 300,
+      unit: 'seconds',
+      description: 'How long a window of the rate limit is.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+const DAY_MINUTES = 1440;
+
+/** An address and a port: `192.0.2.1:53`, `[2001:db8::1]:53`. */
+const HOST_AND_PORT = '^(\\[[0-9a-fA-F:.]+\\]|[0-9.]+):[0-9]{1,5}$';
+
+const percent = (level: string, value: number) =>
+  Type.Integer({
+    minimum: 1,
+    maximum: 10_000,
+    default: value,
+    unit: 'percent',
+    description: `Size of rate and burst at sensitivity ${level}, of the threshold.`,
+  });
+
+const Dns = Type.Object(
+  {
+    account: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 32,
+        pattern: '^[A-Za-z0-9_-]+$',
+        description: 'The account whose rules the DNS guard enforces. Left out: there is no guard.',
+      }),
+    ),
+    region: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description: 'The region that the guard stands in, as rules name it.',
+      }),
+    ),
+    datacenter: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 64, description: 'The data center that the guard stands in.' }),
+    ),
+    listen: Type.Array(Type.String({ pattern: HOST_AND_PORT }), {
+      default: ['127.0.0.1:5300'],
+      maxItems: 32,
+      description: 'Addresses and ports where the guard answers DNS over UDP and TCP.',
+    }),
+    servers: Type.Array(Type.String({ pattern: HOST_AND_PORT }), {
+      default: [],
+      maxItems: 32,
+      description: 'Addresses and ports of the authoritative servers behind the guard.',
+    }),
+    zones: Type.Array(Type.String({ pattern: '^[^=]+=.+$' }), {
+      default: [],
+      maxItems: 4096,
+      description:
+        'Zones whose names are known from the start: example.com=FILE, or example.com=axfr:192.0.2.1:53 to transfer it.',
+    }),
+    refuseWith: Type.Union([Type.Literal('drop'), Type.Literal('truncate')], {
+      default: 'drop',
+      description:
+        'What a query gets that finds the bucket empty: nothing, or TC=1, which sends honest clients to TCP.',
+    }),
+    timeoutMs: Type.Integer({
+      minimum: 50,
+      maximum: 30_000,
+      default: 2000,
+      unit: 'milliseconds',
+      description: 'How long a server behind may take to answer.',
+    }),
+    maxNames: Type.Integer({
+      minimum: 1000,
+      maximum: 100_000_000,
+      default: 1_000_000,
+      unit: 'names',
+      description: 'Most names that the profile holds, at 20 bytes each and 3 MB.',
+    }),
+    windowDays: Type.Integer({
+      minimum: 1,
+      maximum: 90,
+      default: 7,
+      unit: 'days',
+      description:
+        'A name that is not answered for so long is forgotten; thresholds rest on so much traffic.',
+    }),
+    learnForMinutes: Type.Integer({
+      minimum: 0,
+      maximum: 90 * DAY_MINUTES,
+      default: 240,
+      unit: 'minutes',
+      description: 'Traffic without an attack that must be seen before an unseeded guard drops anything.',
+    }),
+    lowPercent: percent('low', 200),
+    mediumPercent: percent('medium', 100),
+    highPercent: percent('high', 50),
+  },
+  { additionalProperties: false },
+);
+
 export const ConfigSchema = Type.Object(
   {
     host: Type.String({ minLength: 1, default: '127.0.0.1', description: 'Address to listen on.' }),
@@ -170,8 +283,10 @@ export const ConfigSchema = Type.Object(
       description: 'How long a stop waits for requests that run.',
     }),
     log: Log,
+    rules: Rules,
     gateway: Gateway,
     index: Index,
+    dns: Dns,
   },
   { additionalProperties: false },
 );

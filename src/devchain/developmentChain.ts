@@ -5,10 +5,13 @@ import { DIRECTOR } from './cast.ts';
 import { startAnvil } from './startAnvil.ts';
 import { createTraffic, SCRIPT_BLOCKS } from './traffic.ts';
 
-/** The trickle: a block this often once the chain has its first blocks. */
+/** The trickle of a young chain: somebody watches. */
 const BLOCK_INTERVAL_MS = 2_000;
-/** The chain stops growing here: it is for trying things, and anvil keeps every block in memory. */
-const MAX_BLOCKS = 20_000;
+/** From this block on it comes at the pace of the main chain. */
+const YOUNG_BLOCKS = 300;
+const LATER_INTERVAL_MS = 12_000;
+/** The chain stops growing here: anvil keeps every block in memory (25 kB each), and its state takes seconds to save. */
+const MAX_BLOCKS = 5_000;
 const SEED = 1;
 
 export interface DevelopmentChain {
@@ -38,19 +41,19 @@ export async function startDevelopmentChain(options: {
   let stopping = false;
   let timer: NodeJS.Timeout | undefined;
   let lastStep: Promise<unknown> = Promise.resolve();
-  const trickle = (): void => {
+  const trickle = (height: number): void => {
+    if (stopping || height >= MAX_BLOCKS) return;
+    const delayMs = height < YOUNG_BLOCKS ? BLOCK_INTERVAL_MS : LATER_INTERVAL_MS;
     timer = setTimeout(() => {
       lastStep = traffic
         .step()
-        .then((block) => {
-          if (!stopping && block.number < MAX_BLOCKS) trickle();
-        })
+        .then((block) => trickle(block.number))
         .catch((error: unknown) => {
           if (!stopping) logger.warn({ err: error }, 'the development chain makes no more traffic');
         });
-    }, BLOCK_INTERVAL_MS);
+    }, delayMs);
   };
-  trickle();
+  trickle(number);
 
   const failed = anvil.exited.then(({ code, signal }): never | Promise<never> => {
     if (stopping) return new Promise<never>(() => undefined);

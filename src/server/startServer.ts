@@ -7,14 +7,17 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Config } from '../config/index.ts';
 import { gateway } from '../gateway/index.ts';
 import { createListener, operations, type Readiness } from '../http/index.ts';
-import { rulesApi, sendBadUrl } from '../rules/api/index.ts';
+import { type RateLimit, rulesApi, sendBadUrl } from '../rules/api/index.ts';
 import { openRulesStorage } from '../storage/lmdb/rulesStorage.ts';
 import { lockDataDir } from './dataDirLock.ts';
+import { type Dns, startDns } from './dns.ts';
 import { type Ethereum, startEthereum } from './ethereum.ts';
 
 export interface Server {
   /** Where it listens, for example `http://127.0.0.1:8420`. */
   readonly url: string;
+  /** Where the guard answers DNS; none where no account is configured for it. */
+  readonly dnsAddresses: Dns['addresses'];
   readonly readiness: () => Readiness;
   /** Refuses what is new, finishes what runs (for at most `stopTimeoutMs`), closes the stores. */
   stop(): Promise<void>;
@@ -52,6 +55,13 @@ export async function startServer({ config, logger }: ServerOptions): Promise<Se
       ethereum = started;
     }
 
+    let dns: Dns | undefined;
+    if (config.dns.account !== undefined) {
+      const started = await startDns(config, config.dns.account, storage.rules, logger, registry);
+      undo.push(() => started.stop());
+      dns = started;
+    }
+
     let stopping = false;
     const readiness = (): Readiness => {
       const missing = ethereum?.notReady();
@@ -69,7 +79,9 @@ export async function startServer({ config, logger }: ServerOptions): Promise<Se
       prefix: '/client/v4',
       rules: storage.rules,
       tokens: storage.tokens,
+      analytics: dns?.analytics,
       configuredTokens: config.apiToken === undefined ? [] : [config.apiToken],
+      rateLimit: rateLimitOf(config),
     });
     if (ethereum !== undefined)
       await listener.register(gateway, {
@@ -90,9 +102,14 @@ export async function startServer({ config, logger }: ServerOptions): Promise<Se
       { url, dataDir: config.dataDir, networks: [...(ethereum?.methods.keys() ?? [])] },
       'listening',
     );
-    return { url, readiness, stop: takeDown };
+    return { url, dnsAddresses: dns?.addresses ?? [], readiness, stop: takeDown };
   } catch (error) {
     await takeDown();
     throw error;
   }
+}
+
+function rateLimitOf({ rules }: Config): RateLimit | undefined {
+  if (rules.rateLimitRequests === undefined) return undefined;
+  return { requests: rules.rateLimitRequests, windowSeconds: rules.rateLimitWindowSeconds };
 }

@@ -6,14 +6,21 @@ import type { Config } from '../../config/index.ts';
 import { type DevelopmentChain, startDevelopmentChain } from '../../devchain/index.ts';
 import { type Server, startServer } from '../../server/index.ts';
 import { addConfigFlags, readConfig } from '../configFlags.ts';
+import { EXAMPLE_ZONE, type ExampleZone, serveExampleZone } from '../exampleZone.ts';
 import { createLogger } from '../logger.ts';
 import { untilSignal } from '../runUntilSignal.ts';
-import { welcome } from '../welcome.ts';
+import { EXAMPLE_ACCOUNT, welcome } from '../welcome.ts';
 
 /** The chain's head is followed closely, so that what was just sent is found at once. */
-const DEV_DEFAULTS = { dataDir: 'floodgate-data/dev', 'index.pollIntervalMs': 200, 'index.from': 0 };
+const DEV_DNS = { 'dns.account': EXAMPLE_ACCOUNT, 'dns.listen': ['127.0.0.1:0'] };
+const DEV_DEFAULTS = {
+  dataDir: 'floodgate-data/dev',
+  'index.pollIntervalMs': 200,
+  'index.from': 0,
+  ...DEV_DNS,
+};
 /** With a node of one's own in place of the development chain: another chain, so another folder. */
-const DEV_UPSTREAM_DEFAULTS = { dataDir: 'floodgate-data/dev-upstream' };
+const DEV_UPSTREAM_DEFAULTS = { dataDir: 'floodgate-data/dev-upstream', ...DEV_DNS };
 
 /** `floodgate dev`: everything on this machine, with a development chain unless a node is named. */
 export function registerDev(program: Command): void {
@@ -32,20 +39,29 @@ export function registerDev(program: Command): void {
     const config: Config = { ...settings, apiToken: settings.apiToken ?? devToken(settings.dataDir) };
     const needsChain = !ownNode && !config.rulesOnly;
     const chain = needsChain ? await startDevelopmentChain({ dataDir: config.dataDir, logger }) : undefined;
+    const zone = config.dns.servers.length === 0 ? await serveExampleZone(config.dataDir) : undefined;
     let server: Server | undefined;
     try {
       server = await startServer({
-        config: { ...config, upstream: chain ? [chain.url] : config.upstream },
+        config: { ...withZone(config, zone), upstream: chain ? [chain.url] : config.upstream },
         logger,
       });
-      process.stdout.write(welcome(server.url, config, chain?.example));
+      process.stdout.write(welcome(server, config, chain?.example));
       await Promise.race([stopped, chainFailure(chain)]);
     } finally {
       await server?.stop();
       await chain?.stop();
+      await zone?.server.stop();
     }
     logger.info('stopped');
   });
+}
+
+/** The guard in front of the example zone, which it knows from its file. */
+function withZone(config: Config, zone: ExampleZone | undefined): Config {
+  if (zone === undefined) return config;
+  const servers = [`${zone.server.host}:${zone.server.port}`];
+  return { ...config, dns: { ...config.dns, servers, zones: [`${EXAMPLE_ZONE}=${zone.file}`] } };
 }
 
 /** A token that stays the same from run to run, so that a command in the shell's history still works. */

@@ -62,6 +62,9 @@ export const namedSchemas = {
   Entry: entrySchema,
   ResultInfo: resultInfoSchema,
   Token: tokenSchema,
+  AnalyticsAnswer: success({
+    result: Type.Object({}, { description: 'See docs/dns-protection.md, section Seen.' }),
+  }),
   RuleAnswer: success({ result: ref('Rule') }),
   RuleListAnswer: success({ result: Type.Array(ref('Rule')), result_info: ref('ResultInfo') }),
   TokenAnswer: success({ result: ref('Token') }),

@@ -10,10 +10,11 @@ import { documentationRoutes } from './documentation.ts';
 import { MAX_BODY_BYTES } from './errors.ts';
 import { type RateLimit, RateLimiter } from './rateLimit.ts';
 import { routesOf } from './routes.ts';
-import { ruleHandlers } from './ruleHandlers.ts';
+import { type RuleAnalytics, ruleHandlers } from './ruleHandlers.ts';
 import { sendError, sendUnrouted } from './sendError.ts';
 
 export type { RateLimit } from './rateLimit.ts';
+export type { RuleAnalytics } from './ruleHandlers.ts';
 export { sendBadUrl } from './sendError.ts';
 
 export interface RulesApiOptions {
@@ -21,13 +22,15 @@ export interface RulesApiOptions {
   readonly tokens: TokenStore;
   /** Tokens from the configuration (`FLOODGATE_API_TOKEN`): each may do anything for every account. */
   readonly configuredTokens: readonly string[];
+  /** What the guard beside this API saw; no such route where there is none. */
+  readonly analytics?: RuleAnalytics | undefined;
   /** Off where left out. */
   readonly rateLimit?: RateLimit | undefined;
 }
 
 /** The rules API as a fastify plugin, to be registered with the base path as its prefix. */
 export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, options) => {
-  const operations = routesOf(ruleHandlers(options.rules));
+  const operations = routesOf(ruleHandlers(options.rules, options.analytics));
   const routes = [...operations, ...documentationRoutes(operations, fastify.prefix)];
 
   // Every body is taken as bytes and read as JSON by its handler, whatever its type says (decisions A).

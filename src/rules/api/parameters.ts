@@ -39,6 +39,16 @@ export const parameters = {
     description: 'ASC or DESC, in either case.',
     schema: Type.String({ pattern: `^(?:${anyCase('ASC')}|${anyCase('DESC')})$`, default: 'ASC' }),
   },
+  since: {
+    in: 'query',
+    description: 'From when on; an hour before `until` where left out. Seven days are kept.',
+    schema: Type.String({ format: 'date-time' }),
+  },
+  until: {
+    in: 'query',
+    description: 'Up to when; now where left out.',
+    schema: Type.String({ format: 'date-time' }),
+  },
   'Idempotency-Key': {
     in: 'header',
     description: 'The same key and body within 24 hours answers the first result again.',

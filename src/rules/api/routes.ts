@@ -105,6 +105,24 @@ function ruleRoutes(family: (typeof families)[number], handlers: RuleHandlers): 
       errors: ['notFound', 'bodyTooLarge', 'preconditionFailed'],
       handle: handlers.remove,
     },
+    ...analyticsRoute(single, suffix, handlers),
+  ];
+}
+
+function analyticsRoute(single: string, suffix: string, { analytics }: RuleHandlers): Route[] {
+  if (analytics === undefined) return [];
+  return [
+    {
+      method: 'GET',
+      path: `${single}/analytics`,
+      operationId: `readRuleAnalytics${suffix}`,
+      summary: 'What the DNS guard did under a rule, minute by minute, and how it stands',
+      permission: 'dns_protection:read',
+      parameters: ['since', 'until'],
+      answer: 'AnalyticsAnswer',
+      errors: ['notFound', 'invalid'],
+      handle: analytics,
+    },
   ];
 }
 

@@ -9,6 +9,12 @@ import { readRetryKey } from './retryKey.ts';
 
 type Handler = (request: ApiRequest) => Promise<ApiAnswer>;
 
+/**
+ * What a guard saw under a rule, for the query of a request (`since`, `until`). Throws `InvalidRule` where the query is
+ * not as it should be.
+ */
+export type RuleAnalytics = (ruleId: string, query: Readonly<Record<string, unknown>>) => unknown;
+
 export interface RuleHandlers {
   readonly list: Handler;
   readonly create: Handler;
@@ -16,6 +22,8 @@ export interface RuleHandlers {
   readonly update: Handler;
   readonly remove: Handler;
   readonly removeAll: Handler;
+  /** None where no guard runs beside this API. */
+  readonly analytics?: Handler;
 }
 
 /** Code of the message that tells of older rules with the same target. */
@@ -24,7 +32,7 @@ export const OVERRIDES_CODE = 10110;
 const MAX_IDS_LISTED = 5;
 
 /** What each operation on rules does, between an authenticated request and its envelope. */
-export function ruleHandlers(store: RuleStore): RuleHandlers {
+export function ruleHandlers(store: RuleStore, analytics?: RuleAnalytics): RuleHandlers {
   // The whole collection as bytes, kept as long as the store holds on to the rules it was made from.
   const wholeLists = new WeakMap<readonly Rule[], Buffer>();
 
@@ -77,6 +85,13 @@ export function ruleHandlers(store: RuleStore): RuleHandlers {
       await store.deleteAll(accountId, actor);
       return { body: successEnvelope() };
     },
+
+    ...(analytics && {
+      async analytics(request: ApiRequest) {
+        const { id } = await storedRule(store, request);
+        return { body: successEnvelope(analytics(id, request.query)) };
+      },
+    }),
   };
 }
 

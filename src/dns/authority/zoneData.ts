@@ -1,0 +1,106 @@
+/** A zone in memory and what it answers: exact names, wildcards, empty non-terminals, delegations, nothing. */
+import { nameToText, nameToWire } from '../wire/name.ts';
+import { QueryType, typeNumber } from '../wire/queryTypes.ts';
+import { MasterFileError, readMasterFile } from './masterFile.ts';
+import { recordData } from './recordData.ts';
+
+export interface ZoneRecord {
+  readonly owner: Uint8Array;
+  readonly type: number;
+  readonly ttlSeconds: number;
+  readonly data: Uint8Array;
+}
+
+/** `synthesized` is set where the answer's owner is the name asked for. */
+export interface Lookup {
+  readonly rcode: 'NOERROR' | 'NXDOMAIN' | 'REFUSED';
+  readonly authoritative: boolean;
+  readonly answers: readonly ZoneRecord[];
+  readonly authority: readonly ZoneRecord[];
+}
+
+const REFUSED: Lookup = { rcode: 'REFUSED', authoritative: false, answers: [], authority: [] };
+
+export class ZoneData {
+  /** The zone's name in lower-case text. */
+  readonly name: string;
+  /** By owner and type. An owner without types is an empty non-terminal. */
+  readonly #names = new Map<string, Map<number, ZoneRecord[]>>();
+  readonly #soa: ZoneRecord;
+
+  /** Throws `MasterFileError` for what it cannot serve. */
+  constructor(text: string, origin: string) {
+    this.name = nameToText(nameToWire(origin));
+    for (const record of readMasterFile(text, origin)) {
+      const type = typeNumber(record.type);
+      const owner = nameToText(record.owner);
+      if (!this.#contains(owner))
+        throw new MasterFileError(record.line, `${owner} lies outside ${this.name}`);
+      if (type === undefined) throw new MasterFileError(record.line, `${record.type} records are not served`);
+      this.#add(owner, {
+        owner: record.owner,
+        type,
+        ttlSeconds: record.ttlSeconds,
+        data: recordData(record),
+      });
+    }
+    const [soa] = this.#names.get(this.name)?.get(QueryType.SOA) ?? [];
+    if (soa === undefined) throw new MasterFileError(1, `${this.name} has no SOA record`);
+    this.#soa = soa;
+  }
+
+  /** What the zone answers to a name (lower-case text, as `nameToText` makes it) and type. */
+  lookup(name: string, type: number): Lookup {
+    if (!this.#contains(name)) return REFUSED;
+    const delegation = this.#delegationOf(name);
+    if (
+      delegation !== undefined &&
+      !(type === QueryType.DS && nameToText(delegation[0]?.owner ?? new Uint8Array()) === name)
+    )
+      return { rcode: 'NOERROR', authoritative: false, answers: [], authority: delegation };
+    const types = this.#names.get(name) ?? this.#wildcardFor(name);
+    if (types === undefined) return this.#negative('NXDOMAIN');
+    const answers = types.get(type) ?? types.get(QueryType.CNAME);
+    if (answers !== undefined) return { rcode: 'NOERROR', authoritative: true, answers, authority: [] };
+    return this.#negative('NOERROR');
+  }
+
+  #negative(rcode: 'NOERROR' | 'NXDOMAIN'): Lookup {
+    return { rcode, authoritative: true, answers: [], authority: [this.#soa] };
+  }
+
+  #contains(name: string): boolean {
+    return name === this.name || name.endsWith(`.${this.name}`) || this.name === '.';
+  }
+
+  #add(owner: string, record: ZoneRecord): void {
+    for (let name = owner; name !== this.name; name = parent(name))
+      if (!this.#names.has(name)) this.#names.set(name, new Map());
+    const types = this.#names.get(owner) ?? new Map<number, ZoneRecord[]>();
+    this.#names.set(owner, types);
+    const set = types.get(record.type) ?? [];
+    set.push(record);
+    types.set(record.type, set);
+  }
+
+  /** The NS records of the highest cut at or above the name, the zone's own apart. */
+  #delegationOf(name: string): ZoneRecord[] | undefined {
+    let found: ZoneRecord[] | undefined;
+    for (let at = name; at !== this.name && at !== '.'; at = parent(at))
+      found = this.#names.get(at)?.get(QueryType.NS) ?? found;
+    return found;
+  }
+
+  /** The wildcard at the closest encloser, the one place where it counts (RFC 4592). */
+  #wildcardFor(name: string): Map<number, ZoneRecord[]> | undefined {
+    let encloser = name;
+    while (encloser !== this.name && !this.#names.has(encloser)) encloser = parent(encloser);
+    return this.#names.get(`*.${encloser}`);
+  }
+}
+
+/** The name without its first label. Names come from `nameToText`: a dot in a label is written `\046`. */
+const parent = (name: string): string => {
+  const dot = name.indexOf('.');
+  return dot === -1 ? '.' : name.slice(dot + 1);
+};

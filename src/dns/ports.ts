@@ -1,0 +1,50 @@
+/** What the guard needs of the rest of the house, as narrow as it gets. */
+import type { Rule } from '../rules/index.ts';
+import type { ProfileEntry } from './profile/profile.ts';
+import type { MinuteRecord } from './seen.ts';
+import type { RateSample } from './thresholds.ts';
+
+/** Where the rules of the guard's account come from. `onChange` calls back after each change and returns how to end that. */
+export interface RuleSource {
+  list(): Promise<readonly Rule[]> | readonly Rule[];
+  onChange(listener: () => void): () => void;
+}
+
+/** All that a guard has learned. */
+export interface Learned {
+  /** The key the names are hashed under. */
+  readonly hashKey: { readonly high: number; readonly low: number };
+  readonly rates: readonly RateSample[];
+  readonly zones: readonly LearnedZone[];
+}
+
+/** What is usual in a zone, by its name. */
+export interface LearnedZone {
+  readonly name: string;
+  readonly unknownShare: number;
+  readonly nxdomainShare: number;
+  readonly unknownPerSecond: number;
+  readonly ratePerSecond: number;
+  readonly learnedSeconds: number;
+  readonly positiveAnswers: number;
+  readonly onceOnlyAnswers: number;
+}
+
+/** Keeps what a guard has learned over a restart. */
+export interface ProfileStore {
+  /** Undefined when nothing was ever stored. */
+  load(): { learned: Learned; entries: Iterable<ProfileEntry> } | undefined;
+  /** Replaces what is stored; all or nothing. */
+  save(learned: Learned, entries: Iterable<ProfileEntry>): Promise<void>;
+}
+
+/** Keeps what the guard saw, minute by minute, for {@link KEPT_MINUTES}. */
+export interface SeenStore {
+  /** Adds to what is kept of the same rule and minute; forgets what is too old. */
+  append(records: readonly MinuteRecord[]): Promise<void>;
+  /** The minutes of a rule from the first (inclusive) to the last (exclusive), in order. */
+  range(ruleId: string, fromMinute: number, toMinute: number): Iterable<MinuteRecord>;
+}
+
+/** Seven days. */
+export const KEPT_MINUTES = 7 * 24 * 60;

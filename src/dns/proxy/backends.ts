@@ -1,0 +1,58 @@
+import type { HashKey } from '../nameHash.ts';
+import type { Question } from '../wire/question.ts';
+import { Backend, type OnAnswer, type ServerAddress } from './backend.ts';
+
+/** The servers behind the guard: questions go to those that answer, in turn; to all in turn when none does. */
+export class Backends {
+  readonly all: readonly Backend[];
+  #turn = 0;
+
+  constructor(addresses: readonly ServerAddress[], timeoutMs: number, key: HashKey, onAnswer: OnAnswer) {
+    this.all = addresses.map((address) => new Backend(address, timeoutMs, key, onAnswer));
+  }
+
+  async opened(): Promise<void> {
+    await Promise.all(this.all.map((backend) => backend.opened()));
+  }
+
+  /** False when the query could not be sent to any server. */
+  forward(
+    query: Buffer,
+    question: Question,
+    address: string,
+    port: number,
+    front: number,
+    nowMs: number,
+  ): boolean {
+    const backend = this.#pick();
+    return backend.forward(query, question, address, port, front, nowMs);
+  }
+
+  /** The servers in the order in which a TCP connection tries them. */
+  inOrder(): ServerAddress[] {
+    const first = this.#pick();
+    const others = this.all.filter((backend) => backend !== first);
+    return [first, ...others.filter(({ up }) => up), ...others.filter(({ up }) => !up)].map(
+      ({ address }) => address,
+    );
+  }
+
+  tick(nowMs: number): void {
+    for (const backend of this.all) backend.tick(nowMs);
+  }
+
+  close(): void {
+    for (const backend of this.all) backend.close();
+  }
+
+  #pick(): Backend {
+    const count = this.all.length;
+    for (let tried = 0; tried < count; tried++) {
+      const backend = this.all[this.#turn++ % count];
+      if (backend?.up) return backend;
+    }
+    const any = this.all[this.#turn++ % count];
+    if (any === undefined) throw new Error('the guard has no server behind it: name one in dns.servers');
+    return any;
+  }
+}

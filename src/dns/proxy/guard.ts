@@ -1,0 +1,128 @@
+/** Starts the embedded data plane: listeners in front, servers behind, the judge between, the rules kept up to date. */
+import type { Place } from '../../rules/index.ts';
+import { Judge, type JudgeOptions } from '../judge.ts';
+import { networkHash } from '../nameHash.ts';
+import type { ProfileStore, RuleSource, SeenStore } from '../ports.ts';
+import { type MinuteRecord, Seen } from '../seen.ts';
+import { negativeZone, rcodeOf } from '../wire/answer.ts';
+import { HEADER_BYTES, type Question, readResultNames } from '../wire/question.ts';
+import type { Backend, OnAnswer, ServerAddress } from './backend.ts';
+import { Backends } from './backends.ts';
+import { followRules } from './followRules.ts';
+import { type Listener, listenAt } from './listener.ts';
+import { remember, storedKey } from './remember.ts';
+import { seedZones, type ZoneSource } from './seedZones.ts';
+import type { TcpRelay } from './tcpRelay.ts';
+
+export interface GuardOptions {
+  readonly place: Place;
+  /** Where to listen, for UDP and TCP; port 0 takes one that is free for both. */
+  readonly listen: readonly ServerAddress[];
+  /** The authoritative servers behind, one at least. */
+  readonly servers: readonly ServerAddress[];
+  readonly rules: RuleSource;
+  readonly judge?: Partial<JudgeOptions>;
+  /** Zones whose names are known from the start. */
+  readonly zones?: readonly ZoneSource[];
+  /** Where what is learned and seen is kept; nowhere where left out. */
+  readonly profileStore?: ProfileStore;
+  readonly seenStore?: SeenStore;
+  /** How long a server may take to answer, in milliseconds. */
+  readonly timeoutMs?: number;
+  /** False passes everything that is a query, unjudged: what there is to compare with. */
+  readonly guarded?: boolean;
+  readonly log?: GuardLog;
+}
+
+export interface GuardLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
+
+export interface Guard {
+  /** Where it listens, in the order of `listen`. */
+  readonly addresses: readonly ServerAddress[];
+  readonly judge: Judge;
+  readonly seen: Seen;
+  readonly servers: readonly Backend[];
+  readonly tcp: readonly TcpRelay[];
+  /** Packets read over UDP by what came of it (`ok`, or the fault). */
+  packets(): Record<(typeof readResultNames)[number], number>;
+  /** Stops listening and lets go of everything. */
+  stop(): Promise<void>;
+}
+
+/** Longer than a healthy server ever takes, shorter than most resolvers' patience with all their attempts. */
+export const DEFAULT_TIMEOUT_MS = 2000;
+const TICK_MS = 1000;
+const QUIET: GuardLog = { info() {}, warn() {} };
+
+/** Rejects where a listen address cannot be bound or the rules cannot be read the first time. */
+export async function startGuard(options: GuardOptions): Promise<Guard> {
+  const log = options.log ?? QUIET;
+  const key = storedKey(options.profileStore);
+  const judge = new Judge(key, options.judge, Date.now());
+  const saveAtEnd = remember(judge, options.profileStore, log);
+  const seen = new Seen(judge, Date.now());
+  const listeners: Listener[] = [];
+  const onAnswer: OnAnswer = (answer, question, inFlight, ticket) => {
+    const address = inFlight.clientAddress(ticket);
+    if (question.end > HEADER_BYTES) learn(judge, answer, question, address);
+    answer.writeUInt16BE(inFlight.clientId(ticket), 0);
+    listeners[inFlight.front(ticket)]?.front.answer(answer, address, inFlight.clientPort(ticket));
+  };
+  const backends = new Backends(options.servers, options.timeoutMs ?? DEFAULT_TIMEOUT_MS, key, onAnswer);
+  const stopRules = await followRules(options.rules, options.place, judge, seen, log);
+  const seeding = await seedZones(options.zones ?? [], judge, log);
+  await backends.opened();
+  for (const [front, address] of options.listen.entries())
+    listeners.push(await listenAt(address, { front, judge, backends, guarded: options.guarded ?? true }));
+  const keep = async (records: readonly MinuteRecord[]): Promise<void> => {
+    try {
+      await options.seenStore?.append(records);
+    } catch (error) {
+      log.warn({ error: String(error) }, 'a minute of analytics could not be stored');
+    }
+  };
+  const timer = setInterval(() => {
+    const nowMs = Date.now();
+    judge.tick(nowMs);
+    backends.tick(nowMs);
+    void keep(seen.tick(nowMs));
+  }, TICK_MS);
+  return {
+    addresses: listeners.map(({ address }) => address),
+    judge,
+    seen,
+    servers: backends.all,
+    tcp: listeners.map(({ relay }) => relay),
+    packets: () => countPackets(listeners),
+    async stop() {
+      clearInterval(timer);
+      stopRules();
+      seeding.stop();
+      await Promise.all(listeners.flatMap(({ front, relay }) => [front.close(), relay.close()]));
+      backends.close();
+      await keep(seen.flush());
+      await saveAtEnd();
+    },
+  };
+}
+
+function learn(judge: Judge, answer: Uint8Array, question: Question, address: string): void {
+  if (judge.zones.find(question) === judge.zones.outside) {
+    const zone = negativeZone(answer, question.end);
+    if (zone !== undefined) judge.zones.addWire(zone);
+  }
+  judge.learn(question, rcodeOf(answer), networkHash(address), Date.now());
+}
+
+function countPackets(listeners: readonly Listener[]): Record<(typeof readResultNames)[number], number> {
+  const sum = (result: number) =>
+    listeners.reduce((total, { front }) => total + (front.read[result] ?? 0), 0);
+  // The names are the keys of the record, each with its number: the entries are the whole of it.
+  return Object.fromEntries(readResultNames.map((name, result) => [name, sum(result)])) as Record<
+    (typeof readResultNames)[number],
+    number
+  >;
+}

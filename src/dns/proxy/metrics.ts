@@ -1,0 +1,89 @@
+/** The guard in `/metrics`: labels are ids of rules, names of verdicts and addresses from the configuration, never a client's text. */
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { outcomeOf, reasonOf, type Verdict } from '../verdict.ts';
+import type { Guard } from './guard.ts';
+
+/** Registers the metrics of a guard; they are read off it when they are asked for. */
+export function registerDnsMetrics(guard: Guard, registry: Registry): void {
+  const registers = [registry];
+  new Counter({
+    name: 'floodgate_dns_queries_total',
+    help: 'Queries over UDP by the rule in force (empty for none), what came of them and why they had to pay.',
+    labelNames: ['rule', 'outcome', 'reason'],
+    registers,
+    collect() {
+      this.reset();
+      guard.seen.note();
+      for (const [rule, counts] of guard.seen.totals)
+        for (const [number, queries] of counts.entries()) {
+          const verdict = number as Verdict; // an index of the table of verdicts
+          if (queries > 0)
+            this.inc({ rule, outcome: outcomeOf(verdict), reason: reasonOf(verdict) }, queries);
+        }
+    },
+  });
+  new Counter({
+    name: 'floodgate_dns_packets_total',
+    help: 'Packets over UDP by what came of reading them: ok, or the fault.',
+    labelNames: ['result'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [result, packets] of Object.entries(guard.packets())) this.inc({ result }, packets);
+    },
+  });
+  new Counter({
+    name: 'floodgate_dns_server_answers_total',
+    help: 'Questions to the servers behind: answered, given up, and packets that answered nothing asked.',
+    labelNames: ['server', 'result'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { address, answered, timedOut, mismatched } of guard.servers) {
+        const server = `${address.host}:${address.port}`;
+        this.inc({ server, result: 'answered' }, answered);
+        this.inc({ server, result: 'timed_out' }, timedOut);
+        this.inc({ server, result: 'mismatched' }, mismatched);
+      }
+    },
+  });
+  const gauge = (name: string, help: string, read: () => number): void => {
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  };
+  const { judge } = guard;
+  gauge('floodgate_dns_profile_names', 'Known names.', () => judge.profile.size);
+  gauge('floodgate_dns_profile_bytes', 'Memory of the profile.', () => judge.profile.bytes);
+  gauge('floodgate_dns_bucket_tokens', 'Tokens in the bucket.', () => judge.tokens(Date.now()));
+  gauge(
+    'floodgate_dns_bucket_rate',
+    'Tokens a second that come into the bucket.',
+    () => judge.bucketSize().ratePerSecond,
+  );
+  gauge('floodgate_dns_bucket_burst', 'Tokens that the bucket holds.', () => judge.bucketSize().burst);
+  gauge('floodgate_dns_attack', '1 while a zone is under attack.', () => (judge.attack ? 1 : 0));
+  gauge('floodgate_dns_attacked_zones', 'Zones under attack.', () => attackedZones(guard));
+  gauge('floodgate_dns_ready', '1 when the guard knows enough to drop.', () => (judge.ready ? 1 : 0));
+  gauge('floodgate_dns_in_flight', 'Questions that wait for an answer.', () =>
+    guard.servers.reduce((sum, { inFlight }) => sum + inFlight.waiting, 0),
+  );
+  gauge(
+    'floodgate_dns_servers_up',
+    'Servers behind that answer.',
+    () => guard.servers.filter(({ up }) => up).length,
+  );
+  gauge('floodgate_dns_tcp_connections', 'Open connections of DNS over TCP.', () =>
+    guard.tcp.reduce((sum, { connections }) => sum + connections, 0),
+  );
+}
+
+function attackedZones({ judge }: Guard): number {
+  const nowMs = Date.now();
+  return judge.zones.all().filter((zone) => zone.attacked(nowMs)).length;
+}

@@ -1,0 +1,91 @@
+/** A listening UDP socket: reads each packet, asks the judge, and forwards, answers or drops. */
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import type { Judge } from '../judge.ts';
+import { FIRST_REFUSAL, FIRST_TRUNCATION } from '../verdict.ts';
+import { Question, ReadResult, readQuery, readResultNames } from '../wire/question.ts';
+import type { Backends } from './backends.ts';
+import { RCODE_FORMERR, RCODE_NOTIMP, refuse, truncate } from './ownAnswers.ts';
+
+/** Large enough to hold a tenth of a second of a full flood: what overflows here is lost without a look at it. */
+export const FRONT_BUFFER_BYTES = 8 * 1024 * 1024;
+
+/** Addresses come from packets: there is nothing to look up, and not looking up saves a tick of the loop. */
+const noLookup = (
+  host: string,
+  _options: unknown,
+  callback: (error: null, address: string, family: number) => void,
+): void => callback(null, host, host.includes(':') ? 6 : 4);
+
+export class UdpFront {
+  readonly socket: Socket;
+  /** Packets by what came of reading them, by the number of the result. */
+  readonly read = new Float64Array(readResultNames.length);
+  /** Queries that could not be sent to any server. */
+  unsent = 0;
+  readonly #judge: Judge;
+  readonly #backends: Backends;
+  readonly #front: number;
+  readonly #guarded: boolean;
+  readonly #question = new Question();
+
+  /** `front` is how an answer finds its way back to this socket. While `guarded` is false everything readable passes. */
+  constructor(host: string, front: number, judge: Judge, backends: Backends, guarded: boolean) {
+    this.#judge = judge;
+    this.#backends = backends;
+    this.#front = front;
+    this.#guarded = guarded;
+    this.socket = createSocket({
+      type: host.includes(':') ? 'udp6' : 'udp4',
+      recvBufferSize: FRONT_BUFFER_BYTES,
+      sendBufferSize: FRONT_BUFFER_BYTES,
+      lookup: noLookup,
+    });
+  }
+
+  async listen(host: string, port: number): Promise<void> {
+    // With nothing to look up it listens before bind returns.
+    const listening = once(this.socket, 'listening');
+    this.socket.bind({ address: host, port });
+    await listening;
+    // One client that is gone is no fault of the socket.
+    this.socket.on('error', () => {});
+    this.socket.on('message', (packet, client) => this.#receive(packet, client, Date.now()));
+  }
+
+  /** Sends an answer on to a client. */
+  answer(answer: Uint8Array, address: string, port: number): void {
+    this.socket.send(answer, port, address);
+  }
+
+  async close(): Promise<void> {
+    await new Promise<void>((resolve) => this.socket.close(resolve));
+  }
+
+  #receive(packet: Buffer, client: RemoteInfo, nowMs: number): void {
+    const result = readQuery(packet, packet.length, this.#judge.key, this.#question);
+    this.read[result] = (this.read[result] ?? 0) + 1;
+    if (result !== ReadResult.ok) this.#answerFault(packet, result, client);
+    else if (this.#passes(packet, client, nowMs)) this.#forward(packet, client, nowMs);
+  }
+
+  /** Whether the question just read may go to the servers; one that may not is answered here or dropped. */
+  #passes(packet: Buffer, client: RemoteInfo, nowMs: number): boolean {
+    if (!this.#guarded) return true;
+    const verdict = this.#judge.decide(this.#question, nowMs);
+    if (verdict < FIRST_REFUSAL) return true;
+    if (verdict >= FIRST_TRUNCATION)
+      this.answer(packet.subarray(0, truncate(packet, this.#question.end)), client.address, client.port);
+    return false;
+  }
+
+  #forward(packet: Buffer, { address, port }: RemoteInfo, nowMs: number): void {
+    if (!this.#backends.forward(packet, this.#question, address, port, this.#front, nowMs)) this.unsent++;
+  }
+
+  #answerFault(packet: Buffer, result: ReadResult, client: RemoteInfo): void {
+    if (result === ReadResult.tooShort || result === ReadResult.response) return;
+    const rcode = result === ReadResult.opcode ? RCODE_NOTIMP : RCODE_FORMERR;
+    this.answer(packet.subarray(0, refuse(packet, rcode)), client.address, client.port);
+  }
+}

@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FLOOR, RateHistory, thresholdOf } from './thresholds.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 1440 * MINUTE_MS;
+const NOW = Date.UTC(2026, 10, 21);
+
+describe('the threshold', () => {
+  it('is the 95th percentile, and five times that as burst', () => {
+    const samples = Array.from({ length: 100 }, (_, i) => (i + 1) * 10);
+    expect(thresholdOf(samples)).toEqual({ ratePerSecond: 950, burst: 4750 });
+  });
+
+  it('is never below 100 queries a second', () => {
+    expect(thresholdOf([])).toEqual(FLOOR);
+    expect(thresholdOf([1, 2, 99])).toEqual({ ratePerSecond: 100, burst: 500 });
+  });
+
+  it('lies at or above 95 % of the samples', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 100_000 }), { minLength: 1 }), (samples) => {
+        const { ratePerSecond } = thresholdOf(samples);
+        const below = samples.filter((rate) => rate <= ratePerSecond).length;
+        expect(below / samples.length).toBeGreaterThanOrEqual(0.95);
+      }),
+    );
+  });
+});
+
+describe('the history', () => {
+  const run = (
+    history: RateHistory,
+    fromMinute: number,
+    minutes: number,
+    perSecond: number,
+    attack = false,
+  ) => {
+    if (history.samples().length === 0) history.add(0, false, NOW + fromMinute * MINUTE_MS);
+    for (let second = 1; second <= minutes * 60; second++)
+      history.add(perSecond, attack, NOW + fromMinute * MINUTE_MS + second * 1000);
+  };
+
+  it('makes a threshold of the first whole minute and a new one every ten minutes', () => {
+    const history = new RateHistory(7 * DAY_MS);
+    expect(history.threshold).toEqual(FLOOR);
+    run(history, 0, 1, 300);
+    expect(history.threshold.ratePerSecond).toBe(300);
+    run(history, 1, 9, 900);
+    expect(history.threshold.ratePerSecond).toBe(300);
+    run(history, 10, 1, 900);
+    expect(history.threshold.ratePerSecond).toBe(900);
+  });
+
+  it('takes nothing from time under attack', () => {
+    const history = new RateHistory(7 * DAY_MS);
+    run(history, 0, 10, 200);
+    run(history, 10, 60, 50_000, true);
+    run(history, 70, 30, 200);
+    expect(history.threshold.ratePerSecond).toBe(200);
+  });
+
+  it('forgets what is older than the window', () => {
+    const history = new RateHistory(20 * MINUTE_MS);
+    run(history, 0, 15, 5000);
+    run(history, 15, 60, 200);
+    expect(history.threshold.ratePerSecond).toBe(200);
+    expect(history.samples().length).toBeLessThanOrEqual(20);
+  });
+
+  it('counts no quiet minutes for the time it was not running', () => {
+    const history = new RateHistory(7 * DAY_MS);
+    run(history, 0, 15, 500);
+    const again = new RateHistory(7 * DAY_MS);
+    again.restore(history.samples());
+    run(again, 600, 15, 500);
+    expect(again.threshold.ratePerSecond).toBe(500);
+    expect(again.minutes).toBe(30);
+  });
+});

@@ -1,0 +1,72 @@
+/** The query types the guard tells apart, and their numbers (IANA DNS parameters). */
+export const QueryType = {
+  A: 1,
+  NS: 2,
+  CNAME: 5,
+  SOA: 6,
+  PTR: 12,
+  MX: 15,
+  TXT: 16,
+  AAAA: 28,
+  SRV: 33,
+  NAPTR: 35,
+  DNAME: 39,
+  DS: 43,
+  DNSKEY: 48,
+  TLSA: 52,
+  SVCB: 64,
+  HTTPS: 65,
+  IXFR: 251,
+  AXFR: 252,
+  ANY: 255,
+  CAA: 257,
+} as const;
+export type QueryTypeName = keyof typeof QueryType;
+
+/** One bit for each type that is asked for often; what is left shares the last one. */
+const ORDER: readonly QueryTypeName[] = [
+  'A',
+  'AAAA',
+  'NS',
+  'SOA',
+  'CNAME',
+  'PTR',
+  'MX',
+  'TXT',
+  'SRV',
+  'NAPTR',
+  'DS',
+  'DNSKEY',
+  'TLSA',
+  'HTTPS',
+  'CAA',
+];
+const OTHER_TYPES_BIT = 1 << ORDER.length;
+
+const bits = new Uint16Array(QueryType.CAA + 1).fill(OTHER_TYPES_BIT);
+for (const [index, name] of ORDER.entries()) bits[QueryType[name]] = 1 << index;
+
+/** The bit (of 16) under which a profile remembers a query type. */
+export const typeBit = (type: number): number => bits[type] ?? OTHER_TYPES_BIT;
+
+/** What the bits of a profile entry say, for people. */
+export const typeNames = (types: number): string[] => [
+  ...ORDER.filter((_, index) => (types & (1 << index)) !== 0),
+  ...((types & OTHER_TYPES_BIT) !== 0 ? ['other'] : []),
+];
+
+const numberNames = new Map<number, string>(
+  Object.entries(QueryType).map(([name, number]) => [number, name]),
+);
+
+/** `AAAA`, or `TYPE1234` (RFC 3597) for a type without a name here. */
+export const typeName = (type: number): string => numberNames.get(type) ?? `TYPE${type}`;
+
+/** The number of a type by its name in any case or as `TYPE1234`; undefined for neither. */
+export function typeNumber(name: string): number | undefined {
+  const upper = name.toUpperCase();
+  if (Object.hasOwn(QueryType, upper)) return QueryType[upper as QueryTypeName]; // just looked up
+  const generic = /^TYPE(\d{1,5})$/.exec(upper);
+  const number = Number(generic?.[1] ?? Number.NaN);
+  return number <= 0xffff ? number : undefined;
+}

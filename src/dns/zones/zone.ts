@@ -1,0 +1,186 @@
+/**
+ * One zone as the guard sees it: what was asked in it this second, what is usual, whether it is under attack,
+ * and whether its names can be learned at all. A wildcard's subtree is judged as a zone of its own.
+ */
+import type { LearnedZone } from '../ports.ts';
+import { FLOOR } from '../thresholds.ts';
+import { TokenBucket } from '../tokenBucket.ts';
+
+/** A share is far from its baseline when it lies 0.3 above it: a 20 % NXDOMAIN background must become half of all. */
+const FAR_SHARE = 0.3;
+/** Fewer unknown names a second than this harm no server, whatever their share. */
+const ALARM_PER_SECOND = 100;
+/** And three times what is usual, for zones where much is unknown every day. */
+const ALARM_FACTOR = 3;
+/** A share of fewer answers than these says nothing. */
+const MIN_ANSWERS = 20;
+/** When most unknown names asked for exist, they are new names and no flood. */
+const MOSTLY = 0.5;
+/** An attack is over when nothing looked like one for so long: floods pause and come back. */
+const ATTACK_HOLD_MS = 30_000;
+/** Ten minutes with traffic make a baseline of unknown names; before, every name is new. */
+const BASELINE_SECONDS = 600;
+/** After the first hour the baselines follow with a time constant of one hour. */
+const BASELINE_SMOOTHING_SECONDS = 3600;
+/** What is taken for usual before there is a baseline: a background of typos and strays as measured at many zones. */
+const USUAL_NXDOMAIN_SHARE = 0.2;
+/** A name server sees 20 % of its positive answers for new names at most, or it serves names made for one use. */
+const ONCE_ONLY_SHARE = 0.5;
+const NOT_ONCE_ONLY_SHARE = 0.3;
+const ONCE_ONLY_MIN_ANSWERS = 1000;
+const ONCE_ONLY_MEMORY = 10_000;
+/** The busiest minute fades with a half-life of about five days. */
+const PEAK_FADE_PER_MINUTE = 0.9999;
+const SECONDS_PER_MINUTE = 60;
+
+export class Zone {
+  /** Lower-case text without the last dot; empty for names outside every zone. */
+  readonly name: string;
+  /** All names of the zone are in the profile: it was read from a file or by transfer. */
+  seeded = false;
+  /** Any name answers here: a wildcard's parent, or what is delegated. Set by the seed of the zone named beside. */
+  boundless = false;
+  boundlessBy = '';
+
+  unknownShare = USUAL_NXDOMAIN_SHARE;
+  nxdomainShare = USUAL_NXDOMAIN_SHARE;
+  unknownPerSecond = 0;
+  /** Mean queries a second of the busiest minute lately. */
+  ratePerSecond = 0;
+  learnedSeconds = 0;
+  positiveAnswers = 0;
+  onceOnlyAnswers = 0;
+
+  /** For zones judged by rate alone; sized by the judge every second. */
+  readonly bucket = new TokenBucket(FLOOR.ratePerSecond, FLOOR.burst);
+  refusedByRate = 0;
+  attackedSinceMs = 0;
+  #attackUntilMs = Number.NEGATIVE_INFINITY;
+  #onceOnly = false;
+
+  // This second.
+  queries = 0;
+  unknown = 0;
+  answers = 0;
+  nxdomains = 0;
+  unknownAnswers = 0;
+  unknownPositives = 0;
+  /** The count of unknown names at which the zone is judged before the second is over. */
+  alarmAt = ALARM_PER_SECOND;
+  #minuteQueries = 0;
+  #minuteSeconds = 0;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  /** Whether membership in the profile says nothing here, so that only the zone's rate is judged. */
+  get byRate(): boolean {
+    return this.boundless || this.#onceOnly;
+  }
+
+  attacked(nowMs: number): boolean {
+    return nowMs < this.#attackUntilMs;
+  }
+
+  /** Judges the zone before the second is over; called when `unknown` reaches `alarmAt`. */
+  alarm(nowMs: number): void {
+    this.alarmAt *= 2;
+    if (this.#looksAttacked()) this.#attack(nowMs);
+  }
+
+  /** Notes an answer NOERROR or NODATA; `first` when neither the profile nor its candidates had the name. */
+  notePositive(first: boolean): void {
+    this.positiveAnswers++;
+    if (first) this.onceOnlyAnswers++;
+  }
+
+  /** Ends the second: judges it and, unless `learning` is off, learns from it. */
+  tick(nowMs: number, learning: boolean): void {
+    if (this.#looksAttacked() || this.refusedByRate > 0) this.#attack(nowMs);
+    else if (learning && this.queries > 0) this.#learn();
+    this.#judgeOnceOnly();
+    this.queries = 0;
+    this.unknown = 0;
+    this.answers = 0;
+    this.nxdomains = 0;
+    this.unknownAnswers = 0;
+    this.unknownPositives = 0;
+    this.refusedByRate = 0;
+    this.alarmAt = this.#alarmLevel();
+  }
+
+  learned(): LearnedZone {
+    const { name, unknownShare, nxdomainShare, unknownPerSecond, ratePerSecond } = this;
+    const { learnedSeconds, positiveAnswers, onceOnlyAnswers } = this;
+    return {
+      name,
+      unknownShare,
+      nxdomainShare,
+      unknownPerSecond,
+      ratePerSecond,
+      learnedSeconds,
+      positiveAnswers,
+      onceOnlyAnswers,
+    };
+  }
+
+  restore(learned: LearnedZone): void {
+    this.unknownShare = learned.unknownShare;
+    this.nxdomainShare = learned.nxdomainShare;
+    this.unknownPerSecond = learned.unknownPerSecond;
+    this.ratePerSecond = learned.ratePerSecond;
+    this.learnedSeconds = learned.learnedSeconds;
+    this.positiveAnswers = learned.positiveAnswers;
+    this.onceOnlyAnswers = learned.onceOnlyAnswers;
+    this.#judgeOnceOnly();
+    this.alarmAt = this.#alarmLevel();
+  }
+
+  #attack(nowMs: number): void {
+    if (!this.attacked(nowMs)) this.attackedSinceMs = nowMs;
+    this.#attackUntilMs = nowMs + ATTACK_HOLD_MS;
+  }
+
+  #looksAttacked(): boolean {
+    if (this.byRate) return false;
+    const level = this.#alarmLevel();
+    const { unknownAnswers, unknownPositives, answers, nxdomains } = this;
+    if (unknownAnswers >= MIN_ANSWERS && unknownPositives > unknownAnswers * MOSTLY) return false;
+    const knowsUnknown = this.seeded || this.learnedSeconds >= BASELINE_SECONDS;
+    const unknownFar = this.unknown >= (this.unknownShare + FAR_SHARE) * this.queries;
+    if (knowsUnknown && this.unknown >= level && unknownFar) return true;
+    return (
+      nxdomains >= level && answers >= MIN_ANSWERS && nxdomains >= (this.nxdomainShare + FAR_SHARE) * answers
+    );
+  }
+
+  #alarmLevel(): number {
+    return Math.max(ALARM_PER_SECOND, ALARM_FACTOR * this.unknownPerSecond);
+  }
+
+  #learn(): void {
+    this.learnedSeconds++;
+    const weight = Math.max(1 / BASELINE_SMOOTHING_SECONDS, 1 / this.learnedSeconds);
+    this.unknownShare += weight * (this.unknown / this.queries - this.unknownShare);
+    this.unknownPerSecond += weight * (this.unknown - this.unknownPerSecond);
+    if (this.answers > 0) this.nxdomainShare += weight * (this.nxdomains / this.answers - this.nxdomainShare);
+    this.#minuteQueries += this.queries;
+    if (++this.#minuteSeconds < SECONDS_PER_MINUTE) return;
+    const rate = this.#minuteQueries / SECONDS_PER_MINUTE;
+    this.ratePerSecond = Math.max(rate, this.ratePerSecond * PEAK_FADE_PER_MINUTE);
+    this.#minuteQueries = 0;
+    this.#minuteSeconds = 0;
+  }
+
+  #judgeOnceOnly(): void {
+    if (this.positiveAnswers > ONCE_ONLY_MEMORY) {
+      this.positiveAnswers /= 2;
+      this.onceOnlyAnswers /= 2;
+    }
+    if (this.learnedSeconds < BASELINE_SECONDS || this.positiveAnswers < ONCE_ONLY_MIN_ANSWERS) return;
+    const share = this.onceOnlyAnswers / this.positiveAnswers;
+    if (share > ONCE_ONLY_SHARE) this.#onceOnly = true;
+    else if (share < NOT_ONCE_ONLY_SHARE) this.#onceOnly = false;
+  }
+}

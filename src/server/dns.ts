@@ -1,0 +1,106 @@
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import { type Config, ConfigError } from '../config/index.ts';
+import { analyticsOf, InvalidAnalyticsQuery } from '../dns/index.ts';
+import { registerDnsMetrics, type ServerAddress, startGuard, type ZoneSource } from '../dns/proxy/index.ts';
+import type { RuleAnalytics } from '../rules/api/index.ts';
+import { InvalidRule, type RuleStore } from '../rules/index.ts';
+import { DnsStore } from '../storage/lmdb/dnsStore.ts';
+
+/** The DNS half of the server: the guard in front of the configured servers, and what it tells of itself. */
+export interface Dns {
+  /** Where the guard answers DNS. */
+  readonly addresses: readonly ServerAddress[];
+  /** Answers `GET …/rules/{rule_id}/analytics`. */
+  readonly analytics: RuleAnalytics;
+  stop(): Promise<void>;
+}
+
+const DAY_MS = 24 * 3_600_000;
+const PERCENT = 100;
+const TRANSFER = 'axfr:';
+
+/** Starts the guard for `config.dns.account`. Throws `ConfigError` where its options do not fit together. */
+export async function startDns(
+  config: Config,
+  account: string,
+  rules: RuleStore,
+  logger: Logger,
+  registry: Registry,
+): Promise<Dns> {
+  const { dns } = config;
+  if (dns.servers.length === 0)
+    throw new ConfigError('dns.servers is empty: name the DNS servers behind the guard, like 192.0.2.1:53');
+  const store = new DnsStore(config.dataDir);
+  try {
+    const guard = await startGuard({
+      place: { region: dns.region, datacenter: dns.datacenter },
+      listen: dns.listen.map((text) => addressOf(text, 'dns.listen')),
+      servers: dns.servers.map((text) => addressOf(text, 'dns.servers')),
+      zones: dns.zones.map(zoneOf),
+      rules: {
+        list: () => rules.list(account),
+        onChange: (listener) => rules.onChange((changed) => changed === account && listener()),
+      },
+      judge: {
+        profile: { maxNames: dns.maxNames, windowMs: dns.windowDays * DAY_MS },
+        refuseWith: dns.refuseWith,
+        learnForMinutes: dns.learnForMinutes,
+        multipliers: {
+          low: dns.lowPercent / PERCENT,
+          medium: dns.mediumPercent / PERCENT,
+          high: dns.highPercent / PERCENT,
+        },
+      },
+      timeoutMs: dns.timeoutMs,
+      profileStore: store,
+      seenStore: store,
+      log: logger,
+    });
+    registerDnsMetrics(guard, registry);
+    logger.info({ account, dns: guard.addresses.map(textOf), servers: dns.servers }, 'guarding DNS');
+    return {
+      addresses: guard.addresses,
+      analytics: asRuleAnalytics(analyticsOf({ ...guard, store, now: Date.now })),
+      async stop() {
+        await guard.stop();
+        await store.close();
+      },
+    };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** The rules API has one error for whatever in a request is not as it should be. */
+function asRuleAnalytics(analyticsFor: ReturnType<typeof analyticsOf>): RuleAnalytics {
+  return (ruleId, query) => {
+    try {
+      return analyticsFor(ruleId, query);
+    } catch (error) {
+      if (error instanceof InvalidAnalyticsQuery) throw new InvalidRule([{ message: error.message }]);
+      throw error;
+    }
+  };
+}
+
+/** The schema has seen to the form; the port may still be too large. */
+function addressOf(text: string, option: string): ServerAddress {
+  const colon = text.lastIndexOf(':');
+  const port = Number(text.slice(colon + 1));
+  if (!(port <= 0xffff))
+    throw new ConfigError(`${option} is ${JSON.stringify(text)}; a port is at most 65535`);
+  return { host: text.slice(0, colon).replace(/^\[|\]$/g, ''), port };
+}
+
+const textOf = ({ host, port }: ServerAddress): string =>
+  host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+
+function zoneOf(text: string): ZoneSource {
+  const equals = text.indexOf('=');
+  const name = text.slice(0, equals);
+  const source = text.slice(equals + 1);
+  if (!source.startsWith(TRANSFER)) return { name, file: source };
+  return { name, transferFrom: addressOf(source.slice(TRANSFER.length), 'dns.zones') };
+}

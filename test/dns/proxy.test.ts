@@ -1,0 +1,265 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
+import { QueryType } from '../../src/dns/wire/queryTypes.ts';
+import { askTcp, query, questionBytes, RCODE, UdpClient, withEdns } from './support/dnsClient.ts';
+import { guardInFront, type Protected, RULE, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
+
+const LOOPBACK = '127.0.0.1';
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+async function started(...args: Parameters<typeof guardInFront>): Promise<Protected & { client: UdpClient }> {
+  const guard = await guardInFront(...args);
+  const client = await new UdpClient().open();
+  ends.push(
+    () => guard.stop(),
+    () => client.close(),
+  );
+  return { ...guard, client };
+}
+
+/** Sends random names until the bucket is empty: from then on nearly every unknown name is refused. */
+function empty({ client, target }: Awaited<ReturnType<typeof started>>): void {
+  for (let i = 0; i < 700; i++) client.send(query(`x${i}.${ZONE_NAME}`, QueryType.A, 40_000 + i), target);
+}
+const dropped = ({ guard }: Protected): number =>
+  guard.judge.verdicts.slice(24).reduce((sum, count) => sum + count, 0);
+
+describe('a query that passes', () => {
+  it('is answered as the server answers it: NOERROR, NODATA, NXDOMAIN, wildcard, delegation', async () => {
+    const { client, target } = await started({});
+    const rcodeOf = async (name: string, type?: number) => {
+      const { rcode, answers } = await client.ask(query(name, type), target);
+      return [rcode, answers];
+    };
+    expect(await rcodeOf('www.example.test')).toEqual([RCODE.NOERROR, 1]);
+    expect(await rcodeOf('www.example.test', QueryType.MX)).toEqual([RCODE.NOERROR, 0]);
+    expect(await rcodeOf('under.here.example.test')).toEqual([RCODE.NOERROR, 0]);
+    expect(await rcodeOf('none.example.test')).toEqual([RCODE.NXDOMAIN, 0]);
+    expect(await rcodeOf('anybody.users.example.test')).toEqual([RCODE.NOERROR, 1]);
+    expect(await rcodeOf('any.sub.example.test')).toEqual([RCODE.NOERROR, 0]);
+    expect(await rcodeOf('elsewhere.test')).toEqual([RCODE.REFUSED, 0]);
+  });
+
+  it('comes back with the id and the letters in the case that the client sent', async () => {
+    const { client, target } = await started({});
+    const asked = query('wWw.ExAmPlE.tEsT', QueryType.A, 0xbeef);
+    const answer = await client.ask(asked, target);
+    expect(answer.id).toBe(0xbeef);
+    expect(questionBytes(answer.bytes, asked)).toEqual(questionBytes(asked, asked));
+  });
+
+  it('keeps EDNS and truncation: a large answer comes whole with EDNS or over TCP, and with TC=1 without', async () => {
+    const { client, target } = await started({});
+    const asked = query('big.example.test', QueryType.TXT);
+    expect(await client.ask(asked, target)).toMatchObject({ truncated: true, answers: 0 });
+    expect(await client.ask(withEdns(asked, 4096), target)).toMatchObject({ truncated: true });
+    const [overTcp] = await askTcp([asked], target);
+    expect(overTcp).toMatchObject({ truncated: false, answers: 1 });
+    expect(overTcp?.bytes.length).toBeGreaterThan(2000);
+  });
+
+  it('finds its own answer among four thousand at once', async () => {
+    const { client, target } = await started({});
+    const asked = Array.from({ length: 4000 }, (_, i) => query(`h${i % 200}.example.test`, QueryType.A, i));
+    for (let from = 0; from < asked.length; from += 200) {
+      for (const packet of asked.slice(from, from + 200)) client.send(packet, target);
+      expect(await client.wait(() => client.answers.size >= from + 200, 5000)).toBe(true);
+    }
+    for (const [id, answer] of client.answers) expect(answer.bytes.at(-1)).toBe(id % 200);
+  });
+});
+
+describe('a query that must pay with an empty bucket', () => {
+  it('is dropped where the rule is enabled, while known names are answered', async () => {
+    const all = await started({});
+    empty(all);
+    for (let i = 0; i < 50; i++)
+      expect(await all.client.ask(query(`h${i}.example.test`, QueryType.A, i), all.target)).toMatchObject({
+        answers: 1,
+      });
+    expect(dropped(all)).toBeGreaterThan(100);
+  });
+
+  it('is answered TC=1 where that is configured, and answered over TCP', async () => {
+    const all = await started({}, { judge: { refuseWith: 'truncate' } });
+    empty(all);
+    await all.client.wait(() => all.client.answers.get(40_699) !== undefined, 5000);
+    expect(all.client.answers.get(40_699)).toMatchObject({ truncated: true, rcode: RCODE.NOERROR });
+    const answers = await askTcp([query('x699.example.test'), query('x700.example.test')], all.target);
+    expect(answers.map(({ rcode }) => rcode)).toEqual([RCODE.NXDOMAIN, RCODE.NXDOMAIN]);
+  });
+
+  it('passes where the rule is monitoring, and where there is none', async () => {
+    for (const rule of [{ mode: 'monitoring' } as const, undefined]) {
+      const all = await started(rule);
+      empty(all);
+      expect(await all.client.wait(() => all.client.answers.size === 700, 10_000)).toBe(true);
+      expect(dropped(all)).toBe(0);
+    }
+  });
+
+  it('is judged by the rule that was changed a moment ago', async () => {
+    const all = await started({ mode: 'monitoring' });
+    empty(all);
+    await all.client.wait(() => all.client.answers.size === 700, 10_000);
+    all.rules.set({ ...RULE, mode: 'enabled', modified_on: '2026-11-21T10:00:00.000000+00:00' });
+    await new Promise((resolve) => setImmediate(resolve));
+    empty(all);
+    await all.client.ask(query('www.example.test', QueryType.A, 1), all.target);
+    expect(dropped(all)).toBeGreaterThan(100);
+  });
+});
+
+describe('what is no query', () => {
+  it('gets FORMERR, NOTIMP or nothing, is counted, and leaves the guard working', async () => {
+    const { client, target, guard } = await started({});
+    const good = query('www.example.test', QueryType.A, 7);
+    const changed = (offset: number, byte: number) => {
+      const packet = Buffer.from(good);
+      packet[offset] = byte;
+      return packet;
+    };
+    for (const packet of [Buffer.alloc(0), good.subarray(0, 11), changed(2, 0x80)])
+      client.send(packet, target);
+    for (const packet of [changed(5, 0), changed(5, 255), good.subarray(0, 20), changed(12, 0xc0)]) {
+      expect(await client.ask(packet, target)).toMatchObject({ id: 7, rcode: RCODE.FORMERR });
+      client.answers.clear();
+    }
+    expect(await client.ask(changed(2, 5 << 3), target)).toMatchObject({ rcode: RCODE.NOTIMP });
+    expect(await client.ask(good, target)).toMatchObject({ rcode: RCODE.NOERROR });
+    expect(guard.packets()).toEqual({
+      ok: 1,
+      tooShort: 2,
+      response: 1,
+      tooLong: 0,
+      questionCount: 2,
+      badName: 2,
+      cutShort: 0,
+      opcode: 1,
+    });
+  });
+
+  it('does not stop it by the thousand', async () => {
+    const { client, target } = await started({});
+    let seed = 42;
+    const random = (below: number) => {
+      seed = (Math.imul(seed, 1103515245) + 12345) >>> 0;
+      return Math.floor((seed / 2 ** 32) * below);
+    };
+    for (let i = 0; i < 5000; i++) {
+      const packet = query(`h${i}.example.test`, random(0x10000), random(0x10000));
+      for (let change = random(6); change > 0; change--) packet[random(packet.length)] = random(256);
+      client.send(packet.subarray(0, packet.length - (random(3) === 0 ? random(packet.length) : 0)), target);
+      if (i % 100 === 0) await client.ask(query('www.example.test', QueryType.A, 1), target);
+    }
+    expect(await client.ask(query('www.example.test', QueryType.A, 1), target)).toMatchObject({
+      rcode: RCODE.NOERROR,
+    });
+  });
+});
+
+describe('servers', () => {
+  const serve = async (port = 0) => {
+    const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, port);
+    return server;
+  };
+
+  it('that die are left alone, and used again when they are back', async () => {
+    const [one, two] = [await serve(), await serve()];
+    ends.push(() => two.stop());
+    const { client, target, guard } = await started({}, { servers: [one, two], timeoutMs: 200 });
+    const backends = guard.servers;
+    await one.stop();
+    const until = async (condition: () => boolean) => {
+      for (let i = 0; !condition(); i++) {
+        client.send(query('www.example.test', QueryType.A, i & 0xffff), target);
+        await client.wait(condition, 20);
+      }
+    };
+    await until(() => backends[0]?.up === false);
+    const before = backends[0]?.timedOut;
+    for (let i = 0; i < 50; i++) await client.ask(query('www.example.test', QueryType.A, i), target, 5000);
+    expect(backends[0]?.timedOut).toBe(before);
+    const [overTcp] = await askTcp([query('www.example.test')], target);
+    expect(overTcp).toMatchObject({ rcode: RCODE.NOERROR });
+    const back = await serve(one.port);
+    ends.push(() => back.stop());
+    await until(() => backends[0]?.up === true);
+  });
+
+  it('are asked from many ports under ids that nobody can guess', async () => {
+    const seen: { port: number; id: number }[] = [];
+    const server = createSocket('udp4').bind(0, LOOPBACK);
+    const tcp = createServer();
+    await once(server, 'listening');
+    ends.push(
+      () => server.close(),
+      () => tcp.close(),
+    );
+    server.on('message', (packet, { port, address }) => {
+      seen.push({ port, id: packet.readUInt16BE(0) });
+      packet[2] = 0x80;
+      server.send(packet, port, address);
+    });
+    const { client, target } = await started(undefined, {
+      servers: [{ host: LOOPBACK, port: server.address().port }],
+    });
+    for (let i = 0; i < 500; i++) await client.ask(query('www.example.test', QueryType.A, 1), target);
+    expect(new Set(seen.map(({ port }) => port)).size).toBeGreaterThanOrEqual(16);
+    expect(new Set(seen.map(({ id }) => id)).size).toBeGreaterThan(480);
+  });
+
+  it('are believed only when their answer fits what was asked of them', async () => {
+    const server = createSocket('udp4').bind(0, LOOPBACK);
+    await once(server, 'listening');
+    ends.push(() => server.close());
+    server.on('message', (packet, { port, address }) => {
+      const answer = (change: (copy: Buffer) => void) => {
+        const copy = Buffer.from(packet);
+        copy[2] = 0x80;
+        change(copy);
+        server.send(copy, port, address);
+      };
+      answer((copy) => copy.writeUInt16BE(copy.readUInt16BE(0) ^ 1, 0));
+      answer((copy) => copy.write('h', 13));
+      answer((copy) => copy.writeUInt16BE(QueryType.TXT, copy.length - 4));
+      answer((copy) => copy.writeUInt8(0, 2));
+      answer((copy) => copy.writeUInt8(RCODE.NXDOMAIN, 3));
+      answer((copy) => copy.writeUInt8(RCODE.REFUSED, 3));
+    });
+    const { client, target, guard } = await started(undefined, {
+      servers: [{ host: LOOPBACK, port: server.address().port }],
+    });
+    expect(await client.ask(query('www.example.test'), target)).toMatchObject({ rcode: RCODE.NXDOMAIN });
+    const [backend] = guard.servers;
+    await client.wait(() => backend?.mismatched === 5, 2000);
+    expect([backend?.answered, backend?.mismatched]).toEqual([1, 5]);
+  });
+});
+
+describe('DNS over TCP', () => {
+  it('is passed on: many questions in one connection, unknown names in any number', async () => {
+    const all = await started({});
+    empty(all);
+    const asked = Array.from({ length: 300 }, (_, i) => query(`t${i}.example.test`, QueryType.A, i));
+    const answers = await askTcp(asked, all.target);
+    expect(answers.map(({ id, rcode }) => [id, rcode])).toEqual(asked.map((_, i) => [i, RCODE.NXDOMAIN]));
+  });
+});
+
+it('learns the zones and names that it was not told of', async () => {
+  const { client, target, guard } = await started({}, { seed: false });
+  const other = await new UdpClient().open('127.0.1.1');
+  ends.push(() => other.close());
+  await client.ask(query('none.example.test'), target);
+  expect(guard.judge.zones.get('example.test')).toBeDefined();
+  for (const name of ['www', 'none'])
+    for (const asking of [client, other]) await asking.ask(query(`${name}.example.test`), target);
+  expect(guard.judge.profile.size).toBe(1);
+});

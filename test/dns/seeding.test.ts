@@ -1,0 +1,224 @@
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
+import { respond } from '../../src/dns/authority/respond.ts';
+import { type Guard, startGuard, type ZoneSource } from '../../src/dns/proxy/index.ts';
+import { QueryType } from '../../src/dns/wire/queryTypes.ts';
+import { questionOf } from '../../src/dns/wire/questionOf.ts';
+import { DnsStore } from '../../src/storage/lmdb/dnsStore.ts';
+import { parse, query, UdpClient } from './support/dnsClient.ts';
+import { RULE, TestRules, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
+import { noNsd, startNsd } from './support/realServer.ts';
+
+const LOOPBACK = '127.0.0.1';
+let folder: string;
+const ends: (() => unknown)[] = [];
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
+});
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function guard(zones: readonly ZoneSource[], store?: DnsStore): Promise<Guard> {
+  const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
+  const started = await startGuard({
+    place: {},
+    listen: [{ host: LOOPBACK, port: 0 }],
+    servers: [server],
+    rules: new TestRules([RULE]),
+    zones,
+    judge: { profile: { maxNames: 10_000 } },
+    ...(store && { profileStore: store, seenStore: store }),
+  });
+  ends.push(() => server.stop());
+  return started;
+}
+const knows = ({ judge }: Guard, name: string) => {
+  const { hashHigh, hashLow } = questionOf(name, 1, judge.key);
+  return judge.profile.find(hashHigh, hashLow) >= 0;
+};
+/** Names in the zone that clients ask for, and one that only looks like them. */
+const expectZoneKnown = (started: Guard) => {
+  const names = [
+    'example.test',
+    'www.example.test',
+    'under.here.example.test',
+    'here.example.test',
+    'h199.example.test',
+  ];
+  expect(names.map((name) => knows(started, name))).toEqual(names.map(() => true));
+  expect(knows(started, 'h200.example.test')).toBe(false);
+  expect(started.judge.zones.get('users.example.test')?.byRate).toBe(true);
+  expect(started.judge.zones.get('sub.example.test')?.byRate).toBe(true);
+  expect(started.judge.zones.get('example.test')?.byRate).toBe(false);
+  expect(started.judge.ready).toBe(true);
+};
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+describe('a zone file', () => {
+  it('makes every name of the zone known from the start, and new ones as soon as it changes', async () => {
+    const file = join(folder, 'zone');
+    await writeFile(file, ZONE_TEXT);
+    const started = await guard([{ name: ZONE_NAME, file }]);
+    ends.push(() => started.stop());
+    expectZoneKnown(started);
+    await writeFile(`${file}.new`, `${ZONE_TEXT}\nfresh A 192.0.2.7\n`);
+    await rename(`${file}.new`, file);
+    await until(() => knows(started, 'fresh.example.test'));
+  });
+
+  it('that cannot be read leaves the guard working and is read when it can be', async () => {
+    const file = join(folder, 'zone');
+    const started = await guard([{ name: ZONE_NAME, file }]);
+    ends.push(() => started.stop());
+    expect(started.judge.ready).toBe(false);
+    await writeFile(file, ZONE_TEXT);
+    await until(() => started.judge.ready);
+    expectZoneKnown(started);
+  });
+});
+
+describe('a transfer from NSD', () => {
+  it('makes every name of the zone known, and new ones as soon as its serial number changes', async (ctx) => {
+    if (noNsd) return ctx.skip(noNsd);
+    const nsd = await startNsd(ZONE_NAME, ZONE_TEXT);
+    ends.push(() => nsd.stop());
+    const started = await guard([{ name: ZONE_NAME, transferFrom: nsd }]);
+    ends.push(() => started.stop());
+    expectZoneKnown(started);
+    await writeFile(nsd.zoneFile, `${ZONE_TEXT.replace('( 1 ', '( 2 ')}\nfresh A 192.0.2.7\n`);
+    await nsd.reload();
+    await until(() => knows(started, 'fresh.example.test'));
+  });
+});
+
+describe('the built-in server', () => {
+  it('answers as NSD does: rcode, counts of answers, and whether it is authoritative', async (ctx) => {
+    if (noNsd) return ctx.skip(noNsd);
+    const nsd = await startNsd(ZONE_NAME, ZONE_TEXT);
+    ends.push(() => nsd.stop());
+    const client = await new UdpClient().open();
+    ends.push(() => client.close());
+    const zone = new ZoneData(ZONE_TEXT, ZONE_NAME);
+    const names = [
+      '',
+      'www.',
+      'WWW.',
+      'none.',
+      'a.none.',
+      'mail.',
+      'alias.',
+      'here.',
+      'under.here.',
+      'deep.under.here.',
+    ];
+    names.push(
+      'x.deep.under.here.',
+      'users.',
+      'a.users.',
+      'a.b.users.',
+      '*.users.',
+      'sub.',
+      'ns1.sub.',
+      'x.y.sub.',
+      'big.',
+    );
+    const types = [
+      QueryType.A,
+      QueryType.AAAA,
+      QueryType.MX,
+      QueryType.TXT,
+      QueryType.NS,
+      QueryType.SOA,
+      QueryType.CNAME,
+    ];
+    for (const name of names)
+      for (const type of types) {
+        const packet = query(`${name}${ZONE_NAME}`, type, 9);
+        const ours = parse(Buffer.from(respond([zone], packet, false) ?? []));
+        const theirs = await client.ask(packet, nsd);
+        const told = ({ rcode, answers, truncated, bytes }: typeof ours) => ({
+          asked: `${name}${ZONE_NAME} ${type}`,
+          rcode,
+          truncated,
+          authoritative: ((bytes[2] ?? 0) & 4) !== 0,
+          // NSD follows a CNAME inside the zone; the built-in server leaves that to the resolver.
+          answers: name === 'alias.' ? Math.min(answers, 1) : answers,
+        });
+        expect(told(ours)).toEqual(told(theirs));
+      }
+  });
+});
+
+describe('what was learned and seen', () => {
+  it('is there again after a restart', async () => {
+    const file = join(folder, 'zone');
+    await writeFile(file, ZONE_TEXT);
+    const store = new DnsStore(folder);
+    const first = await guard([{ name: ZONE_NAME, file }], store);
+    for (let i = 0; i < 100; i++)
+      first.judge.decide(questionOf(`x${i}.example.test`, 1, first.judge.key), Date.now());
+    const names = first.judge.profile.size;
+    await first.stop();
+    await store.close();
+
+    const again = new DnsStore(folder);
+    const second = await guard([], again);
+    ends.push(
+      () => again.close(),
+      () => second.stop(),
+    );
+    expect(second.judge.key).toEqual(first.judge.key);
+    expect(second.judge.profile.size).toBe(names);
+    expect(knows(second, 'www.example.test')).toBe(true);
+    const minute = Math.floor(Date.now() / 60_000);
+    const seen = [...again.range(RULE.id, minute - 2, minute + 1)];
+    expect(seen.flatMap(({ verdicts }) => verdicts).reduce((sum, [, queries]) => sum + queries, 0)).toBe(100);
+  });
+});
+
+describe('the store', () => {
+  it('keeps seven days of minutes, adds to a minute that is stored twice, and forgets the rest', async () => {
+    const store = new DnsStore(folder);
+    ends.push(() => store.close());
+    const record = (minute: number, queries: number) => ({
+      ruleId: RULE.id,
+      minute,
+      verdicts: [[25, queries]] as [number, number][],
+      profileNames: 1,
+      ratePerSecond: 100,
+      burst: 500,
+      attackedZones: [],
+    });
+    const week = 7 * 24 * 60;
+    await store.append([record(1000, 1), record(1001, 2)]);
+    await store.append([record(1001, 3)]);
+    expect([...store.range(RULE.id, 0, 5000)].map(({ verdicts }) => verdicts)).toEqual([
+      [[25, 1]],
+      [[25, 5]],
+    ]);
+    await store.append([record(1001 + week, 4)]);
+    expect([...store.range(RULE.id, 0, 50_000)].map(({ minute }) => minute)).toEqual([1001, 1001 + week]);
+    expect([...store.range('another', 0, 50_000)]).toEqual([]);
+  });
+
+  it('replaces the names as a whole, whether there are more or fewer than before', async () => {
+    const store = new DnsStore(folder);
+    ends.push(() => store.close());
+    const learned = { hashKey: { high: 1, low: 2 }, rates: [], zones: [] };
+    const names = (count: number) =>
+      Array.from({ length: count }, (_, i) => [i + 1, i, 7, 0xffff0000] as const);
+    expect(store.load()).toBeUndefined();
+    for (const count of [10_000, 3, 0, 4096]) {
+      await store.save(learned, names(count));
+      expect([...(store.load()?.entries ?? [])]).toEqual(names(count));
+      expect(store.load()?.learned).toEqual(learned);
+    }
+  });
+});

@@ -1,0 +1,122 @@
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { nameToWire } from '../../../src/dns/wire/name.ts';
+import { QueryType } from '../../../src/dns/wire/queryTypes.ts';
+import { HEADER_BYTES, readUint16 } from '../../../src/dns/wire/question.ts';
+import { queryPacket } from '../../../src/dns/wire/questionOf.ts';
+
+export interface Target {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface Answer {
+  readonly id: number;
+  readonly rcode: number;
+  readonly truncated: boolean;
+  readonly answers: number;
+  readonly bytes: Buffer;
+}
+
+export const RCODE = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4, REFUSED: 5 } as const;
+
+export const query = (name: string, type: number = QueryType.A, id = 1): Buffer =>
+  Buffer.from(queryPacket(nameToWire(name), type, id));
+
+/** The query with an OPT record that offers so many bytes. */
+export function withEdns(packet: Buffer, size: number): Buffer {
+  const opt = Buffer.from([0, 0, 41, size >> 8, size & 0xff, 0, 0, 0, 0, 0, 0]);
+  const whole = Buffer.concat([packet, opt]);
+  whole.writeUInt16BE(1, 10);
+  return whole;
+}
+
+export const parse = (bytes: Buffer): Answer => ({
+  id: readUint16(bytes, 0),
+  rcode: (bytes[3] ?? 0) & 0x0f,
+  truncated: ((bytes[2] ?? 0) & 0x02) !== 0,
+  answers: readUint16(bytes, 6),
+  bytes,
+});
+
+/** The question section of a message of ours, to compare. */
+export const questionBytes = (bytes: Buffer, ofQuery: Buffer): Buffer =>
+  bytes.subarray(HEADER_BYTES, ofQuery.length);
+
+/** A client on one socket: sends packets, and waits for answers by their id. */
+export class UdpClient {
+  readonly socket: Socket = createSocket('udp4');
+  readonly answers = new Map<number, Answer>();
+  #arrived: () => void = () => {};
+
+  async open(host = '127.0.0.1'): Promise<this> {
+    this.socket.on('message', (bytes) => {
+      const answer = parse(bytes);
+      this.answers.set(answer.id, answer);
+      this.#arrived();
+    });
+    this.socket.bind(0, host);
+    await once(this.socket, 'listening');
+    return this;
+  }
+
+  send(packet: Uint8Array, target: Target): void {
+    this.socket.send(packet, target.port, target.host);
+  }
+
+  /** Sends a query again and again, as clients do, until it is answered. */
+  async ask(packet: Buffer, target: Target, retryMs = 1000): Promise<Answer> {
+    const id = packet.readUInt16BE(0);
+    this.answers.delete(id);
+    for (;;) {
+      this.send(packet, target);
+      if (await this.wait(() => this.answers.has(id), retryMs)) break;
+    }
+    const answer = this.answers.get(id);
+    if (answer === undefined) throw new Error(`the answer ${id} was here a moment ago`);
+    return answer;
+  }
+
+  /** Waits until the condition holds after some answer; false when it does not in time. */
+  async wait(condition: () => boolean, limitMs: number): Promise<boolean> {
+    const endMs = Date.now() + limitMs;
+    while (!condition()) {
+      const leftMs = endMs - Date.now();
+      if (leftMs <= 0) return false;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, leftMs);
+        this.#arrived = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    return true;
+  }
+
+  close(): void {
+    this.socket.close();
+  }
+}
+
+/** Asks over TCP, all in one connection, and waits for as many answers. */
+export async function askTcp(packets: readonly Buffer[], target: Target): Promise<Answer[]> {
+  const socket = connect(target.port, target.host);
+  await once(socket, 'connect');
+  for (const packet of packets)
+    socket.write(Buffer.concat([Buffer.from([packet.length >> 8, packet.length & 0xff]), packet]));
+  const answers: Answer[] = [];
+  let pending = Buffer.alloc(0);
+  for await (const chunk of socket) {
+    pending = Buffer.concat([pending, chunk]);
+    while (pending.length >= 2 && pending.length >= 2 + pending.readUInt16BE(0)) {
+      const end = 2 + pending.readUInt16BE(0);
+      answers.push(parse(pending.subarray(2, end)));
+      pending = pending.subarray(end);
+    }
+    if (answers.length === packets.length) break;
+  }
+  socket.destroy();
+  return answers;
+}

@@ -1,0 +1,103 @@
+import { serveZones, ZoneData } from '../../../src/dns/authority/index.ts';
+import { readMasterFile } from '../../../src/dns/authority/masterFile.ts';
+import { type JudgeOptions, type RuleSource, ZoneSeed } from '../../../src/dns/index.ts';
+import { type Guard, type GuardOptions, startGuard } from '../../../src/dns/proxy/index.ts';
+import type { Rule } from '../../../src/rules/index.ts';
+import type { Target } from './dnsClient.ts';
+
+export const ZONE_NAME = 'example.test';
+export const ZONE_TEXT = `$TTL 300
+@ IN SOA ns1 hostmaster ( 1 3600 600 86400 300 )
+@ NS ns1
+ns1 A 192.0.2.1
+www A 192.0.2.80
+www AAAA 2001:db8::80
+mail MX 10 www
+alias CNAME www
+deep.under.here TXT "a text; with a semicolon"
+big TXT ${Array.from({ length: 20 }, (_, i) => `"${String(i).padStart(2, '0')}${'x'.repeat(98)}"`).join(' ')}
+*.users A 192.0.2.99
+sub NS ns1.sub
+ns1.sub A 192.0.2.53
+${Array.from({ length: 200 }, (_, i) => `h${i} A 192.0.2.${i}`).join('\n')}
+`;
+
+export const RULE: Rule = {
+  id: '31c70c65-9f81-4669-94ed-1e1e041e7b06',
+  scope: 'global',
+  name: 'global',
+  mode: 'enabled',
+  profile_sensitivity: 'medium',
+  rate_sensitivity: 'medium',
+  burst_sensitivity: 'medium',
+  created_on: '2026-11-20T10:00:00.000000+00:00',
+  modified_on: '2026-11-20T10:00:00.000000+00:00',
+};
+
+/** Rules that a test changes: what the store of the rules API is in the whole program. */
+export class TestRules implements RuleSource {
+  #rules: readonly Rule[];
+  readonly #listeners = new Set<() => void>();
+
+  constructor(rules: readonly Rule[]) {
+    this.#rules = rules;
+  }
+
+  list(): readonly Rule[] {
+    return this.#rules;
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  set(...rules: readonly Rule[]): void {
+    this.#rules = rules;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+export interface Protected {
+  readonly guard: Guard;
+  readonly rules: TestRules;
+  readonly target: Target;
+  stop(): Promise<void>;
+}
+
+const LOOPBACK = '127.0.0.1';
+
+/** A guard that knows the zone, in front of the given servers or of one that serves it. */
+export async function guardInFront(
+  rule: Partial<Rule> | undefined,
+  options: Partial<Omit<GuardOptions, 'judge'>> & { judge?: Partial<JudgeOptions>; seed?: boolean } = {},
+): Promise<Protected> {
+  const authority = options.servers
+    ? undefined
+    : await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
+  const rules = new TestRules(rule === undefined ? [] : [{ ...RULE, ...rule }]);
+  const guard = await startGuard({
+    place: { region: 'weur', datacenter: 'ams' },
+    listen: [{ host: LOOPBACK, port: 0 }],
+    servers: authority ? [authority] : [],
+    rules,
+    ...options,
+    judge: { profile: { maxNames: 10_000 }, ...options.judge },
+  });
+  if (options.seed ?? true) {
+    const seed = new ZoneSeed(guard.judge, ZONE_NAME, Date.now());
+    for (const { owner, type } of readMasterFile(ZONE_TEXT, ZONE_NAME)) seed.add(owner, type);
+    seed.finish();
+  }
+  const [target] = guard.addresses;
+  if (target === undefined) throw new Error('the guard listens nowhere');
+  return {
+    guard,
+    rules,
+    target,
+    async stop() {
+      await guard.stop();
+      await authority?.stop();
+    },
+  };
+}

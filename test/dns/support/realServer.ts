@@ -1,0 +1,101 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { query, type Target, UdpClient } from './dnsClient.ts';
+
+const LOOPBACK = '127.0.0.1';
+const NSD = '/usr/sbin/nsd';
+
+/** Why a test that needs NSD cannot run here; undefined where it can. */
+export const noNsd: string | undefined = existsSync(NSD)
+  ? undefined
+  : 'NSD is not installed (on Debian: apt-get install nsd)';
+
+export interface RealServer extends Target {
+  /** The file with the zone: `reload` makes the server read it again. */
+  readonly zoneFile: string;
+  reload(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** NSD from the system's package, serving one zone to loopback with transfers allowed. */
+export async function startNsd(zone: string, text: string, { servers = 1 } = {}): Promise<RealServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'floodgate-nsd-'));
+  await chmod(folder, 0o755);
+  const port = await freePort();
+  const zoneFile = join(folder, 'zone');
+  await writeFile(zoneFile, text);
+  const config = join(folder, 'nsd.conf');
+  await writeFile(config, configOf(folder, zone, zoneFile, port, servers));
+  const child = spawn(NSD, ['-d', '-c', config], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  const exited = once(child, 'exit');
+  const address = { host: LOOPBACK, port };
+  await answers(zone, address, child, () => output);
+  return {
+    ...address,
+    zoneFile,
+    async reload() {
+      execFileSync('kill', ['-HUP', String(child.pid)]);
+    },
+    async stop() {
+      child.kill();
+      await exited;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const configOf = (folder: string, zone: string, zoneFile: string, port: number, servers: number): string => `
+server:
+  ip-address: ${LOOPBACK}@${port}
+  server-count: ${servers}
+  username: ""
+  chroot: ""
+  database: ""
+  pidfile: "${folder}/nsd.pid"
+  xfrdfile: "${folder}/xfrd.state"
+  zonelistfile: "${folder}/zone.list"
+  xfrdir: "${folder}"
+  rrl-ratelimit: 0
+  rrl-whitelist-ratelimit: 0
+  minimal-responses: yes
+remote-control:
+  control-enable: no
+zone:
+  name: ${zone}
+  zonefile: ${zoneFile}
+  provide-xfr: ${LOOPBACK} NOKEY
+`;
+
+/** A port that is free over UDP now; NSD cannot be told to take any. */
+export async function freePort(): Promise<number> {
+  const socket = createSocket('udp4').bind(0, LOOPBACK);
+  await once(socket, 'listening');
+  const { port } = socket.address();
+  socket.close();
+  return port;
+}
+
+async function answers(
+  zone: string,
+  target: Target,
+  child: ChildProcess,
+  output: () => string,
+): Promise<void> {
+  const client = await new UdpClient().open();
+  try {
+    while (child.exitCode === null) {
+      client.send(query(zone, 6, 1), target);
+      if (await client.wait(() => client.answers.has(1), 100)) return;
+    }
+  } finally {
+    client.close();
+  }
+  throw new Error(`NSD ended before it answered: ${output()}`);
+}
