@@ -188,8 +188,9 @@ function ofTrace(trace: Trace): Comparable {
     return { ...common, kind: callType.toUpperCase(), from, to, value, input, output, gas };
   }
   const { init, creationMethod = 'create' } = trace.action;
-  const to = failed ? undefined : trace.result?.address; // anvil names the address of a reverted creation, too
-  const output = trace.result?.code;
+  const { result } = trace;
+  const to = result !== null && 'address' in result ? result.address : undefined;
+  const output = result === null ? undefined : 'code' in result ? result.code : result.output;
   return { ...common, kind: creationMethod.toUpperCase(), from, to, value, input: init, output, gas };
 }
 
