@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Config } from '../../config/index.ts';
 import { type DevelopmentChain, startDevelopmentChain } from '../../devchain/index.ts';
-import { type Server, startServer } from '../../server/index.ts';
+import type { Server } from '../../server/index.ts';
 import { addConfigFlags, readConfig } from '../configFlags.ts';
 import { EXAMPLE_ZONE, type ExampleZone, serveExampleZone } from '../exampleZone.ts';
 import { createLogger } from '../logger.ts';
@@ -43,6 +43,8 @@ export function registerDev(program: Command): void {
     let server: Server | undefined;
     try {
       if (chain?.lost) setAsideIndex(config.dataDir);
+      // Loaded here, so that other commands start without the server's libraries.
+      const { startServer } = await import('../../server/index.ts');
       server = await startServer({
         config: { ...withZone(config, zone), upstream: chain ? [chain.url] : config.upstream },
         logger,
