@@ -27,11 +27,21 @@ export function respond(reply: FastifyReply, answer: HttpAnswer, headers: string
     pipe(stream, raw, end);
     return;
   }
-  const body = parts.length === 1 ? (parts[0] ?? EMPTY) : Buffer.concat(parts);
-  headers.push('content-length', String(body.length));
+  if (answer.release !== undefined) raw.once('close', answer.release);
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  headers.push('content-length', String(length));
   raw.writeHead(status, headers);
-  raw.end(body);
+  if (length <= MAX_JOINED_BYTES) {
+    raw.end(parts.length === 1 ? parts[0] : Buffer.concat(parts, length));
+    return;
+  }
+  // Node gathers them into one call to the system.
+  for (const part of parts) raw.write(part);
+  raw.end();
 }
+
+/** Parts of a short answer are sent as one: that is cheaper than a list of them, and a long one is not copied. */
+const MAX_JOINED_BYTES = 4096;
 
 const EMPTY = new Uint8Array();
 

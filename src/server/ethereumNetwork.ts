@@ -60,7 +60,7 @@ export async function startEthereumNetwork(options: EthereumNetworkOptions): Pro
   }).catch((error: unknown) => {
     throw error instanceof ChainMismatchError ? new ConfigError(`network ${name}: ${error.message}`) : error;
   });
-  const store = openTraceStore(options.folder);
+  const store = openTraceStore(options.folder, config.index.cacheBytes);
   const clients = upstream.map((url) => new NodeClient(url));
   const indexer = new Indexer({
     store,

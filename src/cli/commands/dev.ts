@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Config } from '../../config/index.ts';
-import { type DevelopmentChain, startDevelopmentChain } from '../../devchain/index.ts';
+import type { DevelopmentChain } from '../../devchain/index.ts';
 import { type Server, startServer } from '../../server/index.ts';
 import { addConfigFlags, readConfig } from '../configFlags.ts';
 import { EXAMPLE_ZONE, type ExampleZone, serveExampleZone } from '../exampleZone.ts';
@@ -38,7 +38,9 @@ export function registerDev(program: Command): void {
 
     const config: Config = { ...settings, apiToken: settings.apiToken ?? devToken(settings.dataDir) };
     const needsChain = !ownNode && !config.rulesOnly;
-    const chain = needsChain ? await startDevelopmentChain({ dataDir: config.dataDir, logger }) : undefined;
+    const chain = needsChain
+      ? await (await developmentChain()).startDevelopmentChain({ dataDir: config.dataDir, logger })
+      : undefined;
     const zone = config.dns.servers.length === 0 ? await serveExampleZone(config.dataDir) : undefined;
     let server: Server | undefined;
     try {
@@ -72,6 +74,9 @@ function setAsideIndex(dataDir: string): void {
   rmSync(aside, { recursive: true, force: true });
   if (existsSync(index)) renameSync(index, aside);
 }
+
+/** Loaded only here: signing transactions takes memory and start-up time that a server has no use for. */
+const developmentChain = () => import('../../devchain/index.ts');
 
 /** A token that stays the same from run to run, so that a command in the shell's history still works. */
 function devToken(dataDir: string): string {

@@ -3,6 +3,7 @@ import {
   AnswerTooLargeError,
   BlockUnavailableError,
   type Indexer,
+  JsonWriterPool,
   type NodeHeads,
   type TraceStore,
 } from '../../traces/index.ts';
@@ -20,10 +21,11 @@ const NOTHING = Buffer.from('[]');
 
 /** trace_filter, answered from the index (seed 4.4, decisions.md B). */
 export function traceFilter({ store, indexer, maxAnswerBytes }: TraceFilterOptions): Method {
+  const writers = new JsonWriterPool();
   return {
     name: 'trace_filter',
     summary: 'Traces of a range of blocks, by sender and recipient, from the index.',
-    async handle(params) {
+    async handle(params, { mayStream }) {
       const { from, to, ...rest } = readTraceFilterParams(params);
       const heads = await settledHeads(indexer, store, [from, to]);
       const fromBlock = settle(heads, 'fromBlock', from);
@@ -35,7 +37,15 @@ export function traceFilter({ store, indexer, maxAnswerBytes }: TraceFilterOptio
       const filter = { ...rest, fromBlock, toBlock };
       if (store.firstMissing(fromBlock, toBlock) !== undefined)
         await fetchMissing(indexer, fromBlock, toBlock);
-      return inBytes(() => store.filter(filter, maxAnswerBytes));
+      if (!mayStream) return inBytes(() => store.filter(filter, maxAnswerBytes));
+      const json = writers.take();
+      try {
+        const bytes = await inBytes(() => store.filter(filter, maxAnswerBytes, json));
+        return { bytes, release: () => writers.giveBack(json) };
+      } catch (error) {
+        writers.giveBack(json);
+        throw error;
+      }
     },
   };
 }
@@ -117,7 +127,7 @@ async function fetchMissing(indexer: Indexer, fromBlock: number, toBlock: number
   }
 }
 
-async function inBytes(answer: () => Promise<Buffer> | Buffer): Promise<Buffer> {
+async function inBytes(answer: () => Promise<Uint8Array> | Uint8Array): Promise<Uint8Array> {
   try {
     return await answer();
   } catch (error) {
