@@ -86,8 +86,9 @@ export async function startEthereumNetwork(options: EthereumNetworkOptions): Pro
       })),
     notReady() {
       const { lagBlocks, failure } = indexer.status();
-      if (lagBlocks === undefined)
-        return `the node has not answered yet${failure === undefined ? '' : `: ${failure}`}`;
+      // How far behind the index is cannot be told while the node cannot be followed.
+      if (failure !== undefined) return `indexing waits: ${failure}`;
+      if (lagBlocks === undefined) return 'the node has not answered yet';
       if (lagBlocks > MAX_READY_LAG_BLOCKS) return `the index is ${lagBlocks} blocks behind the node`;
       return undefined;
     },

@@ -9,7 +9,7 @@ import {
 } from '../../traces/index.ts';
 import type { Method } from '../method.ts';
 import type { BlockBound } from './blockTag.ts';
-import { checkRange, readTraceFilterParams } from './params.ts';
+import { checkOrder, checkWidth, readTraceFilterParams } from './params.ts';
 
 export interface TraceFilterOptions {
   readonly store: TraceStore;
@@ -30,8 +30,9 @@ export function traceFilter({ store, indexer, maxAnswerBytes }: TraceFilterOptio
       const heads = await settledHeads(indexer, store, [from, to]);
       const fromBlock = settle(heads, 'fromBlock', from);
       const toBlock = settle(heads, 'toBlock', to);
-      checkRange(fromBlock, toBlock);
+      checkWidth(fromBlock, toBlock);
       checkHead(heads, fromBlock, toBlock);
+      checkOrder(fromBlock, toBlock);
       if (rest.count === 0) return NOTHING;
 
       const filter = { ...rest, fromBlock, toBlock };
