@@ -23,8 +23,9 @@ export async function followRules(
     // A list that was asked for earlier may come later: the last asked for is the newest.
     if (turn !== wanted) return;
     // What was decided until now was decided under the old rule.
-    seen.note();
-    judge.setRule(rule, Date.now());
+    const nowMs = Date.now();
+    seen.note(nowMs);
+    judge.setRule(rule, nowMs);
   };
   const reload = (): void => {
     clearTimeout(retry);

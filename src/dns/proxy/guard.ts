@@ -103,7 +103,7 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
       seeding.stop();
       await Promise.all(listeners.flatMap(({ front, relay }) => [front.close(), relay.close()]));
       backends.close();
-      await keep(seen.flush());
+      await keep(seen.flush(Date.now()));
       await saveAtEnd();
     },
   };

@@ -13,7 +13,7 @@ export function registerDnsMetrics(guard: Guard, registry: Registry): void {
     registers,
     collect() {
       this.reset();
-      guard.seen.note();
+      guard.seen.note(Date.now());
       for (const [rule, counts] of guard.seen.totals)
         for (const [number, queries] of counts.entries()) {
           const verdict = number as Verdict; // an index of the table of verdicts
