@@ -80,6 +80,20 @@ export interface Flood {
   stop(): Promise<number>;
 }
 
+/** So many sources with one query a second each. */
+export async function floodOfSources(port: number, sources: number): Promise<Flood> {
+  const child = fork(here('manySources.js'), [port, sources].map(String));
+  await once(child, 'message');
+  return {
+    async stop() {
+      const exited = once(child, 'exit');
+      child.disconnect();
+      await exited;
+      return sources;
+    },
+  };
+}
+
 /** Sends without waiting for anybody: a query that is not answered within a tenth of a second is forgotten. */
 export function flood(port: number, queries: string, perSecond?: number): Flood {
   const rate = perSecond === undefined ? [] : ['-Q', String(perSecond)];
