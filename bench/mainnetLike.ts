@@ -91,6 +91,7 @@ export class MainnetLike {
       parentHash: this.#parent,
       timestamp: `0x${(1_700_000_000 + 12 * number).toString(16)}`,
       gasLimit: '0x1c9c380',
+      gasUsed: '0xe4e1c0',
       transactions,
       uncles: [],
     };

@@ -2,9 +2,17 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { ConfigError } from '../config/index.ts';
-import { DataDirInUseError } from '../server/index.ts';
+import { ApiFailure } from '../rules/client/index.ts';
+import { StoreUnavailable } from '../rules/index.ts';
+import { RuleFileError } from '../rules/plan/index.ts';
+import { DataDirInUseError, DataDirUnusableError } from '../server/index.ts';
+import { registerAudit } from './commands/audit.ts';
 import { registerDev } from './commands/dev.ts';
+import { registerRules } from './commands/rules.ts';
 import { registerStart } from './commands/start.ts';
+import { registerToken } from './commands/token.ts';
+import { OperatorError } from './operatorError.ts';
+import { endWithReader, flushOutput } from './print.ts';
 
 /** Wrong usage or configuration, as against a failure while running (1). */
 const EXIT_CODE_USAGE = 64;
@@ -28,7 +36,11 @@ const program = new Command('floodgate')
 
 registerStart(program);
 registerDev(program);
+registerRules(program);
+registerToken(program);
+registerAudit(program);
 
+endWithReader();
 try {
   await program.parseAsync();
 } catch (error) {
@@ -36,10 +48,20 @@ try {
   if (!isOperators(error) && error instanceof Error) process.stderr.write(`${error.stack}\n`);
   process.exitCode = error instanceof ConfigError ? EXIT_CODE_USAGE : 1;
 }
+await flushOutput();
 // What is still open (a stuck socket, a timer of a library) must not keep a stopped program alive.
 process.exit();
 
 /** Errors that the operator mends: their message says all. */
 function isOperators(error: unknown): boolean {
-  return error instanceof ConfigError || error instanceof DataDirInUseError;
+  const kinds = [
+    ConfigError,
+    DataDirInUseError,
+    DataDirUnusableError,
+    OperatorError,
+    StoreUnavailable,
+    ApiFailure,
+    RuleFileError,
+  ];
+  return kinds.some((kind) => error instanceof kind);
 }

@@ -62,6 +62,28 @@ const Index = Type.Object(
   { additionalProperties: false },
 );
 
+const Rules = Type.Object(
+  {
+    rateLimitRequests: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000_000,
+        unit: 'requests',
+        description:
+          'Requests to the rules API that one token may send in a window. Left out: as many as it wants.',
+      }),
+    ),
+    rateLimitWindowSeconds: Type.Integer({
+      minimum: 1,
+      maximum: 86_400,
+      default: 300,
+      unit: 'seconds',
+      description: 'How long a window of the rate limit is.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
 const DAY_MINUTES = 1440;
 
 /** An address and a port: `192.0.2.1:53`, `[2001:db8::1]:53`. */
@@ -193,6 +215,7 @@ export const ConfigSchema = Type.Object(
       description: 'How long a stop waits for requests that run.',
     }),
     log: Log,
+    rules: Rules,
     gateway: Gateway,
     index: Index,
     dns: Dns,

@@ -3,9 +3,9 @@
  * carry a program for the contract that it calls. So any tree of calls is one transaction's calldata.
  * The same code is its constructor: there it carries out the program that follows the code.
  *
- * An action is two words and its data:
+ * An action is forty bytes and its data:
  *
- *   | kind 1 | flags 1 | target 20 | gas 4 | size 3 | 3 unused |  value 32  |  data (size)  |
+ *   | kind 1 | flags 1 | target 20 | gas 4 | size 3 | value 11 | data (size) |
  */
 import type { Address, Data } from '../traces/trace.ts';
 import { assemble, at, type Code, jump, jumpIf, label, mark, op, type Value } from './assemble.ts';
@@ -50,7 +50,9 @@ export interface Action {
 const FLAGS = { self: 1, created: 2 } as const;
 /** More gas than a block has: a call with it gets all there is (EIP-150). */
 const ALL_GAS = 0xffff_ffff;
-const HEADER_BYTES = 64;
+const HEADER_BYTES = 40;
+const WORD_BYTES = 32;
+const VALUE_BYTES = 11;
 
 /** The calldata that makes an Actor carry out `actions`. */
 export function program(...actions: readonly Action[]): Data {
@@ -67,13 +69,17 @@ function encode({ kind, target, value = 0n, gas = ALL_GAS, data = '0x' as Data }
     address,
     hex(gas, 4),
     hex(body.length / 2, 3),
-    hex(0, 3),
-    hex(value, 32),
+    hex(value, VALUE_BYTES),
     body,
   ].join('');
 }
 
-const hex = (value: number | bigint, bytes: number): string => value.toString(16).padStart(bytes * 2, '0');
+function hex(value: number | bigint, bytes: number): string {
+  const digits = value.toString(16).padStart(bytes * 2, '0');
+  if (value < 0 || digits.length > bytes * 2)
+    throw new RangeError(`program: ${value} does not fit into ${bytes} bytes of an action`);
+  return digits;
+}
 
 /** Where the interpreter keeps its variables in memory, a word each, and the program after them. */
 const NEXT = 0x00;
@@ -90,9 +96,11 @@ const PROGRAM = 0x140;
 
 const get = (variable: number): Code => op('MLOAD', { offset: variable });
 const set = (variable: number, value: Value): Code => op('MSTORE', { offset: variable, value });
-/** The `bytes` of the header that end `after` bytes before its end. */
+/** The last `bytes` of a word. */
+const last = (bytes: number, word: Code): Code => op('AND', { a: (1n << BigInt(bytes * 8)) - 1n, b: word });
+/** The `bytes` of the header's first word that end `after` bytes before its end. */
 const field = (bytes: number, after: number): Code =>
-  op('AND', { a: (1n << BigInt(bytes * 8)) - 1n, b: op('SHR', { bits: after * 8, value: get(HEADER) }) });
+  last(bytes, op('SHR', { bits: after * 8, value: get(HEADER) }));
 
 const data = { offset: get(DATA), size: get(SIZE) };
 const input = { inOffset: get(DATA), inSize: get(SIZE), outOffset: 0, outSize: 0 };
@@ -135,7 +143,10 @@ export const ACTOR: Data = assemble([
   set(NEXT, PROGRAM),
   label('next'),
   set(HEADER, op('MLOAD', { offset: get(NEXT) })),
-  set(VALUE, op('MLOAD', { offset: op('ADD', { a: get(NEXT), b: 32 }) })),
+  set(
+    VALUE,
+    last(VALUE_BYTES, op('MLOAD', { offset: op('ADD', { a: get(NEXT), b: HEADER_BYTES - WORD_BYTES }) })),
+  ),
   set(DATA, op('ADD', { a: get(NEXT), b: HEADER_BYTES })),
   set(SIZE, field(3, 3)),
   set(NEXT, op('ADD', { a: get(DATA), b: get(SIZE) })),

@@ -29,8 +29,8 @@ const ENDS: readonly ActionKind[] = [
 ];
 const TYPES: readonly TransactionType[] = ['legacy', 'eip2930', 'eip1559', 'eip1559'];
 
-/** Init codes of a few bytes, which keep blocks small: no code, code of one byte, and five ways to fail. */
-const SMALL_INITS = ['', '00', '60015ff3', 'fe', '5ffd', '5f56', '60ef5f5360015ff3', '6160015ff3'];
+/** Init codes of a few bytes, which keep blocks small: no code, code of one byte, and four ways to fail. */
+const SMALL_INITS = ['', '00', '60015ff3', 'fe', '5ffd', '5f56', '60ef5f5360015ff3'];
 
 /** The transactions of one block: transfers, creations and random trees of calls, from one source of chance. */
 export function improvise(random: Random): Transaction[] {
@@ -71,7 +71,7 @@ function someEnd(random: Random): Action {
 }
 
 function someInit(random: Random, depth: number): Data {
-  if (depth <= 0 || random.chance(0.6)) return `0x${random.pick(SMALL_INITS)}` as Data; // hex of whole bytes
+  if (depth <= 0 || random.chance(0.75)) return `0x${random.pick(SMALL_INITS)}` as Data; // hex of whole bytes
   const actions = someActions(random, depth - 1);
   return random.chance(0.7) ? deploying(...actions) : constructing(...actions);
 }

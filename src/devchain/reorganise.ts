@@ -1,9 +1,10 @@
 import type { Quantity } from '../traces/trace.ts';
 import { connect } from './node.ts';
+import { KEPT_STATES } from './startAnvil.ts';
 import { createTraffic, type TrafficBlock } from './traffic.ts';
 
-/** anvil keeps fewer states than this for certain; deeper reorganisations it may refuse. */
-export const DEEPEST_REORGANISATION = 200;
+/** The state of the block below must still be there. */
+const DEEPEST = KEPT_STATES - 2;
 
 /**
  * Replaces the node's last `depth` blocks by as many others, and answers these. The old blocks, their hashes and
@@ -20,10 +21,8 @@ export async function reorganise(options: {
   const { url, depth, seed } = options;
   const node = connect(url);
   const height = Number(await node.call<Quantity>('eth_blockNumber'));
-  if (!Number.isInteger(depth) || depth < 1 || depth > Math.min(height, DEEPEST_REORGANISATION))
-    throw new RangeError(
-      `reorganise: depth is ${depth}; it must be from 1 to ${Math.min(height, DEEPEST_REORGANISATION)}`,
-    );
+  if (!Number.isInteger(depth) || depth < 1 || depth > Math.min(height, DEEPEST))
+    throw new RangeError(`reorganise: depth is ${depth}; it must be from 1 to ${Math.min(height, DEEPEST)}`);
   await node.call('anvil_rollback', depth);
   // A pace of its own makes every new block differ from the old one, even where both hold the same transactions.
   const traffic = await createTraffic({ url, seed, blockSeconds: SECONDS_BETWEEN_NEW_BLOCKS });

@@ -3,10 +3,13 @@ import { rename } from 'node:fs/promises';
 import { anvilBinary } from './anvilBinary.ts';
 import { connect } from './node.ts';
 import { type Exit, startProcess } from './nodeProcess.ts';
-import { saveState } from './stateFile.ts';
+import { keepState, notSaved } from './stateFile.ts';
 
-/** What a kill can cost: the blocks of this time. At a block a second, fewer than the 64 that are not final. */
-const SAVE_INTERVAL_MS = 30_000;
+/**
+ * The states that anvil keeps, one a block: reorganisations reach back as far, and so do balances and calls. More would
+ * take a megabyte a block from memory in a chain of thousands, or go to a folder of anvil's own choosing.
+ */
+export const KEPT_STATES = 128;
 /** The line that anvil prints once it listens. */
 const LISTENING = /^Listening on (\S+)$/;
 
@@ -50,9 +53,12 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   try {
     return await launch(options, log, false);
   } catch (reason) {
-    const anvil = await launch(options, log, true).catch(() => Promise.reject(reason)); // not the state's fault
     const aside = `${statePath}.unreadable`;
     await rename(statePath, aside);
+    const anvil = await launch(options, log, true).catch(async () => {
+      await rename(aside, statePath); // it does not start without it either: not the state's fault
+      throw reason;
+    });
     log(
       `the development chain's state could not be read and was moved to ${aside}; it starts afresh: ${reason}`,
     );
@@ -64,29 +70,24 @@ async function launch(options: AnvilOptions, log: (line: string) => void, fresh:
   const { statePath, blockTimeMs, extraArgs = [] } = options;
   const mining = blockTimeMs === undefined ? ['--no-mining'] : ['--block-time', String(blockTimeMs / 1_000)];
   const state = fresh || statePath === undefined ? [] : ['--load-state', statePath];
-  // Arrival decides the order in a block, and no state leaves memory for a folder of anvil's own choosing.
-  const fixed = ['--host', '127.0.0.1', '--port', '0', '--order', 'fifo', '--max-persisted-states', '0'];
+  // Arrival decides the order in a block.
+  const fixed = [
+    ...['--host', '127.0.0.1', '--port', '0', '--order', 'fifo'],
+    ...['--prune-history', String(KEPT_STATES)],
+  ];
   const args = [...fixed, ...mining, ...state, ...extraArgs];
   const child = await startProcess({ name: 'anvil', file: anvilBinary(), args, ready: LISTENING });
   const { pid, exited } = child;
   const url = `http://${child.match}`;
   const node = connect(url);
 
-  let saving: Promise<void> = Promise.resolve();
-  const save = (): Promise<void> => {
-    if (statePath === undefined) return Promise.resolve();
-    saving = saving.catch(() => {}).then(() => saveState(node, statePath));
-    return saving;
-  };
-  const timer = setInterval(() => {
-    save().catch((error) => log(`the development chain could not be saved: ${error}`));
-  }, SAVE_INTERVAL_MS).unref();
-  exited.finally(() => clearInterval(timer));
+  const keeper = statePath === undefined ? undefined : keepState({ node, path: statePath, log });
+  exited.finally(() => keeper?.close());
 
+  const save = async (): Promise<void> => keeper?.save();
   const end = async (): Promise<void> => {
-    clearInterval(timer);
-    if (child.runs())
-      await save().catch((error) => log(`the development chain could not be saved: ${error}`));
+    keeper?.close();
+    if (child.runs()) await save().catch((error) => log(notSaved(error)));
     await child.stop();
   };
   let stopped: Promise<void> | undefined;

@@ -6,6 +6,11 @@ export class DataDirInUseError extends Error {
   override readonly name = 'DataDirInUseError';
 }
 
+/** The data folder cannot be written: it is read-only, full, someone else's, or no folder. */
+export class DataDirUnusableError extends Error {
+  override readonly name = 'DataDirUnusableError';
+}
+
 /** Who holds a lock: a process id alone may have been given to another process since. */
 interface Holder {
   readonly pid: number;
@@ -19,13 +24,21 @@ const MAX_ATTEMPTS = 5;
 
 /**
  * Makes the data folder this process's own until `release`; the folder is made where it is missing. A lock that a
- * killed process left behind is taken over. Throws DataDirInUseError where a running process holds it.
+ * killed process left behind is taken over. Throws DataDirInUseError where a running process holds it,
+ * DataDirUnusableError where it cannot be written.
  */
 export function lockDataDir(dataDir: string): { release(): void } {
-  mkdirSync(dataDir, { recursive: true });
   const file = join(dataDir, LOCK_FILE);
   const mine = `${file}.${process.pid}`;
-  writeFileSync(mine, JSON.stringify({ pid: process.pid, started: startOf(process.pid) } satisfies Holder));
+  try {
+    mkdirSync(dataDir, { recursive: true });
+    writeFileSync(mine, JSON.stringify({ pid: process.pid, started: startOf(process.pid) } satisfies Holder));
+  } catch (error) {
+    throw new DataDirUnusableError(
+      `the data folder ${dataDir} cannot be written: ${error instanceof Error ? error.message : error}. ` +
+        'Give it back its rights and its room, or choose another one with --data-dir',
+    );
+  }
   try {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       if (tryLink(mine, file)) return { release: () => rmSync(file, { force: true }) };

@@ -1,2 +1,2 @@
-export { DataDirInUseError } from './dataDirLock.ts';
+export { DataDirInUseError, DataDirUnusableError } from './dataDirLock.ts';
 export { type Server, type ServerOptions, startServer } from './startServer.ts';

@@ -7,7 +7,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Config } from '../config/index.ts';
 import { GatewayMetrics, gateway } from '../gateway/index.ts';
 import { createListener, operations, type Readiness } from '../http/index.ts';
-import { rulesApi, sendBadUrl } from '../rules/api/index.ts';
+import { type RateLimit, rulesApi, sendBadUrl } from '../rules/api/index.ts';
 import { openRulesStorage } from '../storage/lmdb/rulesStorage.ts';
 import { lockDataDir } from './dataDirLock.ts';
 import { type Dns, startDns } from './dns.ts';
@@ -82,6 +82,7 @@ export async function startServer({ config, logger }: ServerOptions): Promise<Se
       tokens: storage.tokens,
       analytics: dns?.analytics,
       configuredTokens: config.apiToken === undefined ? [] : [config.apiToken],
+      rateLimit: rateLimitOf(config),
     });
     if (ethereum !== undefined)
       await listener.register(gateway, {
@@ -107,4 +108,9 @@ export async function startServer({ config, logger }: ServerOptions): Promise<Se
     await takeDown();
     throw error;
   }
+}
+
+function rateLimitOf({ rules }: Config): RateLimit | undefined {
+  if (rules.rateLimitRequests === undefined) return undefined;
+  return { requests: rules.rateLimitRequests, windowSeconds: rules.rateLimitWindowSeconds };
 }

@@ -16,8 +16,9 @@ export function partiesOf(trace: Trace): Parties {
     case 'call':
       return { from: trace.action.from, to: trace.action.to };
     case 'create': {
-      const created = trace.error === undefined ? trace.result?.address : undefined;
-      return { from: trace.action.from, to: created ?? null };
+      const { result } = trace;
+      const isCreated = trace.error === undefined && result !== null && 'address' in result;
+      return { from: trace.action.from, to: isCreated ? result.address : null };
     }
     case 'suicide':
       return { from: trace.action.address, to: trace.action.refundAddress };

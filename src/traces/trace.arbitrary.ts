@@ -76,18 +76,16 @@ const anyCreate = () =>
     .tuple(
       optional('creationMethod', fc.constantFrom('create', 'create2')),
       fc.record({ from: anyAddress(), gas: anyQuantity(), init: anyData(), value: anyQuantity() }),
-      optional('address', anyAddress()),
-      outcome(fc.record({ code: anyData(), gasUsed: anyQuantity() })),
+      outcome(
+        fc.oneof(
+          fc.record({ address: anyAddress(), code: anyData(), gasUsed: anyQuantity() }),
+          fc.record({ gasUsed: anyQuantity(), output: anyData() }),
+        ),
+      ),
       inTransaction(),
     )
-    .map(([method, action, address, end, place]) =>
-      inOrder({
-        action: { ...method, ...action },
-        ...end,
-        ...(end.result && { result: { ...address, ...end.result } }),
-        ...place,
-        type: 'create',
-      }),
+    .map(([method, action, end, place]) =>
+      inOrder({ action: { ...method, ...action }, ...end, ...place, type: 'create' }),
     );
 
 const anySuicide = () =>

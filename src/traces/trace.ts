@@ -56,9 +56,9 @@ export interface CreateAction {
   readonly value: Quantity;
 }
 
-/** A created contract; a reverted creation keeps `code` (the revert data) and has no `address`. */
+/** A created contract. */
 export interface CreateResult {
-  readonly address?: Address;
+  readonly address: Address;
   readonly code: Data;
   readonly gasUsed: Quantity;
 }
@@ -86,7 +86,8 @@ export interface CallTrace extends Placement {
 export interface CreateTrace extends Placement {
   readonly type: 'create';
   readonly action: CreateAction;
-  readonly result: CreateResult | null;
+  /** A reverted creation has no contract: it gives back what a reverted call does (the trace draft). */
+  readonly result: CreateResult | CallResult | null;
   readonly error?: string;
 }
 

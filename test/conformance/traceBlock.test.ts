@@ -78,6 +78,16 @@ describe('trace_block of recorded mainnet blocks', () => {
     expect(traces).toBeGreaterThan(9_000);
   });
 
+  it('keeps Erigon answers to trace_transaction likewise', (context) => {
+    let transactions = 0;
+    for (const { file, result } of erigonExchanges(context, 'trace_transaction')) {
+      if (!Array.isArray(result)) continue;
+      expect(JSON.stringify(parseTraceBlock(structuredClone(result))), file).toBe(normalised(result));
+      transactions++;
+    }
+    expect(transactions).toBeGreaterThan(40);
+  });
+
   it('keeps Parity answers as they are', (context) => {
     let traces = 0;
     for (const { file, json } of recordedFiles(context, 'ethereum-etl', 'web3_response.trace_block')) {

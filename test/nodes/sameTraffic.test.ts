@@ -1,8 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  checkBlock,
+  forkScheduleOf,
+  fromCallTracer,
+  fromFlatCallTracer,
+  parseHeader,
+  parseTraceBlock,
+  parseTransactions,
+} from '../../src/traces/convert/index.ts';
 import type { Trace } from '../../src/traces/trace.ts';
 import { type Anvil, SCRIPT_BLOCKS, startAnvil } from '../support/anvil.ts';
 import { type Geth, gethBinary, NO_GETH, startGeth } from '../support/geth.ts';
-import { type SameTraffic, sameTraffic } from './sameTraffic.ts';
+import { type GethBlock, type SameTraffic, sameTraffic } from './sameTraffic.ts';
 
 /** A frame of geth's callTracer. */
 interface Frame {
@@ -58,7 +67,95 @@ describe.skipIf(binary === undefined)(`anvil and geth, sent the same${binary ? '
     const right = ({ transaction }: Comparable) => !WRONG_IN_ANVIL.has(same.about.get(transaction) ?? '');
     expect(geth.filter(right)).toEqual(anvil.filter(right));
   });
+
+  describe.each([
+    ['callTracer', fromCallTracer, ({ callTracer }: GethBlock) => callTracer],
+    ['flatCallTracer', fromFlatCallTracer, ({ flatCallTracer }: GethBlock) => flatCallTracer],
+  ] as const)("index to the same traces from anvil's trace_block and geth's %s", (_, convert, answerOf) => {
+    let anvil: Trace[];
+    let geth: Trace[];
+
+    beforeAll(() => {
+      anvil = same.anvil.flatMap(({ block, traceBlock }) => {
+        const traces = parseTraceBlock(structuredClone(traceBlock));
+        checkBlock(parseHeader(block), traces);
+        return traces;
+      });
+      geth = same.geth.flatMap((answers) => {
+        const header = parseHeader(answers.block);
+        const answer = structuredClone(answerOf(answers));
+        const traces = convert(
+          header,
+          parseTransactions(answers.block),
+          answer,
+          forkScheduleOf(DEVELOPMENT_CHAIN),
+        );
+        checkBlock(header, traces);
+        return traces;
+      });
+    });
+
+    test('but for the block, the gas that a root used, and the names of failures', () => {
+      const right = ({ transactionHash }: Trace) =>
+        !WRONG_IN_ANVIL.has(same.about.get(transactionHash ?? '') ?? '');
+      expect(geth.filter(right).map(bare)).toEqual(anvil.filter(right).map(bare));
+    });
+
+    test('the gas that a root used is exact, and never too high where gas was refunded or a floor decided', () => {
+      const receipts = new Map(
+        same.anvil.flatMap((block) => block.receipts).map((receipt) => [receipt.transactionHash, receipt]),
+      );
+      const limits = new Map(
+        same.anvil.flatMap(({ block }) => block.transactions).map(({ hash, gas }) => [hash, gas]),
+      );
+      const ofGeth = new Map(geth.filter(isRoot).map((root) => [root.transactionHash, gasUsed(root)]));
+      let exact = 0;
+      for (const root of anvil.filter(isRoot)) {
+        const used = gasUsed(root);
+        const converted = ofGeth.get(root.transactionHash);
+        if (used === undefined || converted === undefined) continue; // failed: all of it is gone, none is named
+        const hash = root.transactionHash ?? '';
+        const intrinsic = BigInt(limits.get(hash) ?? 0) - BigInt(root.action.gas);
+        const isPlain = BigInt(receipts.get(hash)?.gasUsed ?? 0) - intrinsic === used;
+        if (isPlain) expect(converted).toBe(used);
+        else expect(converted).toBeLessThanOrEqual(used);
+        if (isPlain) exact++;
+      }
+      expect(exact).toBeGreaterThan(100);
+    });
+
+    test('the names of failures are the same, where both nodes tell the same failures apart', () => {
+      const names = new Map(anvil.map((trace) => [placeOf(trace), errorOf(trace)]));
+      const differ = geth
+        .map((trace) => [names.get(placeOf(trace)), errorOf(trace)] as const)
+        .filter(([ofAnvil, ofGeth]) => ofAnvil !== ofGeth)
+        .filter(([ofAnvil, ofGeth]) => !TOLD_APART_BY_ONE.has(`${ofAnvil}, ${ofGeth}`))
+        .filter(([ofAnvil]) => ofAnvil !== 'Built-in failed'); // geth says what the precompile said
+      expect(differ).toEqual([]);
+    });
+  });
 });
+
+/** anvil's chain id, which geth's genesis has too. */
+const DEVELOPMENT_CHAIN = 31_337;
+
+/** anvil's name and geth's: geth takes the gas for a change of state first, then sees that it is not allowed. */
+const TOLD_APART_BY_ONE = new Set(['Mutable Call In Static Context, Out of gas']);
+
+type Root = Extract<Trace, { readonly type: 'call' | 'create' }>;
+const isRoot = (trace: Trace): trace is Root =>
+  (trace.type === 'call' || trace.type === 'create') && trace.traceAddress.length === 0;
+const gasUsed = (root: Root) => (root.result ? BigInt(root.result.gasUsed) : undefined);
+const errorOf = (trace: Trace) => ('error' in trace ? trace.error : undefined);
+const placeOf = ({ transactionHash, traceAddress }: Trace) => `${transactionHash} ${traceAddress.join(' ')}`;
+
+/** A trace without what the nodes cannot agree on: where its block is, how a failure is called, what a root used. */
+function bare(trace: Trace): object {
+  const { blockHash, blockNumber, transactionPosition, ...rest } = trace;
+  const failed = 'error' in trace ? { error: 'failed' } : {};
+  const result = isRoot(trace) && trace.result ? { result: { ...trace.result, gasUsed: 'of a root' } } : {};
+  return { ...rest, ...failed, ...result };
+}
 
 /** What both nodes say of a frame. The root's gas is not among it: geth counts what the transaction itself costs. */
 interface Comparable {
@@ -91,8 +188,10 @@ function ofTrace(trace: Trace): Comparable {
     return { ...common, kind: callType.toUpperCase(), from, to, value, input, output, gas };
   }
   const { init, creationMethod = 'create' } = trace.action;
-  const to = failed ? undefined : trace.result?.address; // anvil names the address of a reverted creation, too
-  const output = trace.result?.code;
+  // As anvil sends it: a reverted creation has the address that would have been, and its output as code.
+  const created = trace.result && 'code' in trace.result ? trace.result : undefined;
+  const to = failed ? undefined : created?.address;
+  const output = created?.code;
   return { ...common, kind: creationMethod.toUpperCase(), from, to, value, input: init, output, gas };
 }
 

@@ -76,28 +76,34 @@ describe('the official client', () => {
     const key = { 'idempotency-key': 'client-key' };
     await client().post(rules('client-2'), { body: newRule, headers: key });
     const other = { ...newRule, mode: 'disabled' };
-    const cases: [Promise<unknown>, new (...parameters: never[]) => Error, number, number][] = [
-      [client().post(rules('a'), { body: {} }), Cloudflare.BadRequestError, 400, 10001],
-      [client('wrong').get(rules('a')), Cloudflare.AuthenticationError, 401, 10000],
-      [client().get(missing), Cloudflare.NotFoundError, 404, 7003],
-      [client().get('/zones'), Cloudflare.NotFoundError, 404, 7000],
-      [client().put(rules('a'), { body: {} }), Cloudflare.APIError, 405, 10405],
+    // Sent one after the other: a rejection that nobody awaits yet would count as unhandled.
+    const cases: [() => Promise<unknown>, new (...parameters: never[]) => Error, number, number][] = [
+      [() => client().post(rules('a'), { body: {} }), Cloudflare.BadRequestError, 400, 10001],
+      [() => client('wrong').get(rules('a')), Cloudflare.AuthenticationError, 401, 10000],
+      [() => client().get(missing), Cloudflare.NotFoundError, 404, 7003],
+      [() => client().get('/zones'), Cloudflare.NotFoundError, 404, 7000],
+      [() => client().put(rules('a'), { body: {} }), Cloudflare.APIError, 405, 10405],
       [
-        client().patch(single, { body: { mode: 'disabled' }, headers: ifMatch }),
+        () => client().patch(single, { body: { mode: 'disabled' }, headers: ifMatch }),
         Cloudflare.APIError,
         412,
         10412,
       ],
-      [client().post(rules('a'), { body: { name: 'x'.repeat(70_000) } }), Cloudflare.APIError, 413, 10413],
       [
-        client().post(rules('client-2'), { body: other, headers: key }),
+        () => client().post(rules('a'), { body: { name: 'x'.repeat(70_000) } }),
+        Cloudflare.APIError,
+        413,
+        10413,
+      ],
+      [
+        () => client().post(rules('client-2'), { body: other, headers: key }),
         Cloudflare.UnprocessableEntityError,
         422,
         10422,
       ],
     ];
-    for (const [promise, expectedClass, status, code] of cases) {
-      const error = await promise.then(
+    for (const [send, expectedClass, status, code] of cases) {
+      const error = await send().then(
         () => undefined,
         (reason: unknown) => reason,
       );

@@ -1,10 +1,10 @@
-import type { Reporter, TestCase } from 'vitest/node';
+import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
 /** Prints what was skipped, with the reason where the test gave one, and the plain closing line that CI reads. */
 export default class ClosingLine implements Reporter {
   readonly #counts = { passed: 0, failed: 0, skipped: 0 };
   readonly #skipped = new Set<string>();
-  #brokenModules = 0;
+  #broken = 0;
 
   onTestCaseResult(test: TestCase): void {
     const result = test.result();
@@ -14,12 +14,13 @@ export default class ClosingLine implements Reporter {
       this.#skipped.add(result.note ? `${test.fullName}: ${result.note}` : test.fullName);
   }
 
-  onTestRunEnd(
-    modules: ReadonlyArray<{ errors(): ReadonlyArray<unknown> }>,
-    errors: ReadonlyArray<unknown>,
-  ): void {
-    for (const module of modules) if (module.errors().length > 0) this.#brokenModules++;
-    const failed = this.#counts.failed + this.#brokenModules + errors.length;
+  onTestRunEnd(modules: ReadonlyArray<TestModule>, errors: ReadonlyArray<unknown>): void {
+    for (const module of modules) {
+      // A hook that fails breaks its describe: vitest reports the tests in it as skipped.
+      for (const part of [module, ...module.children.allSuites()])
+        if (part.errors().length > 0) this.#broken++;
+    }
+    const failed = this.#counts.failed + this.#broken + errors.length;
     const lines = [...this.#skipped].map((name) => `skipped: ${name}`);
     process.stdout.write(`\n${[...lines, `${this.#counts.passed} passed, ${failed} failed`].join('\n')}\n`);
   }

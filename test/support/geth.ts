@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { ACCOUNTS } from '../../src/devchain/accounts.ts';
-import { type Node, startProcess } from '../../src/devchain/index.ts';
+import { type Node, NodeError, startProcess } from '../../src/devchain/index.ts';
 
 /** What anvil gives each of its accounts, in wei. */
 const BALANCE = `0x${(10_000n * 10n ** 18n).toString(16)}`;
@@ -76,7 +76,19 @@ async function genesisWithAccounts(): Promise<object> {
 
 /** Resolves when a transaction is in a block. */
 export async function mined(node: Node, hash: string): Promise<void> {
-  while ((await node.call('eth_getTransactionReceipt', hash)) === null) await pause(POLL_MS);
+  while (!(await hasReceipt(node, hash))) await pause(POLL_MS);
+}
+
+/** A geth that has just started cannot tell yet: it answers that its index of transactions is being built. */
+const STILL_INDEXING = /indexing is in progress/;
+
+async function hasReceipt(node: Node, hash: string): Promise<boolean> {
+  try {
+    return (await node.call('eth_getTransactionReceipt', hash)) !== null;
+  } catch (error) {
+    if (error instanceof NodeError && STILL_INDEXING.test(error.message)) return false;
+    throw error;
+  }
 }
 
 /** The layout that keeps every state for as long as the test runs. */

@@ -28,7 +28,8 @@ function senderOf(trace: Trace): string | undefined {
 
 function recipientOf(trace: Trace): string | undefined {
   if (trace.type === 'call') return trace.action.to;
-  if (trace.type === 'create') return trace.error === undefined ? trace.result?.address : undefined;
+  if (trace.type === 'create')
+    return trace.result && 'address' in trace.result && !trace.error ? trace.result.address : undefined;
   if (trace.type === 'suicide') return trace.action.refundAddress;
   return trace.action.author;
 }

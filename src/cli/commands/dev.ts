@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Config } from '../../config/index.ts';
@@ -42,6 +42,7 @@ export function registerDev(program: Command): void {
     const zone = config.dns.servers.length === 0 ? await serveExampleZone(config.dataDir) : undefined;
     let server: Server | undefined;
     try {
+      if (chain?.lost) setAsideIndex(config.dataDir);
       server = await startServer({
         config: { ...withZone(config, zone), upstream: chain ? [chain.url] : config.upstream },
         logger,
@@ -62,6 +63,14 @@ function withZone(config: Config, zone: ExampleZone | undefined): Config {
   if (zone === undefined) return config;
   const servers = [`${zone.server.host}:${zone.server.port}`];
   return { ...config, dns: { ...config.dns, servers, zones: [`${EXAMPLE_ZONE}=${zone.file}`] } };
+}
+
+/** The index of a development chain that is no more; the new chain gets a new one. */
+function setAsideIndex(dataDir: string): void {
+  const index = join(dataDir, 'traces');
+  const aside = `${index}.unreadable`;
+  rmSync(aside, { recursive: true, force: true });
+  if (existsSync(index)) renameSync(index, aside);
 }
 
 /** A token that stays the same from run to run, so that a command in the shell's history still works. */

@@ -10,12 +10,13 @@ import {
   type Token,
   wallClock,
 } from '../../rules/index.ts';
+import { OperatorError } from '../operatorError.ts';
+import { print } from '../print.ts';
 import { formatTable } from './rulesTable.ts';
-import { commandActor, dataDirOption, withStorage } from './tokenStorage.ts';
+import { addDataDirFlags, commandActor, withStorage } from './tokenStorage.ts';
 import { readMoment } from './tokenTime.ts';
 
 interface CreateOptions {
-  readonly dataDir: string;
   readonly account?: string[];
   readonly allAccounts?: boolean;
   readonly permission: Permission[];
@@ -25,7 +26,6 @@ interface CreateOptions {
 }
 
 interface ListOptions {
-  readonly dataDir: string;
   readonly json?: boolean;
 }
 
@@ -33,7 +33,7 @@ interface ListOptions {
 export function registerToken(program: Command): void {
   const token = program.command('token').description('create, list and revoke API tokens of the rules API');
 
-  token
+  const create = token
     .command('create')
     .description('create a token and show it, this once')
     .addOption(new Option('--account <id...>', 'accounts that the token is for').argParser(collectAccount))
@@ -46,36 +46,37 @@ export function registerToken(program: Command): void {
     .option('--expires <when>', 'a span (90d, 12h) or a date (2027-01-31); never where left out')
     .option('--label <text>', 'what the token is for', '')
     .option('--json', 'print a JSON object')
-    .addOption(dataDirOption())
     .action(createToken);
+  addDataDirFlags(create);
 
-  token
+  const list = token
     .command('list')
     .description('list all tokens, without their secrets')
     .option('--json', 'print a JSON object a line')
-    .addOption(dataDirOption())
     .action(listTokens);
+  addDataDirFlags(list);
 
-  token
+  const revoke = token
     .command('revoke')
     .description('revoke tokens by id; holds at once, also in a running server')
     .argument('<id...>', 'ids as `floodgate token list` shows them')
-    .addOption(dataDirOption())
     .action(revokeTokens);
+  addDataDirFlags(revoke);
 }
 
-async function createToken(options: CreateOptions): Promise<void> {
+async function createToken(options: CreateOptions, command: Command): Promise<void> {
   const accounts: NewToken['accounts'] | undefined = options.allAccounts ? 'all' : options.account;
-  if (!accounts) throw new Error('Say which accounts the token is for: --account ID, or --all-accounts');
+  if (!accounts)
+    throw new OperatorError('Say which accounts the token is for: --account ID, or --all-accounts');
   const now = wallClock();
   const expires_on = options.expires === undefined ? null : readMoment(options.expires, now, 'future');
   if (expires_on !== null && expires_on <= formatTimestamp(now))
-    throw new Error(`--expires ${options.expires} is in the past; the token would never work`);
+    throw new OperatorError(`--expires ${options.expires} is in the past; the token would never work`);
 
   const secret = newTokenSecret();
   const hash = hashSecret(secret).toString('hex');
   const fields = { hash, label: options.label, accounts, permissions: options.permission, expires_on };
-  const token = await withStorage(options.dataDir, ({ tokens }) => tokens.create(fields, commandActor()), {
+  const token = await withStorage(command, ({ tokens }) => tokens.create(fields, commandActor()), {
     create: true,
   });
 
@@ -85,13 +86,13 @@ async function createToken(options: CreateOptions): Promise<void> {
     `Token ${token.id}: accounts ${accountsOf(token)}, ${token.permissions.join(' ')}, expires ${expires_on ?? 'never'}.\n` +
       'It is shown this once; keep it where only its user can read it:\n',
   );
-  print(secret);
+  await print(secret);
 }
 
-async function listTokens(options: ListOptions): Promise<void> {
-  const tokens = await withStorage(options.dataDir, (storage) => storage.tokens.list());
+async function listTokens(options: ListOptions, command: Command): Promise<void> {
+  const tokens = await withStorage(command, (storage) => storage.tokens.list());
   if (options.json) {
-    for (const token of tokens) print(JSON.stringify(shownToken(token)));
+    for (const token of tokens) await print(JSON.stringify(shownToken(token)));
     return;
   }
   const rows = tokens.map((token) => [
@@ -102,21 +103,23 @@ async function listTokens(options: ListOptions): Promise<void> {
     token.expires_on?.slice(0, 19) ?? 'never',
     token.label,
   ]);
-  print(formatTable(['id', 'status', 'accounts', 'permissions', 'expires (UTC)', 'label'], rows));
+  await print(formatTable(['id', 'status', 'accounts', 'permissions', 'expires (UTC)', 'label'], rows));
 }
 
-async function revokeTokens(ids: string[], options: ListOptions): Promise<void> {
-  const unknown = await withStorage(options.dataDir, async ({ tokens }) => {
+async function revokeTokens(ids: string[], _options: object, command: Command): Promise<void> {
+  const unknown = await withStorage(command, async ({ tokens }) => {
     const missing: string[] = [];
     for (const id of ids) {
       const revoked = await tokens.revoke(id, commandActor());
-      if (revoked) print(`${id} revoked`);
+      if (revoked) await print(`${id} revoked`);
       else missing.push(id);
     }
     return missing;
   });
   if (unknown.length > 0)
-    throw new Error(`No token has the id ${unknown.join(', ')}; \`floodgate token list\` shows the ids`);
+    throw new OperatorError(
+      `No token has the id ${unknown.join(', ')}; \`floodgate token list\` shows the ids`,
+    );
 }
 
 function statusOf(token: Token): 'active' | 'revoked' | 'expired' {
@@ -144,8 +147,4 @@ function collectPermission(value: string, previous?: Permission[]): Permission[]
   // The parser is handed the default first, which is the whole list.
   const chosen = previous?.length === permissions.length ? [] : (previous ?? []);
   return [...new Set([...chosen, permission])];
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

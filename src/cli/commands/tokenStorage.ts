@@ -1,25 +1,28 @@
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { Option } from 'commander';
+import type { Command } from 'commander';
 import type { Actor } from '../../rules/index.ts';
 import { openRulesStorage, type RulesStorage } from '../../storage/lmdb/rulesStorage.ts';
+import { readConfig } from '../configFlags.ts';
+import { OperatorError } from '../operatorError.ts';
 
-/** Where tokens and audit are kept: commands on the machine itself open the folder beside the running server. */
-export function dataDirOption(): Option {
-  return new Option('--data-dir <folder>', 'folder with the data of the server')
-    .env('FLOODGATE_DATA_DIR')
-    .default('floodgate-data');
+/** The flags that name the data folder: commands on the machine itself open it beside the running server. */
+export function addDataDirFlags(command: Command): Command {
+  return command
+    .option('--data-dir <folder>', 'data folder of the server (FLOODGATE_DATA_DIR)')
+    .option('--config <file>', 'configuration file of the server (FLOODGATE_CONFIG)');
 }
 
 /** Opens the store in a data folder for one command, and closes it whatever happens. */
 export async function withStorage<T>(
-  dataDir: string,
+  command: Command,
   use: (storage: RulesStorage) => Promise<T>,
   { create = false } = {},
 ): Promise<T> {
+  const { dataDir } = readConfig(command);
   if (!create && !existsSync(join(dataDir, 'rules')))
-    throw new Error(
+    throw new OperatorError(
       `${dataDir} holds no rules and tokens. Name the server's data folder with --data-dir or FLOODGATE_DATA_DIR`,
     );
   const storage = openRulesStorage(dataDir);

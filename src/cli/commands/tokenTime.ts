@@ -1,4 +1,5 @@
 import { formatTimestamp, type Micros } from '../../rules/index.ts';
+import { OperatorError } from '../operatorError.ts';
 
 const MICROS_PER_SECOND = 1_000_000;
 const secondsPerUnit = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
@@ -18,7 +19,7 @@ export function readMoment(text: string, now: Micros, direction: 'past' | 'futur
   const hasOffset = /(?:Z|[+-]\d{2}:?\d{2})$/.test(text) || /^\d{4}-\d{2}-\d{2}$/.test(text);
   const millis = Date.parse(hasOffset ? text : `${text}Z`);
   if (/^\d{4}-\d{2}-\d{2}/.test(text) && Number.isFinite(millis)) return formatTimestamp(millis * 1000);
-  throw new Error(
+  throw new OperatorError(
     `"${text}" is no moment: write a span such as 90d or 12h, or a date such as 2027-01-31T12:00:00Z`,
   );
 }

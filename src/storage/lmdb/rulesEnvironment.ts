@@ -67,6 +67,8 @@ export class RulesEnvironment {
     this.firstAnswerAges = this.#root.openDB({ name: 'firstAnswerAges', encoding: 'json' });
     this.#state = this.#root.openDB({ name: 'state', encoding: 'json' });
     this.commits = new GroupCommit(this.#root);
+    // Readers of a process that was killed would keep the space of old states from being used again.
+    this.#root.readerCheck();
   }
 
   /** Moment of the last change of anything, zero before the first. */

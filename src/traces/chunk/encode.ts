@@ -77,9 +77,9 @@ function encodeAction(trace: Trace): void {
       writer.quantity(value);
       writer.data(init);
       if (trace.result === null) return;
-      if (trace.result.address !== undefined) writer.hex(trace.result.address);
+      if ('address' in trace.result) writer.hex(trace.result.address);
       writer.quantity(trace.result.gasUsed);
-      writer.data(trace.result.code);
+      writer.data('address' in trace.result ? trace.result.code : trace.result.output);
       return;
     }
     case 'suicide':
@@ -98,7 +98,7 @@ function kindOf(trace: Trace): number {
   const type = TRACE_TYPES.indexOf(trace.type);
   const error = trace.type !== 'reward' && trace.error !== undefined ? HAS_ERROR : 0;
   const result = trace.result === null ? 0 : HAS_RESULT;
-  const address = trace.type === 'create' && trace.result?.address !== undefined ? HAS_ADDRESS : 0;
+  const address = trace.result !== null && 'address' in trace.result ? HAS_ADDRESS : 0;
   return type | error | result | address | (variantOf(trace) << VARIANT_SHIFT);
 }
 

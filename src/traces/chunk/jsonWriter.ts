@@ -92,8 +92,14 @@ export class JsonWriter {
     this.length += digits;
   }
 
-  /** source[start..end) as it is. */
+  /** What was written from `start` on, to be looked at before anything more is written. */
+  since(start: number): Uint8Array {
+    return this.#bytes.subarray(start, this.length);
+  }
+
+  /** source[start..end) as it is. Makes room for itself. */
   verbatim(source: Uint8Array, start: number, end: number): void {
+    this.reserve(end - start);
     this.#bytes.set(source.subarray(start, end), this.length);
     this.length += end - start;
   }

@@ -41,8 +41,7 @@ const ERROR = ascii(',"error":');
 const NO_RESULT = ascii(',"result":null');
 const RESULT = ascii(',"result":{"');
 const RESULT_ADDRESS = ascii('address":"');
-const RESULT_CODE_AFTER_ADDRESS = ascii('","code":"');
-const RESULT_CODE = ascii('code":"');
+const CODE = ascii('","code":"');
 const GAS_USED = ascii('gasUsed":"');
 const NEXT_GAS_USED = ascii('","gasUsed":"');
 const OUTPUT = ascii('","output":"');
@@ -198,7 +197,6 @@ function writeAction(json: JsonWriter, kind: number): void {
 /** `error` where the frame failed, then `result`; in the record the error stands last, as it is rare. */
 function writeOutcome(json: JsonWriter, kind: number, end: number): void {
   const source = reader.bytes;
-  const isCreate = TRACE_TYPES[kind & TYPE_MASK] === 'create';
   const hasResult = (kind & HAS_RESULT) !== 0;
   const hasAddress = (kind & HAS_ADDRESS) !== 0;
   if (hasAddress) reader.fixed(a, ADDRESS_BYTES);
@@ -214,18 +212,16 @@ function writeOutcome(json: JsonWriter, kind: number, end: number): void {
   if (!hasResult) return json.constant(NO_RESULT);
 
   json.constant(RESULT);
-  if (!isCreate) {
+  if (!hasAddress) {
     json.constant(GAS_USED);
     json.quantity(source, gasUsed.start, gasUsed.end);
     json.constant(OUTPUT);
     json.hex(source, output.start, output.end);
     return json.constant(RESULT_END);
   }
-  if (hasAddress) {
-    json.constant(RESULT_ADDRESS);
-    json.hex(source, a.start, a.end);
-  }
-  json.constant(hasAddress ? RESULT_CODE_AFTER_ADDRESS : RESULT_CODE);
+  json.constant(RESULT_ADDRESS);
+  json.hex(source, a.start, a.end);
+  json.constant(CODE);
   json.hex(source, output.start, output.end);
   json.constant(NEXT_GAS_USED);
   json.quantity(source, gasUsed.start, gasUsed.end);

@@ -1,6 +1,8 @@
 import type {
+  CallResult,
   CallTrace,
   CallType,
+  CreateResult,
   CreateTrace,
   CreationMethod,
   Quantity,
@@ -110,12 +112,7 @@ export class CallFrameReader {
       to: readAddress(members['to'], place, 'to'),
       value: readQuantity(members['value'] ?? absentValue, place, 'value'),
     };
-    const result = hasResult(error)
-      ? {
-          gasUsed: readQuantity(members['gasUsed'], place, 'gasUsed'),
-          output: readData(members['output'], place, 'output'),
-        }
-      : null;
+    const result = this.#returned(members, error);
     return assembleFrame(action, placement, error, result, 'call');
   }
 
@@ -129,13 +126,25 @@ export class CallFrameReader {
       init: readData(members['input'], place, 'input'),
       value: readQuantity(members['value'] ?? ZERO, place, 'value'),
     };
-    if (!hasResult(error)) return assembleFrame(action, placement, error, null, 'create');
-    const code = readData(members['output'], place, 'output');
-    const gasUsed = readQuantity(members['gasUsed'], place, 'gasUsed');
-    const result = error
-      ? { code, gasUsed }
-      : { address: readAddress(members['to'], place, 'to'), code, gasUsed };
+    const result = error === undefined ? this.#created(members) : this.#returned(members, error);
     return assembleFrame(action, placement, error, result, 'create');
+  }
+
+  #created(members: Members): CreateResult {
+    return {
+      address: readAddress(members['to'], this.#place, 'to'),
+      code: readData(members['output'], this.#place, 'output'),
+      gasUsed: readQuantity(members['gasUsed'], this.#place, 'gasUsed'),
+    };
+  }
+
+  /** What a call, or a reverted creation, gave back: nothing where it failed in any other way. */
+  #returned(members: Members, error: string | undefined): CallResult | null {
+    if (error !== undefined && error !== REVERTED) return null;
+    return {
+      gasUsed: readQuantity(members['gasUsed'], this.#place, 'gasUsed'),
+      output: readData(members['output'], this.#place, 'output'),
+    };
   }
 
   #selfdestruct(members: Members, placement: FramePlacement): SuicideTrace {
@@ -153,6 +162,3 @@ export class CallFrameReader {
 }
 
 type FlatFrame = CallTrace | CreateTrace | SuicideTrace;
-
-/** A frame that succeeded or reverted gave something back; any other failure did not. */
-const hasResult = (error: string | undefined) => error === undefined || error === REVERTED;

@@ -26,6 +26,7 @@ const nested = {
 };
 
 const parity = { result: [frame] };
+const bareRevert = { result: [{ ...frame, error: 'Reverted', result: undefined }] };
 const calls = { result: [{ txHash: HASH, result: nested }] };
 const flat = { result: [{ txHash: HASH, result: [frame] }] };
 const anvilFlat = { result: [{ txHash: HASH, result: {} }] };
@@ -75,6 +76,12 @@ describe('chooseTraceSource', () => {
       /offered, but the node no longer has the state/,
     ],
     ['a slow node', { callTracer: timeout }, 'none', /callTracer: failed: "execution timeout"/],
+    [
+      'Besu',
+      { traceBlock: bareRevert },
+      'trace_block',
+      /works, but leaves out what reverted calls gave back/,
+    ],
     [
       'an empty block',
       { traceBlock: { result: [] } },

@@ -1,3 +1,4 @@
+import { REVERTED } from './errorName.ts';
 import { MAX_FRAMES } from './frame.ts';
 import { FrameReader } from './frameReader.ts';
 import { parseTraceBlock } from './parseTraceBlock.ts';
@@ -54,29 +55,24 @@ export function chooseTraceSource(observations: Observations): TraceSourceChoice
 interface Way {
   readonly source: TraceSource;
   readonly key: keyof Observations;
-  /** Counts the traces of an answer. @throws TraceFormatError where it is not this way's answer. */
-  readonly prove: (result: unknown) => number;
+  /** What an answer shows, as a note. @throws TraceFormatError where it is not this way's answer. */
+  readonly prove: (result: unknown) => string;
 }
+
+const WORKS = 'works';
+const NOTHING_TO_PROVE_IT_WITH = 'answers; the test block had nothing to prove it with';
 
 /** In order of preference. */
 const WAYS: readonly Way[] = [
-  {
-    source: 'trace_block',
-    key: 'traceBlock',
-    prove: (result) => parseTraceBlock(structuredClone(result)).length,
-  },
-  { source: 'callTracer', key: 'callTracer', prove: (result) => countResults(result, proveNested) },
-  { source: 'flatCallTracer', key: 'flatCallTracer', prove: (result) => countResults(result, proveFlat) },
+  { source: 'trace_block', key: 'traceBlock', prove: proveTraceBlock },
+  { source: 'callTracer', key: 'callTracer', prove: (result) => proveEach(result, proveNested) },
+  { source: 'flatCallTracer', key: 'flatCallTracer', prove: (result) => proveEach(result, proveFlat) },
 ];
 
 function judge(observation: Observation, prove: Way['prove']): { works: boolean; note: string } {
   if ('error' in observation) return { works: false, note: explain(observation.error) };
   try {
-    const count = prove(observation.result);
-    return {
-      works: true,
-      note: count > 0 ? 'works' : 'answers; the test block had nothing to prove it with',
-    };
+    return { works: true, note: prove(observation.result) };
   } catch (error) {
     if (!(error instanceof TraceFormatError)) throw error;
     return { works: false, note: `answers something else: ${error.message}` };
@@ -98,14 +94,24 @@ function explain({ code, message }: { readonly code?: number; readonly message: 
   return `failed: ${said}`;
 }
 
-function countResults(answer: unknown, prove: (result: unknown) => void): number {
+function proveTraceBlock(answer: unknown): string {
+  // What is read is taken over; the caller's answer stays its own.
+  const traces = parseTraceBlock(structuredClone(answer));
+  if (traces.length === 0) return NOTHING_TO_PROVE_IT_WITH;
+  const hasBareRevert = traces.some(
+    (trace) => trace.type !== 'reward' && trace.error === REVERTED && trace.result === null,
+  );
+  return hasBareRevert ? `${WORKS}, but leaves out what reverted calls gave back` : WORKS;
+}
+
+function proveEach(answer: unknown, prove: (result: unknown) => void): string {
   const place = { what: 'transaction', index: -1 };
   const list = asList(answer, MAX_FRAMES, { what: 'debug_traceBlockByNumber', index: -1 }, '');
   for (const element of list) {
     place.index++;
     prove(asObject(element, place, '')['result']);
   }
-  return list.length;
+  return list.length > 0 ? WORKS : NOTHING_TO_PROVE_IT_WITH;
 }
 
 function proveNested(result: unknown): void {

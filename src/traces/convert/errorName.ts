@@ -23,8 +23,7 @@ const DEPTH_EXCEEDED = 'Max call depth exceeded';
 /**
  * What the clients write for each failure, in lower case: geth and Erigon (Go's texts), Besu, Nethermind, and the
  * Rust EVM, which prints its own names where it has no text. Sources: geth `convertParityErrors`, Erigon's labels of
- * September 2026, Besu `ExceptionalHaltReason`, Nethermind `GetErrorDescription`, revm-inspectors `as_error_msg`;
- * see facts/trace-filter.md, table A and section B.
+ * September 2026, Besu `ExceptionalHaltReason`, Nethermind `GetErrorDescription`, revm-inspectors `as_error_msg`.
  */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   [REVERTED]: ['reverted', 'revert', 'execution reverted', 'evm: execution reverted'],
@@ -139,5 +138,6 @@ export function isPrecheckError(name: string | undefined): boolean {
  * Erigon tell the reason (`point is not on curve`) and Parity does not.
  */
 export function precompileErrorName(name: string): string {
-  return name === OUT_OF_GAS || isPrecheckError(name) ? name : BUILT_IN_FAILED;
+  // What reverts is no precompiled contract: see isIdlePrecompileCall.
+  return name === OUT_OF_GAS || name === REVERTED || isPrecheckError(name) ? name : BUILT_IN_FAILED;
 }

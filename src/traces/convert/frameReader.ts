@@ -1,6 +1,8 @@
 import type {
+  CallResult,
   CallTrace,
   CallType,
+  CreateResult,
   CreateTrace,
   CreationMethod,
   Hash,
@@ -79,13 +81,7 @@ export class FrameReader {
     const value = readQuantity(action['value'] ?? ZERO, place, 'action.value');
     const read = method ? { creationMethod: method, from, gas, init, value } : { from, gas, init, value };
     const sent = this.#result(members, error);
-    if (sent === null) return assembleFrame(read, this.#placement(members), error, null, 'create');
-    // Erigon and Reth send the address that a reverted creation would have had: nothing stands there.
-    const address =
-      error === undefined ? readAddress(sent['address'], this.#place, 'result.address') : undefined;
-    const code = readData(sent['code'], place, 'result.code');
-    const gasUsed = readQuantity(sent['gasUsed'], place, 'result.gasUsed');
-    const result = address ? { address, code, gasUsed } : { code, gasUsed };
+    const result = sent && (error === undefined ? created(sent, place) : reverted(sent, place));
     return assembleFrame(read, this.#placement(members), error, result, 'create');
   }
 
@@ -166,6 +162,25 @@ export class FrameReader {
       this.#transactionHash = { sent, read: readHash(sent, this.#place, 'transactionHash') };
     return this.#transactionHash.read;
   }
+}
+
+function created(sent: Members, place: Place): CreateResult {
+  return {
+    address: readAddress(sent['address'], place, 'result.address'),
+    code: readData(sent['code'], place, 'result.code'),
+    gasUsed: readQuantity(sent['gasUsed'], place, 'result.gasUsed'),
+  };
+}
+
+/**
+ * What a reverted creation gave back, as a call does. Clients that do not follow the trace draft yet send it as `code`,
+ * some (Erigon until 3.7, Reth) with the address that the contract would have had: nothing stands there.
+ */
+function reverted(sent: Members, place: Place): CallResult {
+  return {
+    gasUsed: readQuantity(sent['gasUsed'], place, 'result.gasUsed'),
+    output: readData(sent['output'] ?? sent['code'], place, 'result.output'),
+  };
 }
 
 function readTraceAddress(value: unknown, place: Place): readonly number[] {

@@ -124,7 +124,11 @@ describe('frames', () => {
     const failed = { ...nowhere, error: 'contract address collision', output: undefined };
     expect(traced([{ ...root, calls: [made, nowhere, failed] }]).slice(1)).toMatchObject([
       { action: { creationMethod: 'create2', init: '0x60' }, result: { address: BOB, code: '0x61' } },
-      { action: { creationMethod: 'create' }, error: 'Reverted', result: { code: '0x61', gasUsed: '0x64' } },
+      {
+        action: { creationMethod: 'create' },
+        error: 'Reverted',
+        result: { gasUsed: '0x64', output: '0x61' },
+      },
       { error: 'Contract address collision', result: null },
     ]);
   });

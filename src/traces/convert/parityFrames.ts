@@ -1,11 +1,10 @@
 import type { Quantity, Trace } from '../trace.ts';
 import { type Fork, type ForkSchedule, forkAt } from './forks.ts';
-import { ZERO } from './frame.ts';
 import { floorGas, intrinsicGas } from './intrinsicGas.ts';
 import { namePrecompileFailures } from './namePrecompileFailures.ts';
 import type { FullHeader } from './parseHeader.ts';
 import type { BlockTransaction } from './parseTransactions.ts';
-import { precompilesUnder } from './precompiles.ts';
+import { isIdlePrecompileCall, precompilesUnder } from './precompiles.ts';
 import { isPrecheckFailure, removeFrames } from './removeFrames.ts';
 import { restoreDestroyed } from './restoreDestroyed.ts';
 
@@ -28,9 +27,10 @@ export function parityFrames(
   restoreDestroyed(frames);
   namePrecompileFailures(frames, precompiles);
   correctRoots(transactions, frames, gasUsed, fork);
-  const isPrecompiled = (frame: Trace) =>
-    frame.type === 'call' && frame.action.value === ZERO && precompiles.has(frame.action.to);
-  return removeFrames(frames, (frame) => isPrecheckFailure(frame) || isPrecompiled(frame));
+  return removeFrames(
+    frames,
+    (frame) => isPrecheckFailure(frame) || isIdlePrecompileCall(frame, precompiles),
+  );
 }
 
 /** Replaces each transaction's root frame in the list by one with corrected gas. */

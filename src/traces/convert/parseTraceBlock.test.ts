@@ -122,11 +122,16 @@ describe('parseTraceBlock', () => {
     expect(one(besu)).toEqual({ ...without, error: 'Reverted', result: null });
   });
 
-  it('drops the address that a reverted creation would have had', () => {
-    expect(one({ ...create, error: 'Reverted' })).toMatchObject({ result: { code: '0x', gasUsed: '0x1' } });
-    expect((one({ ...create, error: 'Reverted' }) as { result: object }).result).not.toHaveProperty(
-      'address',
-    );
+  it.each([
+    ['as the draft has it', { gasUsed: '0x1', output: '0xdead' }],
+    ['as code', { code: '0xdead', gasUsed: '0x1' }],
+    [
+      'as code, with the address that there would have been',
+      { address: BOB, code: '0xdead', gasUsed: '0x1' },
+    ],
+  ])('keeps what a reverted creation gave back, where the node sends it %s', (_, result) => {
+    const trace = one({ ...create, error: 'Reverted', result });
+    expect(JSON.stringify(trace?.result)).toBe('{"gasUsed":"0x1","output":"0xdead"}');
   });
 
   it('gives rewards their null members, and drops those of nothing, of withdrawals and of the genesis block', () => {
@@ -172,6 +177,19 @@ describe('parseTraceBlock', () => {
       traceAddress: [0],
     };
     expect(parsed(root, empty)).toHaveLength(2);
+  });
+
+  it('keeps a call that reverted: no precompiled contract does, but one that another chain has there may', () => {
+    const reverted = {
+      ...call,
+      action: { ...callAction, to: precompile('9') },
+      error: 'Reverted',
+      traceAddress: [0],
+    };
+    expect(parsed({ ...call, subtraces: 1 }, reverted)[1]).toMatchObject({
+      error: 'Reverted',
+      result: call.result,
+    });
   });
 
   it('takes calls and creations out that failed their checks of balance and depth before they ran', () => {
@@ -270,7 +288,11 @@ describe('checkBlock', () => {
     ['a missing root', [left], 'not the root frame'],
     ['a missing last child', [root, left, leaf, next], 'a frame at depth 0 says 2 subtraces and has 1'],
     ['a missing grandchild', [root, left, right, next], 'a frame at depth 1 says 1 subtraces and has 0'],
-    ['a child too many', [root, left, leaf, right, { ...right, traceAddress: [2] }], 'more than its parent'],
+    [
+      'a child too many',
+      [root, left, leaf, right, { ...right, traceAddress: [2] }, next],
+      'says 2 subtraces and has 3',
+    ],
     ['a skipped child', [root, right], 'out of order'],
     ['a child without parent', [root, leaf], 'no parent'],
     ['a frame twice', [root, left, leaf, leaf], 'out of order'],

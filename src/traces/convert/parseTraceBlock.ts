@@ -2,15 +2,15 @@ import type { Trace } from '../trace.ts';
 import { MAX_FRAMES, ZERO } from './frame.ts';
 import { FrameReader } from './frameReader.ts';
 import { namePrecompileFailures } from './namePrecompileFailures.ts';
-import { precompilesUnder } from './precompiles.ts';
+import { isIdlePrecompileCall, precompilesUnder } from './precompiles.ts';
 import { asList } from './readJson.ts';
 import { isPrecheckFailure, removeFrames } from './removeFrames.ts';
 import { restoreDestroyed } from './restoreDestroyed.ts';
 
 /**
  * The canonical traces of a block from a node's answer to `trace_block`: Erigon, Nethermind, Besu, Reth, anvil,
- * OpenEthereum and Parity, whose differences are in facts/trace-filter.md, table A. Takes the answer over: its arrays
- * become part of the traces.
+ * OpenEthereum and Parity, whose differences docs/nodes.md lists. Takes the answer over: its arrays become part of the
+ * traces.
  *
  * @param answer the `result` of the response, parsed.
  * @throws TraceFormatError naming the trace and the member where the answer is not a list of traces.
@@ -37,7 +37,7 @@ const PRECOMPILES = precompilesUnder('osaka');
  * apart without knowing the chain's forks (all but the modular exponentiation of nothing, free until Berlin).
  */
 function ranPrecompile(trace: Trace): boolean {
-  if (trace.type !== 'call' || trace.action.value !== ZERO || !PRECOMPILES.has(trace.action.to)) return false;
+  if (trace.type !== 'call' || !isIdlePrecompileCall(trace, PRECOMPILES)) return false;
   const { result } = trace;
-  return trace.error !== undefined || result === null || result.gasUsed !== ZERO || result.output !== '0x';
+  return result === null || result.gasUsed !== ZERO || result.output !== '0x';
 }

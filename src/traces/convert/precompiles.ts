@@ -1,5 +1,7 @@
-import type { Address } from '../trace.ts';
+import type { Address, Trace } from '../trace.ts';
+import { REVERTED } from './errorName.ts';
 import { type Fork, holds } from './forks.ts';
+import { ZERO } from './frame.ts';
 
 // The cast: 40 lower-case hex digits by construction.
 const address = (low: number) => `0x${low.toString(16).padStart(40, '0')}` as Address;
@@ -27,4 +29,13 @@ export function precompilesUnder(fork: Fork): ReadonlySet<Address> {
   const set = new Set(contracts);
   byFork.set(fork, set);
   return set;
+}
+
+/**
+ * Whether the frame is a call without value, transferred or inherited, of one of these contracts. None of Ethereum's
+ * reverts: what does is a contract that a chain of its own rules has at that address.
+ */
+export function isIdlePrecompileCall(trace: Trace, precompiles: ReadonlySet<Address>): boolean {
+  if (trace.type !== 'call' || trace.action.value !== ZERO || trace.error === REVERTED) return false;
+  return precompiles.has(trace.action.to);
 }

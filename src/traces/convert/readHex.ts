@@ -15,7 +15,7 @@ const MAX_QUANTITY_CHARS = 66;
 const MAX_DATA_BYTES = 16 * 1024 * 1024;
 const MAX_DATA_CHARS = 2 + 2 * MAX_DATA_BYTES;
 
-const CANONICAL_QUANTITY = /^0x(?:0|[1-9a-f][0-9a-f]{0,63})$/;
+const ZERO_DIGIT = 0x30;
 
 /** @throws TraceFormatError unless it is 20 bytes of hex, in any case. */
 export function readAddress(value: unknown, place: Place, member: string): Address {
@@ -35,14 +35,12 @@ export function readHash(value: unknown, place: Place, member: string): Hash {
 
 /** Leading zeros are taken off. @throws TraceFormatError unless it is a hex number of at most 256 bits. */
 export function readQuantity(value: unknown, place: Place, member: string): Quantity {
-  if (typeof value === 'string') {
-    // The cast is checked by the pattern; most nodes send the canonical form.
-    if (value.length <= MAX_QUANTITY_CHARS && CANONICAL_QUANTITY.test(value)) return value as Quantity;
-    const text = lowerHex(value, 3, MAX_QUANTITY_CHARS);
-    // The cast: only the leading zeros stood between it and the canonical form.
-    if (text !== undefined) return text.replace(/^0x0+(?=.)/, '0x') as Quantity;
-  }
-  throw new TraceFormatError(place, member, 'a number as 0x and at most 64 hex digits', value);
+  const text = lowerHex(value, 3, MAX_QUANTITY_CHARS);
+  if (text === undefined)
+    throw new TraceFormatError(place, member, 'a number as 0x and at most 64 hex digits', value);
+  const isCanonical = text.length === 3 || text.charCodeAt(2) !== ZERO_DIGIT;
+  // The cast: hex digits without a leading zero.
+  return (isCanonical ? text : text.replace(/^0x0+(?=.)/, '0x')) as Quantity;
 }
 
 /** An absent member is no bytes: geth leaves out what is empty. @throws TraceFormatError unless it is whole bytes of hex. */
@@ -63,7 +61,7 @@ export function readData(value: unknown, place: Place, member: string): Data {
 function lowerHex(value: unknown, minChars: number, maxChars: number): string | undefined {
   if (typeof value !== 'string' || value.length < minChars || value.length > maxChars) return undefined;
   if (isLowerHex(value)) return value;
-  // Checksummed addresses and the like. Only A to F may change: other letters have lower-case forms that are hex digits' look-alikes, never digits.
+  // Checksummed addresses and the like. No character outside ASCII has a hex digit as its lower case.
   const lower = value.toLowerCase();
   return lower.length === value.length && isLowerHex(lower) ? lower : undefined;
 }

@@ -28,7 +28,8 @@ export function restoreDestroyed(traces: Trace[]): void {
 
 /** The account in whose name a frame's code runs; undefined where the frame does not tell. */
 function accountRunBy(frame: Trace | undefined): Address | undefined {
-  if (frame?.type === 'create') return frame.result?.address;
+  if (frame?.type === 'create')
+    return frame.result && 'address' in frame.result ? frame.result.address : undefined;
   if (frame?.type !== 'call') return undefined;
   const { callType, from, to } = frame.action;
   return callType === 'delegatecall' || callType === 'callcode' ? from : to;

@@ -1,13 +1,9 @@
 import { MAX_RANGE_BLOCKS } from '../filter.ts';
-import { indexBlock } from '../indexBlock.ts';
 import type { IndexedBlock, TraceStore } from '../store.ts';
+import { fetchBlocks, MAX_BLOCKS_PER_BATCH, range } from './fetchBlocks.ts';
 import { findFork } from './fork.ts';
-import { type BlockRef, NodeError, type NodeHeads, type TracedBlock, type TraceSource } from './source.ts';
+import { NodeError, type NodeHeads, type TraceSource } from './source.ts';
 
-/** Blocks that are fetched at the same time: enough to hide a node's latency, few enough not to press it. */
-const FETCH_CONCURRENCY = 4;
-/** Blocks written in one transaction while catching up: many, as each commit is flushed to disk. */
-const BLOCKS_PER_COMMIT = 64;
 /** Pauses after failures: doubled from the first to the last. */
 const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 10_000;
@@ -156,19 +152,15 @@ export class Indexer {
     if (undoFrom !== undefined)
       observer.reorganised(undoFrom, (store.head()?.number ?? undoFrom) - undoFrom + 1);
 
-    for (
-      let from = first;
-      from <= heads.latest.number && !this.#stop.signal.aborted;
-      from += BLOCKS_PER_COMMIT
-    ) {
-      const to = Math.min(from + BLOCKS_PER_COMMIT - 1, heads.latest.number);
-      const blocks = linked(await this.#fetchRange(from, to)).map(({ header, traces }) =>
-        indexBlock(header, traces),
-      );
-      await store.apply({ blocks, ...(undoFrom !== undefined && { undoFrom }) });
+    let written: Promise<void> = Promise.resolve();
+    for await (const blocks of fetchBlocks(source, range(first, heads.latest.number), this.#stop.signal)) {
+      await written;
+      written = store.apply({ blocks, ...(undoFrom !== undefined && { undoFrom }) });
+      written.catch(() => undefined); // awaited below, or with the next batch
       undoFrom = undefined;
       observer.indexed(blocks, heads.latest.number);
     }
+    await written;
     if (undoFrom !== undefined) await store.apply({ undoFrom, blocks: [] });
     await this.#finalize(heads);
   }
@@ -190,21 +182,6 @@ export class Indexer {
     await store.apply({ blocks: [], finalizedNumber: finalized.number });
   }
 
-  async #fetchRange(from: number, to: number): Promise<TracedBlock[]> {
-    const blocks: TracedBlock[] = [];
-    let next = from;
-    const work = async (): Promise<void> => {
-      for (let number = next++; number <= to && !this.#stop.signal.aborted; number = next++) {
-        const block = await this.#options.source.block(number);
-        if (block === undefined)
-          throw new NodeError('nonsense', `the node's head is above ${number}, but it has no such block`);
-        blocks[number - from] = block;
-      }
-    };
-    await Promise.all(Array.from({ length: FETCH_CONCURRENCY }, work));
-    return blocks;
-  }
-
   async #fetchMissing(missing: number, toBlock: number): Promise<void> {
     const head = this.#options.store.head();
     if (head === undefined || missing > head.number) {
@@ -214,11 +191,11 @@ export class Indexer {
       });
       return;
     }
-    const last = Math.min(toBlock, head.number, missing + BLOCKS_PER_COMMIT - 1);
-    const wanted: number[] = [];
-    for (let number = missing; number <= last; number++)
-      if (this.#options.store.firstMissing(number, number) !== undefined) wanted.push(number);
-    await Promise.all(batchesOf(wanted).map((numbers) => this.#fetchOnce(numbers)));
+    const last = Math.min(toBlock, head.number, missing + MAX_BLOCKS_PER_BATCH - 1);
+    const { store } = this.#options;
+    await this.#fetchOnce(
+      range(missing, last).filter((number) => store.firstMissing(number, number) === number),
+    );
   }
 
   /** Fetches and adds blocks of the past, joining a fetch of the same first block that is under way. */
@@ -240,18 +217,7 @@ export class Indexer {
     const missing = numbers.filter((number) => store.firstMissing(number, number) !== undefined);
     if (missing.length === 0) return;
     this.#checkFinal(missing.at(-1) ?? 0);
-    const blocks: IndexedBlock[] = [];
-    let next = 0;
-    const work = async (): Promise<void> => {
-      for (let i = next++; i < missing.length; i = next++) {
-        const number = missing[i] ?? 0;
-        const block = await source.block(number);
-        if (block === undefined) throw new BlockUnavailableError(number);
-        blocks[i] = indexBlock(block.header, block.traces);
-      }
-    };
-    await Promise.all(Array.from({ length: FETCH_CONCURRENCY }, work));
-    await store.apply({ blocks });
+    for await (const blocks of fetchBlocks(source, missing, this.#stop.signal)) await store.apply({ blocks });
   }
 
   /**
@@ -283,26 +249,3 @@ export class Indexer {
     });
   }
 }
-
-/** The blocks, if each is the child of the one before; the node's chain may have changed while they were fetched. */
-function linked(blocks: TracedBlock[]): TracedBlock[] {
-  blocks.forEach(({ header }, i) => {
-    const parent = blocks[i - 1]?.header;
-    if (parent !== undefined && parent.hash !== header.parentHash)
-      throw new NodeError(
-        'nonsense',
-        `block ${header.number} is not the child of block ${parent.number}: the chain changed meanwhile`,
-      );
-  });
-  return blocks;
-}
-
-/** Consecutive numbers in groups that are written together. */
-function batchesOf(numbers: readonly number[]): number[][] {
-  const batches: number[][] = [];
-  for (let i = 0; i < numbers.length; i += BLOCKS_PER_COMMIT)
-    batches.push(numbers.slice(i, i + BLOCKS_PER_COMMIT));
-  return batches;
-}
-
-export type { BlockRef };

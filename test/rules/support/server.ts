@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-const launcher = fileURLToPath(new URL('./launcher.js', import.meta.url));
+/** The compiled program, as users run it. */
+export const program = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
 
 /** The token that a started server takes for every account. */
 export const TOKEN = 'fg_test_token_that_may_do_everything_0000';
@@ -26,12 +27,15 @@ export interface ServerOptions {
   /** A folder that outlives the server; a temporary one, removed on stop, where left out. */
   readonly dataDir?: string;
   readonly env?: Readonly<Record<string, string>>;
+  readonly flags?: readonly string[];
 }
 
 /** Starts the compiled program with the rules API on a free port, and waits until it listens. */
 export async function startServer(options: ServerOptions = {}): Promise<RulesServer> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'floodgate-rules-'));
-  const child = spawn(process.execPath, [launcher], {
+  const child = spawn(process.execPath, [program, 'start', '--rules-only', ...(options.flags ?? [])], {
+    // Away from any floodgate.yaml.
+    cwd: dataDir,
     env: {
       ...process.env,
       FLOODGATE_DATA_DIR: dataDir,
@@ -42,14 +46,14 @@ export async function startServer(options: ServerOptions = {}): Promise<RulesSer
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let written = '';
-  child.stderr.on('data', (chunk) => {
+  child.stdout.on('data', (chunk) => {
     written += chunk;
   });
   const ended = once(child, 'exit');
   const origin = await new Promise<string>((resolve, reject) => {
-    createInterface(child.stdout).on('line', (line) => {
+    createInterface(child.stderr).on('line', (line) => {
       written += `${line}\n`;
-      const found = /(http:\/\/127\.0\.0\.1:\d+)/.exec(line)?.[1];
+      const found = /"url":"(http:[^"]+)"/.exec(line)?.[1];
       if (found) resolve(found);
     });
     child.once('exit', (code) => reject(new Error(`the server ended with ${code}: ${written}`)));

@@ -16,13 +16,18 @@ import {
   type Trace,
   termOf,
 } from '../../../traces/index.ts';
-import type { TraceEnvironment } from './environment.ts';
-import { chunkKey, postingKey, uint32Key, withPage } from './keys.ts';
+import { STATE_KEY, type TraceEnvironment } from './environment.ts';
+import type { IndexState } from './indexState.ts';
+import { chunkKey, pageKey, postingKey, uint32Key } from './keys.ts';
 import { changePages } from './postingPages.ts';
-import { encodeBlock, SegmentCounts } from './records.ts';
-import type { Snapshot } from './snapshot.ts';
+import { encodeBlock, encodeVersion, Segment } from './records.ts';
 
 const SIDES: readonly Side[] = ['from', 'to', 'transaction'];
+
+/** lmdb's put takes options in place of a version; its type definition knows them for putSync alone. */
+interface WithPutOptions {
+  put(key: Buffer, value: Buffer, options: { append: boolean }): Promise<boolean>;
+}
 
 /** The lists of one segment that change: for each side and term, the positions to add. */
 type SegmentPostings = Record<Side, Map<PostingTerm, number[]>>;
@@ -36,34 +41,43 @@ export type ReadTraces = (block: StoredBlock) => readonly Trace[];
  */
 export class Changes {
   readonly #environment: TraceEnvironment;
-  readonly #snapshot: Snapshot;
+  readonly #state: IndexState;
   readonly #writes: Array<() => void> = [];
   readonly #blocks = new Map<number, StoredBlock>();
-  readonly #counts = new Map<number, SegmentCounts>();
+  readonly #segments = new Map<number, Segment>();
   readonly #postings = new Map<number, SegmentPostings>();
   readonly #undoFrom: number;
+  readonly #dictionary: number;
   #head: number | undefined;
+  #lastAdded = -1;
 
+  /** `dictionary` is the number of the dictionary for segments that have no block yet. */
   constructor(
     environment: TraceEnvironment,
-    snapshot: Snapshot,
+    state: IndexState,
     change: IndexChange,
+    dictionary: number,
     readTraces: ReadTraces,
   ) {
     this.#environment = environment;
-    this.#snapshot = snapshot;
+    this.#dictionary = dictionary;
+    this.#state = state;
     this.#undoFrom = change.undoFrom ?? Infinity;
-    this.#head = snapshot.head()?.number;
-    const finalized = snapshot.finalizedNumber();
+    this.#head = state.head()?.number;
+    const finalized = state.finalizedNumber();
     if (finalized !== undefined && this.#undoFrom <= finalized)
       throw new IndexConflictError(
         `block ${this.#undoFrom} cannot be undone: blocks up to ${finalized} are final`,
       );
 
+    const { changes, undos } = state.refresh();
+    const undone = change.undoFrom === undefined ? undos : undos + 1;
+    this.#put(environment.meta, STATE_KEY, encodeVersion({ changes: changes + 1, undos: undone }));
+
     this.#undo(readTraces);
     for (const block of change.blocks) this.#add(block);
     this.#changePostings();
-    this.#changeCounts();
+    this.#putSegments();
     this.#putMeta('head', this.#head);
     if (change.finalizedNumber !== undefined && change.finalizedNumber > (finalized ?? -1))
       this.#putMeta('finalized', change.finalizedNumber);
@@ -79,10 +93,10 @@ export class Changes {
     if (head === undefined) return;
     let highestLeft = head;
     for (let number = head; number >= this.#undoFrom; number--) {
-      const block = this.#snapshot.block(number);
+      const block = this.#state.block(number);
       if (block !== undefined) this.#remove(block, readTraces(block));
     }
-    while (this.#undoFrom <= highestLeft || !this.#snapshot.hasBlock(highestLeft)) {
+    while (this.#undoFrom <= highestLeft || !this.#state.hasBlock(highestLeft)) {
       highestLeft = Math.min(highestLeft, this.#undoFrom) - 1;
       if (highestLeft < 0) {
         this.#head = undefined;
@@ -103,10 +117,12 @@ export class Changes {
       if (to !== null) touch('to', termOf(to));
       if (trace.transactionHash !== null) touch('transaction', termOf(trace.transactionHash));
     }
-    this.#countsOf(segmentOf(block.number)).set(block.number % BLOCKS_PER_SEGMENT, undefined);
+    const segment = this.#segmentOf(segmentOf(block.number));
+    const chunks = this.#environment.chunks(segment.dictionary);
+    segment.set(block.number % BLOCKS_PER_SEGMENT, undefined);
     this.#delete(this.#environment.blocks, uint32Key(block.number));
     for (let chunk = 0; chunk * TRACES_PER_CHUNK < block.traceCount; chunk++)
-      this.#delete(this.#environment.chunks, chunkKey(block.number, chunk));
+      this.#delete(chunks, chunkKey(block.number, chunk));
   }
 
   #add({ block, chunks, postings }: IndexedBlock): void {
@@ -114,14 +130,17 @@ export class Changes {
     this.#checkNeighbours(block);
     this.#blocks.set(block.number, block);
     this.#put(this.#environment.blocks, uint32Key(block.number), encodeBlock(block));
+    const segment = this.#segmentOf(segmentOf(block.number));
+    if (segment.isEmpty) segment.dictionary = this.#dictionary;
+    segment.set(block.number % BLOCKS_PER_SEGMENT, block.traceCount);
+    const database = this.#environment.chunks(segment.dictionary);
+    // Behind the last key a page is filled to its end; elsewhere it is split in two halves: a tenth of the file.
+    const append = block.number > (this.#head ?? -1);
     chunks.forEach((bytes, i) => {
-      this.#put(
-        this.#environment.chunks,
-        chunkKey(block.number, i),
-        Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
-      );
+      const value = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      const key = chunkKey(block.number, i);
+      this.#writes.push(() => void (database as WithPutOptions).put(key, value, { append }));
     });
-    this.#countsOf(segmentOf(block.number)).set(block.number % BLOCKS_PER_SEGMENT, block.traceCount);
     const lists = this.#postingsOf(segmentOf(block.number));
     for (const side of SIDES)
       for (const [term, positions] of postings[side]) {
@@ -134,6 +153,11 @@ export class Changes {
 
   /** Neighbouring blocks of the index are always parent and child: then any range of it is of one chain. */
   #checkNeighbours(block: StoredBlock): void {
+    if (block.number <= this.#lastAdded)
+      throw new IndexConflictError(
+        `block ${block.number} comes after block ${this.#lastAdded} in one change`,
+      );
+    this.#lastAdded = block.number;
     const held = this.#blockAt(block.number);
     if (held !== undefined)
       throw new IndexConflictError(`block ${block.number} is ${held.hash} in the index, not ${block.hash}`);
@@ -152,7 +176,7 @@ export class Changes {
   #blockAt(number: number): StoredBlock | undefined {
     return (
       this.#blocks.get(number) ??
-      (number < this.#undoFrom && number >= 0 ? this.#snapshot.block(number) : undefined)
+      (number < this.#undoFrom && number >= 0 ? this.#state.block(number) : undefined)
     );
   }
 
@@ -162,13 +186,11 @@ export class Changes {
       const removeStart = this.#firstRemovedPosition(segment);
       for (const side of SIDES)
         for (const [term, added] of lists[side]) {
-          const key = postingKey(segment, side, term, 0);
-          const read = (page: number): Buffer | undefined =>
-            this.#snapshot.read(postings, withPage(key, page));
-          added.sort((a, b) => a - b);
+          const key = postingKey(segment, side, term);
+          const read = (page: number): Buffer | undefined => this.#state.read(postings, pageKey(key, page));
           for (const [page, bytes] of changePages(read, removeStart, END_OF_SEGMENT, added))
-            if (bytes === undefined) this.#delete(postings, withPage(key, page));
-            else this.#put(postings, withPage(key, page), bytes);
+            if (bytes === undefined) this.#delete(postings, pageKey(key, page));
+            else this.#put(postings, pageKey(key, page), bytes);
         }
     }
   }
@@ -180,9 +202,9 @@ export class Changes {
     return positionOf(this.#undoFrom, 0);
   }
 
-  #changeCounts(): void {
-    for (const [segment, counts] of this.#counts)
-      this.#put(this.#environment.counts, uint32Key(segment), counts.encode());
+  #putSegments(): void {
+    for (const [number, segment] of this.#segments)
+      this.#put(this.#environment.segments, uint32Key(number), segment.encode());
   }
 
   #postingsOf(segment: number): SegmentPostings {
@@ -194,13 +216,13 @@ export class Changes {
     return lists;
   }
 
-  #countsOf(segment: number): SegmentCounts {
-    let counts = this.#counts.get(segment);
-    if (counts === undefined) {
-      counts = new SegmentCounts(this.#snapshot.traceCounts(segment).encode());
-      this.#counts.set(segment, counts);
+  #segmentOf(number: number): Segment {
+    let segment = this.#segments.get(number);
+    if (segment === undefined) {
+      segment = new Segment(this.#state.segment(number).encode());
+      this.#segments.set(number, segment);
     }
-    return counts;
+    return segment;
   }
 
   #put(database: Database<Buffer, Buffer>, key: Buffer, value: Buffer): void {

@@ -7,24 +7,24 @@ import type { PostingTerm, Side } from '../../../traces/index.ts';
 
 const SIDE_BYTES: Readonly<Record<Side, number>> = { from: 0, to: 1, transaction: 2 };
 const TERM_BYTES = 20;
+const LIST_KEY_BYTES = 4 + 1 + TERM_BYTES;
 
-/** Segment, side, term, page number. */
-const POSTING_KEY_BYTES = 4 + 1 + TERM_BYTES + 4;
-
-export function postingKey(segment: number, side: Side, term: PostingTerm, page: number): Buffer {
-  const key = Buffer.allocUnsafe(POSTING_KEY_BYTES);
+/** The key of a posting list's page 0: segment, side, term. */
+export function postingKey(segment: number, side: Side, term: PostingTerm): Buffer {
+  const key = Buffer.allocUnsafe(LIST_KEY_BYTES);
   key.writeUInt32BE(segment, 0);
   key[4] = SIDE_BYTES[side];
   key.write(term, 5, TERM_BYTES, 'hex');
-  key.writeUInt32BE(page, 5 + TERM_BYTES);
   return key;
 }
 
-/** The same list's key for another page. */
-export function withPage(key: Buffer, page: number): Buffer {
-  const copy = Buffer.from(key);
-  copy.writeUInt32BE(page, 5 + TERM_BYTES);
-  return copy;
+/** The key of another page of the same list: most lists have only page 0, so the number stands on the others alone. */
+export function pageKey(listKey: Buffer, page: number): Buffer {
+  if (page === 0) return listKey;
+  const key = Buffer.allocUnsafe(LIST_KEY_BYTES + 4);
+  listKey.copy(key);
+  key.writeUInt32BE(page, LIST_KEY_BYTES);
+  return key;
 }
 
 export function chunkKey(blockNumber: number, chunk: number): Buffer {

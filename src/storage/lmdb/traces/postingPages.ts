@@ -1,29 +1,31 @@
 import { PAGE_POSITIONS } from '../../../traces/index.ts';
 
 /**
- * The pages of a posting list. Page 0 starts with the number of positions of the whole list; positions follow, 32 bits
- * each, PAGE_POSITIONS on every page but the last.
+ * The pages of a posting list: positions, 32 bits each, PAGE_POSITIONS on every page but the last. Page 0 of a list that
+ * has more pages ends with one word more, the number of positions of the whole list.
  */
 
 /** How page `pageNumber` is read; undefined where it does not exist. The bytes are used before the next read. */
 export type ReadPageBytes = (pageNumber: number) => Uint8Array | undefined;
 
 /** Pages to write (bytes) or to remove (undefined) by their number. */
-export type PageChanges = Map<number, Buffer | undefined>;
+export type PageChanges = Array<readonly [pageNumber: number, bytes: Buffer | undefined]>;
 
-const LENGTH_WORDS = 1;
-
-/** A page's words: for page 0 its first word is the list's length. Copied, as engines reuse their buffers. */
+/** The words of a stored page. Copied, as engines use their buffers again. */
 export function wordsOf(bytes: Uint8Array): Uint32Array {
   const words = new Uint32Array(bytes.byteLength >>> 2);
-  new Uint8Array(words.buffer).set(bytes.subarray(0, words.byteLength));
+  new Uint8Array(words.buffer).set(bytes);
   return words;
 }
 
-export const lengthIn = (pageZero: Uint32Array): number => pageZero[0] ?? 0;
+const hasMorePages = (pageZero: Uint32Array): boolean => pageZero.length > PAGE_POSITIONS;
 
-export const positionsIn = (pageNumber: number, words: Uint32Array): Uint32Array =>
-  pageNumber === 0 ? words.subarray(LENGTH_WORDS) : words;
+/** The number of positions of the whole list, told by its page 0. */
+export const lengthIn = (pageZero: Uint32Array): number =>
+  hasMorePages(pageZero) ? (pageZero[PAGE_POSITIONS] ?? 0) : pageZero.length;
+
+export const positionsIn = (pageZero: Uint32Array): Uint32Array =>
+  hasMorePages(pageZero) ? pageZero.subarray(0, PAGE_POSITIONS) : pageZero;
 
 /**
  * What changes when positions from `removeStart` up to, not including, `removeEnd` are taken out and `added` (ascending)
@@ -35,51 +37,80 @@ export function changePages(
   removeEnd: number,
   added: readonly number[],
 ): PageChanges {
-  const zero = read(0);
-  const zeroWords = zero === undefined ? new Uint32Array([0]) : wordsOf(zero);
-  const oldLength = lengthIn(zeroWords);
-  const page = (n: number): Uint32Array => {
-    if (n === 0) return positionsIn(0, zeroWords);
-    const bytes = read(n);
-    if (bytes === undefined) throw new Error(`posting list is damaged: page ${n} is missing`);
-    return wordsOf(bytes);
-  };
+  const zeroBytes = read(0);
+  if (zeroBytes === undefined) return pagesFrom(0, Uint32Array.from(added), undefined, 0);
+
+  const zero = wordsOf(zeroBytes);
+  const page = (n: number): Uint32Array => (n === 0 ? positionsIn(zero) : readWords(read, n));
+  const oldLength = lengthIn(zero);
   const oldPages = pagesOf(oldLength);
 
   // The last page alone where all that changes lies behind its first position, else the whole list.
-  const lastPage = Math.max(0, oldPages - 1);
-  const last = oldPages === 0 ? new Uint32Array() : page(lastPage);
+  const last = page(oldPages - 1);
   const lowest = Math.min(removeStart < removeEnd ? removeStart : Infinity, added[0] ?? Infinity);
-  const fromPage = lowest > (last[0] ?? -1) ? lastPage : 0;
+  const firstPage = lowest > (last[0] ?? -1) ? oldPages - 1 : 0;
 
-  const kept: number[] = [];
-  for (let n = fromPage; n < oldPages; n++)
-    for (const position of n === lastPage ? last : page(n))
-      if (position < removeStart || position >= removeEnd) kept.push(position);
-
-  const positions = mergeAscending(kept, added);
-  const newLength = fromPage * PAGE_POSITIONS + positions.length;
-  const changes: PageChanges = new Map();
-  for (let n = fromPage; n < pagesOf(newLength); n++) {
-    const start = (n - fromPage) * PAGE_POSITIONS;
-    changes.set(n, encodePage(n, newLength, positions.slice(start, start + PAGE_POSITIONS)));
-  }
-  for (let n = pagesOf(newLength); n < oldPages; n++) changes.set(n, undefined);
-  if (fromPage > 0 && newLength !== oldLength)
-    changes.set(0, encodePage(0, newLength, [...positionsIn(0, zeroWords)]));
-  return changes;
+  const kept = [];
+  for (let n = firstPage; n < oldPages; n++)
+    kept.push(without(n === oldPages - 1 ? last : page(n), removeStart, removeEnd));
+  return pagesFrom(firstPage, merged(kept, added), firstPage > 0 ? positionsIn(zero) : undefined, oldPages);
 }
 
 const pagesOf = (length: number): number => Math.ceil(length / PAGE_POSITIONS);
 
-function encodePage(pageNumber: number, listLength: number, positions: readonly number[]): Buffer {
-  const words = Uint32Array.from(pageNumber === 0 ? [listLength, ...positions] : positions);
-  return Buffer.from(words.buffer);
+function readWords(read: ReadPageBytes, pageNumber: number): Uint32Array {
+  const bytes = read(pageNumber);
+  if (bytes === undefined) throw new Error(`posting list is damaged: page ${pageNumber} is missing`);
+  return wordsOf(bytes);
 }
 
-/** Both ascending lists as one, without the positions that stand in both twice. */
-function mergeAscending(a: readonly number[], b: readonly number[]): number[] {
-  const lastOfA = a.at(-1);
-  if (lastOfA === undefined || b.length === 0 || lastOfA < (b[0] ?? 0)) return [...a, ...b];
-  return [...new Set([...a, ...b])].sort((x, y) => x - y);
+/** The pages from `firstPage` on, which hold `positions`; `zero` is page 0 where it stands before them. */
+function pagesFrom(
+  firstPage: number,
+  positions: Uint32Array,
+  zero: Uint32Array | undefined,
+  oldPages: number,
+): PageChanges {
+  const length = firstPage * PAGE_POSITIONS + positions.length;
+  const pages = pagesOf(length);
+  const changes: PageChanges = [];
+  for (let n = firstPage; n < pages; n++) {
+    const start = (n - firstPage) * PAGE_POSITIONS;
+    const part = positions.subarray(start, start + PAGE_POSITIONS);
+    changes.push([n, n === 0 ? encodeZero(part, length) : encode(part)]);
+  }
+  for (let n = pages; n < oldPages; n++) changes.push([n, undefined]);
+  if (zero !== undefined) changes.push([0, encodeZero(zero, length)]);
+  return changes;
+}
+
+function encodeZero(positions: Uint32Array, listLength: number): Buffer {
+  if (listLength <= PAGE_POSITIONS) return encode(positions);
+  const words = new Uint32Array(PAGE_POSITIONS + 1);
+  words.set(positions);
+  words[PAGE_POSITIONS] = listLength;
+  return encode(words);
+}
+
+function encode(words: Uint32Array): Buffer {
+  return Buffer.from(words.buffer, words.byteOffset, words.byteLength);
+}
+
+function without(positions: Uint32Array, removeStart: number, removeEnd: number): Uint32Array {
+  if (removeStart >= removeEnd || (positions.at(-1) ?? 0) < removeStart) return positions;
+  return positions.filter((position) => position < removeStart || position >= removeEnd);
+}
+
+/** All positions in ascending order, none twice. */
+function merged(kept: readonly Uint32Array[], added: readonly number[]): Uint32Array {
+  const keptLength = kept.reduce((sum, part) => sum + part.length, 0);
+  const all = new Uint32Array(keptLength + added.length);
+  let at = 0;
+  for (const part of kept) {
+    all.set(part, at);
+    at += part.length;
+  }
+  const isAppended = keptLength === 0 || (all[keptLength - 1] ?? 0) < (added[0] ?? Infinity);
+  all.set(added, keptLength);
+  return isAppended ? all : Uint32Array.from(new Set(all.sort()));
 }

@@ -34,6 +34,23 @@ export function decodeBlock(number: number, record: Buffer): StoredBlock {
 const hashAt = (record: Buffer, offset: number): Hash =>
   `0x${record.toString('hex', offset, offset + HASH_BYTES)}` as Hash;
 
+/** Tells one state of the index from another. Both numbers wrap around at 2^32. */
+export interface StateVersion {
+  /** Changes so far. */
+  readonly changes: number;
+  /** Changes so far that took blocks away. */
+  readonly undos: number;
+}
+
+export const NO_VERSION: StateVersion = { changes: 0, undos: 0 };
+
+export function encodeVersion({ changes, undos }: StateVersion): Buffer {
+  const record = Buffer.allocUnsafe(8);
+  record.writeUInt32BE(changes >>> 0, 0);
+  record.writeUInt32BE(undos >>> 0, 4);
+  return record;
+}
+
 export function encodeChain(identity: ChainIdentity): Buffer {
   return Buffer.from(JSON.stringify(identity));
 }
@@ -43,28 +60,37 @@ export function decodeChain(record: Buffer): ChainIdentity {
 }
 
 /**
- * The trace counts of a segment's blocks: a 32-bit number each, 0 for a block that is not in the index,
- * else its count of traces and one.
+ * What is known of a segment's blocks as a whole: a 32-bit number for each, 0 for one that is not in the index, else its
+ * count of traces and one; and behind them the number of the dictionary that the segment's chunks are compressed with.
  */
-export class SegmentCounts implements TraceCounts {
-  readonly #counts: Uint32Array;
+export class Segment implements TraceCounts {
+  readonly #words: Uint32Array;
   #before: Float64Array | undefined;
 
-  constructor(record?: Buffer) {
-    this.#counts = new Uint32Array(BLOCKS_PER_SEGMENT);
-    if (record !== undefined) new Uint8Array(this.#counts.buffer).set(record);
+  constructor(record?: Uint8Array) {
+    this.#words = new Uint32Array(BLOCKS_PER_SEGMENT + 1);
+    if (record !== undefined) new Uint8Array(this.#words.buffer).set(record);
+  }
+
+  /** The number of the dictionary, once the segment has a block. */
+  get dictionary(): number {
+    return this.#words[BLOCKS_PER_SEGMENT] ?? 0;
+  }
+
+  set dictionary(number: number) {
+    this.#words[BLOCKS_PER_SEGMENT] = number;
+  }
+
+  get isEmpty(): boolean {
+    return this.#words.subarray(0, BLOCKS_PER_SEGMENT).every((word) => word === 0);
   }
 
   has(offset: number): boolean {
-    return this.#counts[offset] !== 0;
-  }
-
-  count(offset: number): number {
-    return Math.max(0, (this.#counts[offset] ?? 0) - 1);
+    return this.#words[offset] !== 0;
   }
 
   set(offset: number, traceCount: number | undefined): void {
-    this.#counts[offset] = traceCount === undefined ? 0 : traceCount + 1;
+    this.#words[offset] = traceCount === undefined ? 0 : traceCount + 1;
     this.#before = undefined;
   }
 
@@ -74,12 +100,13 @@ export class SegmentCounts implements TraceCounts {
   }
 
   encode(): Buffer {
-    return Buffer.from(this.#counts.buffer.slice(0));
+    return Buffer.from(this.#words.buffer.slice(0));
   }
 
   #sums(): Float64Array {
     const sums = new Float64Array(BLOCKS_PER_SEGMENT + 1);
-    for (let i = 0; i < BLOCKS_PER_SEGMENT; i++) sums[i + 1] = (sums[i] ?? 0) + this.count(i);
+    for (let i = 0; i < BLOCKS_PER_SEGMENT; i++)
+      sums[i + 1] = (sums[i] ?? 0) + Math.max(0, (this.#words[i] ?? 0) - 1);
     return sums;
   }
 }

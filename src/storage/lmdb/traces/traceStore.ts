@@ -5,9 +5,11 @@ import {
   type Hash,
   type IndexChange,
   JsonWriter,
+  MAX_TRACES_PER_BLOCK,
   placeAt,
   type StoredBlock,
   segmentOf,
+  TextCache,
   TRACES_PER_CHUNK,
   type Trace,
   type TraceFilter,
@@ -18,33 +20,44 @@ import {
   writeTrace,
 } from '../../../traces/index.ts';
 import { Changes } from './changes.ts';
-import { openTraceEnvironment, type TraceEnvironment } from './environment.ts';
+import { makeDictionary } from './dictionary.ts';
+import { NO_DICTIONARY, TraceEnvironment } from './environment.ts';
+import { IndexState } from './indexState.ts';
 import { encodeChain } from './records.ts';
-import { Snapshot } from './snapshot.ts';
 
 const OPEN_BRACKET = new Uint8Array([0x5b]);
 const CLOSE_BRACKET = new Uint8Array([0x5d]);
 const COMMA = new Uint8Array([0x2c]);
 
+/** A dictionary is made anew after so many segments: the addresses in use on a chain change over weeks. */
+const SEGMENTS_PER_DICTIONARY = 128;
+
+/** Memory for traces in recent use where nothing else is asked for. */
+export const DEFAULT_CACHE_BYTES = 96 * 1024 * 1024;
+
 /** The index of traces in an LMDB environment in the folder `path`. */
-export function openTraceStore(path: string): TraceStore {
-  return new LmdbTraceStore(openTraceEnvironment(path));
+export function openTraceStore(path: string, cacheBytes = DEFAULT_CACHE_BYTES): TraceStore {
+  return new LmdbTraceStore(new TraceEnvironment(path), cacheBytes);
 }
 
 class LmdbTraceStore implements TraceStore {
   readonly #environment: TraceEnvironment;
   readonly #json = new JsonWriter();
-  #snapshot: Snapshot;
+  readonly #state: IndexState;
+  readonly #texts: TextCache;
+  /** The number of undos of the state that the kept texts are of. */
+  #undos = 0;
   /** The last change that was begun: changes are worked out one after the other, each from the state before. */
   #lastChange: Promise<void> = Promise.resolve();
 
-  constructor(environment: TraceEnvironment) {
+  constructor(environment: TraceEnvironment, cacheBytes: number) {
     this.#environment = environment;
-    this.#snapshot = new Snapshot(environment);
+    this.#state = new IndexState(environment);
+    this.#texts = new TextCache(cacheBytes);
   }
 
   chain(): ChainIdentity | undefined {
-    return this.#snapshot.chain();
+    return this.#current().chain();
   }
 
   bindChain(identity: ChainIdentity): Promise<void> {
@@ -61,30 +74,30 @@ class LmdbTraceStore implements TraceStore {
   }
 
   head(): StoredBlock | undefined {
-    return this.#snapshot.head();
+    return this.#current().head();
   }
 
   finalizedNumber(): number | undefined {
-    return this.#snapshot.finalizedNumber();
+    return this.#current().finalizedNumber();
   }
 
   block(blockNumber: number): StoredBlock | undefined {
-    return this.#snapshot.block(blockNumber);
+    return this.#current().block(blockNumber);
   }
 
   firstMissing(fromBlock: number, toBlock: number): number | undefined {
     for (let number = fromBlock; number <= toBlock; number++)
-      if (!this.#snapshot.hasBlock(number)) return number;
+      if (!this.#current().hasBlock(number)) return number;
     return undefined;
   }
 
   filter(filter: TraceFilter, maxBytes: number): Buffer {
-    const snapshot = this.#snapshot;
-    return this.#array(maxBytes, (visit) => visitMatches(snapshot, filter, visit));
+    const state = this.#current();
+    return this.#array(maxBytes, (visit) => visitMatches(state, filter, visit));
   }
 
   blockTraces(blockNumber: number, maxBytes: number): Buffer | undefined {
-    const block = this.#snapshot.block(blockNumber);
+    const block = this.#current().block(blockNumber);
     if (block === undefined) return undefined;
     return this.#array(maxBytes, (visit) => {
       for (let place = 0; place < block.traceCount; place++) visit(blockNumber, place);
@@ -102,16 +115,32 @@ class LmdbTraceStore implements TraceStore {
 
   apply(change: IndexChange): Promise<void> {
     return this.#inTurn(async () => {
-      const changes = new Changes(this.#environment, this.#snapshot, change, (block) =>
+      const dictionary = await this.#dictionaryFor(change);
+      const changes = new Changes(this.#environment, this.#current(), change, dictionary, (block) =>
         this.#tracesOf(block),
       );
       await this.#commit(() => changes.write());
     });
   }
 
+  /**
+   * The dictionary for segments that begin with this change: the newest one, or one made now where the chain may have
+   * come to look different since that was made.
+   */
+  async #dictionaryFor({ blocks }: IndexChange): Promise<number> {
+    const newest = this.#current().dictionary();
+    const first = blocks[0]?.block.number ?? 0;
+    const madeFor = newest?.madeForSegment ?? -Infinity;
+    if (segmentOf(first) < madeFor + SEGMENTS_PER_DICTIONARY) return newest?.number ?? NO_DICTIONARY;
+    const dictionary = makeDictionary(blocks);
+    if (dictionary === undefined) return newest?.number ?? NO_DICTIONARY;
+    const number = (newest?.number ?? NO_DICTIONARY) + 1;
+    await this.#environment.addDictionary(number, dictionary, segmentOf(first));
+    return number;
+  }
+
   async close(): Promise<void> {
     await this.#lastChange;
-    this.#snapshot.close();
     await this.#environment.root.close();
   }
 
@@ -121,30 +150,48 @@ class LmdbTraceStore implements TraceStore {
     return done;
   }
 
-  /** Writes in one transaction, waits until it is on disk, then lets reads see it. */
+  /** Writes in one transaction, waits until it is on disk, and lets the next read see it. */
   async #commit(write: () => void): Promise<void> {
-    await this.#environment.root.batch(write);
-    await this.#environment.root.flushed;
-    const previous = this.#snapshot;
-    this.#snapshot = new Snapshot(this.#environment);
-    previous.close();
+    const { root } = this.#environment;
+    // An open read transaction keeps the pages of its state from being used again: the file would grow for nothing.
+    root.resetReadTxn();
+    await root.batch(write);
+    await root.flushed;
+    root.resetReadTxn();
   }
 
   #array(maxBytes: number, visitAll: (visit: (blockNumber: number, place: number) => void) => void): Buffer {
-    const snapshot = this.#snapshot;
+    const state = this.#state;
     const json = this.#json;
     json.reset();
     json.constant(OPEN_BRACKET);
     visitAll((blockNumber, place) => {
-      const chunk = snapshot.chunk(blockNumber, place);
       json.reserve(1);
       if (json.length > 1) json.constant(COMMA);
-      writeTrace(json, chunk, place % TRACES_PER_CHUNK, blockNumber);
+      this.#writeTrace(state, blockNumber, place);
       if (json.length > maxBytes) throw new AnswerTooLargeError(maxBytes);
     });
     json.reserve(1);
     json.constant(CLOSE_BRACKET);
     return json.copy();
+  }
+
+  /** The state as it is now, for the synchronous code that follows. */
+  #current(): IndexState {
+    const { undos } = this.#state.refresh();
+    // A block that took another's place has the same number: its traces' texts are not those that are kept.
+    if (undos !== this.#undos) this.#texts.clear();
+    this.#undos = undos;
+    return this.#state;
+  }
+
+  #writeTrace(state: IndexState, blockNumber: number, place: number): void {
+    const json = this.#json;
+    const key = blockNumber * MAX_TRACES_PER_BLOCK + place;
+    if (this.#texts.write(json, key)) return;
+    const start = json.length;
+    writeTrace(json, state.chunk(blockNumber, place), place % TRACES_PER_CHUNK, blockNumber);
+    this.#texts.keep(key, json.since(start));
   }
 
   #tracesOf(block: StoredBlock): readonly Trace[] {
@@ -157,7 +204,7 @@ class LmdbTraceStore implements TraceStore {
     const head = this.head();
     if (head === undefined) return undefined;
     for (let segment = segmentOf(head.number); segment >= 0; segment--) {
-      const list = this.#snapshot.postings(segment, 'transaction', termOf(hash));
+      const list = this.#current().postings(segment, 'transaction', termOf(hash));
       for (let i = 0; list !== undefined && i < list.length; i++) {
         const position = list.at(i);
         const found = this.#transactionAt(blockAt(segment, position), placeAt(position), hash);
@@ -168,7 +215,7 @@ class LmdbTraceStore implements TraceStore {
   }
 
   #transactionAt(blockNumber: number, firstPlace: number, hash: Hash): [number, number, number] | undefined {
-    const traceCount = this.#snapshot.block(blockNumber)?.traceCount ?? 0;
+    const traceCount = this.#current().block(blockNumber)?.traceCount ?? 0;
     let place = firstPlace;
     while (place < traceCount && this.#traceAt(blockNumber, place).transactionHash === hash) place++;
     return place === firstPlace ? undefined : [blockNumber, firstPlace, place];
@@ -176,7 +223,7 @@ class LmdbTraceStore implements TraceStore {
 
   #traceAt(blockNumber: number, place: number): Trace {
     this.#json.reset();
-    writeTrace(this.#json, this.#snapshot.chunk(blockNumber, place), place % TRACES_PER_CHUNK, blockNumber);
+    writeTrace(this.#json, this.#current().chunk(blockNumber, place), place % TRACES_PER_CHUNK, blockNumber);
     return JSON.parse(this.#json.copy().toString()) as Trace; // written from a trace that was checked
   }
 }

@@ -1,0 +1,320 @@
+/**
+ * trace_filter on a chain like mainnet's: 800 blocks of 1,000 traces. Every figure is a ratio of two measurements of this
+ * run: Floodgate against a bare node:http server that sends as many bytes, each in a process of its own, taken in turns.
+ */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openTraceStore } from '../src/storage/lmdb/traces/traceStore.ts';
+import { checkBlock, parseHeader, parseTraceBlock } from '../src/traces/convert/index.ts';
+import {
+  type Address,
+  type IndexedBlock,
+  indexBlock,
+  type TraceFilter,
+  type TraceStore,
+} from '../src/traces/index.ts';
+import { Random } from '../test/support/random.ts';
+import { type ServerProcess, startFloodgate, startScript } from './child.ts';
+import { freePort } from './freePort.ts';
+import { type LoadResult, load } from './load.ts';
+import { type MadeChain, makeChain, openMadeChain } from './madeChain.ts';
+import { addressAt } from './mainnetLike.ts';
+
+const TRACES_PER_BLOCK = 1000;
+const BLOCKS = Number(process.env['BENCH_BLOCKS'] ?? 800);
+/** Blocks before those that are measured, to warm a process that shall not have read the others. */
+const WARM_BLOCKS = 64;
+const WARM_FIRST = 1024;
+const FIRST_BLOCK = WARM_FIRST + WARM_BLOCKS;
+const LAST_BLOCK = FIRST_BLOCK + BLOCKS - 1;
+const BLOCKS_PER_COMMIT = 64;
+const CONNECTIONS = 8;
+const TURNS = 3;
+const TURN_MS = Number(process.env['BENCH_TURN_MS'] ?? 3000);
+const DIFFERENT_REQUESTS = 10_000;
+/** So few that most of the 100,000 chunks of the chain are read for the first time. */
+const COLD_REQUESTS = 250;
+const MEGABYTE = 1e6;
+
+const folder = process.env['BENCH_DATA'] ?? mkdtempSync(join(tmpdir(), 'floodgate-bench-'));
+/** Indexed by this process: to time it, and to choose requests by what is there. */
+const ownIndex = join(folder, 'own');
+/** Indexed by the server. */
+const serverData = join(folder, 'server');
+
+interface Workload {
+  readonly name: string;
+  readonly must: string;
+  readonly bodies: Buffer[];
+  /** Bytes of each answer, by request. */
+  readonly sizes: number[];
+  /** Sent first, to a process of its own: then the bodies, once each. */
+  readonly warmUp?: Buffer[];
+}
+
+async function ingest(chain: MadeChain): Promise<void> {
+  rmSync(ownIndex, { recursive: true, force: true });
+  const store = openTraceStore(ownIndex);
+  let [parseMs, ingestMs, rawBytes] = [0, 0, 0];
+  let written: Promise<void> = Promise.resolve();
+  for (let first = chain.first; first <= chain.last; first += BLOCKS_PER_COMMIT) {
+    const last = Math.min(chain.last, first + BLOCKS_PER_COMMIT - 1);
+    const made = [];
+    for (let number = first; number <= last; number++)
+      made.push({
+        header: JSON.parse(chain.header(number).toString()) as unknown,
+        bytes: chain.traces(number),
+      });
+    let started = performance.now();
+    for (const { bytes } of made) JSON.parse(bytes.toString());
+    parseMs += performance.now() - started;
+
+    started = performance.now();
+    const blocks = made.map(({ header, bytes }) => prepared(header, bytes));
+    await written;
+    written = store.apply({ blocks });
+    ingestMs += performance.now() - started;
+    rawBytes += made.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    progress(last - chain.first + 1, chain.last - chain.first + 1);
+  }
+  const started = performance.now();
+  await written;
+  ingestMs += performance.now() - started;
+  await store.close();
+  const megabytesPerSecond = ((rawBytes / MEGABYTE / ingestMs) * 1000).toFixed(0);
+  row('ingest against JSON.parse alone', '0.3', parseMs / ingestMs, `${megabytesPerSecond} MB/s`);
+  const diskBytes = fileBytes(ownIndex);
+  row(
+    'bytes on disk against raw JSON',
+    'at most 0.25',
+    diskBytes / rawBytes,
+    `${(diskBytes / MEGABYTE).toFixed(0)} MB`,
+  );
+}
+
+function prepared(header: unknown, bytes: Buffer): IndexedBlock {
+  const parsed = parseHeader(header);
+  const traces = parseTraceBlock(JSON.parse(bytes.toString()));
+  checkBlock(parsed, traces);
+  return indexBlock(parsed, traces);
+}
+
+function fileBytes(index: string): number {
+  return statSync(statSync(index).isDirectory() ? join(index, 'data.mdb') : index).size;
+}
+
+function makeWorkloads(store: TraceStore): Workload[] {
+  const random = new Random(99);
+  const spread = addressesWith(store, FIRST_BLOCK, 200, 450);
+  const tail = addressesWith(store, FIRST_BLOCK, 15, 25);
+  console.log(`${tail.length} addresses with about 20 traces, ${spread.length} with 200 to 450`);
+  const hot = { fromBlock: FIRST_BLOCK, toBlock: LAST_BLOCK };
+  const one = (list: Sided[]) => (): Partial<TraceFilter> => {
+    const { side, address } = random.pick(list);
+    return { ...hot, [side]: [address], fromBlock: hot.fromBlock + random.below(20) };
+  };
+  const two = (mode: 'union' | 'intersection') => (): Partial<TraceFilter> => {
+    const pick = (): Address[] => [random.pick(spread).address, addressAt(random.below(20))];
+    return {
+      ...hot,
+      fromAddresses: pick(),
+      toAddresses: pick(),
+      mode,
+      fromBlock: hot.fromBlock + random.below(20),
+    };
+  };
+  const busiest = (after: number) => (): Partial<TraceFilter> => ({
+    ...hot,
+    fromAddresses: [0, 1, 2].map(addressAt),
+    after: after + random.below(1000),
+    fromBlock: hot.fromBlock + random.below(3),
+  });
+  const warm = (): Partial<TraceFilter> => ({
+    fromBlock: WARM_FIRST,
+    toBlock: FIRST_BLOCK - 1,
+    toAddresses: [addressAt(random.below(60))],
+    after: random.below(50),
+  });
+  return [
+    workload(store, 'typical', '0.5', DIFFERENT_REQUESTS, one(tail)),
+    workload(store, 'hot', '0.4', DIFFERENT_REQUESTS, one(spread)),
+    {
+      ...workload(store, 'cold', '0.15', COLD_REQUESTS, one(spread)),
+      warmUp: workload(store, 'warm', '', 2000, warm).bodies,
+    },
+    workload(store, 'two lists, union', '0.3', DIFFERENT_REQUESTS, two('union')),
+    workload(store, 'two lists, intersection', '0.3', DIFFERENT_REQUESTS, two('intersection')),
+    workload(store, 'busy, after 0', '', DIFFERENT_REQUESTS, busiest(0)),
+    workload(store, 'busy, after 100,000', 'within 1.3 of after 0', DIFFERENT_REQUESTS, busiest(100_000)),
+    workload(store, 'no address, after 500,000', '0.5', DIFFERENT_REQUESTS, () => ({
+      ...hot,
+      after: 500_000 + random.below(1000),
+    })),
+  ];
+}
+
+interface Sided {
+  readonly side: 'fromAddresses' | 'toAddresses';
+  readonly address: Address;
+}
+
+/** Addresses of the chain that have between `least` and `most` traces on one side over the hot blocks. */
+function addressesWith(store: TraceStore, fromBlock: number, least: number, most: number): Sided[] {
+  const found: Sided[] = [];
+  for (let rank = 40; rank < 6000 && found.length < 4000; rank++)
+    for (const side of ['fromAddresses', 'toAddresses'] as const) {
+      const address = addressAt(rank);
+      const count = countOf(
+        store,
+        { fromBlock, toBlock: fromBlock + BLOCKS - 1, [side]: [address] },
+        most + 1,
+      );
+      if (count >= least && count <= most) found.push({ side, address });
+    }
+  return found;
+}
+
+function countOf(store: TraceStore, filter: Partial<TraceFilter>, limit: number): number {
+  const bytes = store.filter(whole({ ...filter, count: limit }), Number.POSITIVE_INFINITY) as Buffer; // lmdb answers at once
+  return bytes.length === 2 ? 0 : (JSON.parse(bytes.toString()) as unknown[]).length;
+}
+
+const whole = (filter: Partial<TraceFilter>): TraceFilter => ({
+  fromBlock: 0,
+  toBlock: 0,
+  fromAddresses: [],
+  toAddresses: [],
+  mode: 'intersection',
+  after: 0,
+  count: 200,
+  ...filter,
+});
+
+function workload(
+  store: TraceStore,
+  name: string,
+  must: string,
+  count: number,
+  draw: () => Partial<TraceFilter>,
+): Workload {
+  const bodies: Buffer[] = [];
+  const sizes: number[] = [];
+  for (let id = 0; id < count; id++) {
+    const { fromAddresses, toAddresses, ...rest } = whole(draw());
+    const params = [{ ...rest, fromAddress: fromAddresses, toAddress: toAddresses }];
+    bodies.push(Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, method: 'trace_filter', params })));
+    const result = store.filter({ ...rest, fromAddresses, toAddresses }, Number.POSITIVE_INFINITY) as Buffer; // as above
+    sizes.push(result.length + `{"jsonrpc":"2.0","id":${id},"result":}`.length);
+  }
+  return { name, must, bodies, sizes };
+}
+
+async function measure(workloads: readonly Workload[]): Promise<void> {
+  const node = await startScript('blockNode.js', folder);
+  const start = async (): Promise<ServerProcess> =>
+    startFloodgate(await freePort(), [
+      '--data-dir',
+      serverData,
+      '--upstream',
+      node.url,
+      '--index-from',
+      String(WARM_FIRST),
+    ]);
+  rmSync(serverData, { recursive: true, force: true });
+  mkdirSync(serverData);
+  const started = performance.now();
+  let server = await start();
+  console.log(
+    `the server has indexed the chain from a node in ${((performance.now() - started) / 1000).toFixed(1)} s`,
+  );
+  let peakRssBytes = 0;
+  let busyMs: number | undefined;
+  for (const work of workloads) {
+    const sizesFile = join(folder, 'sizes.json');
+    writeFileSync(sizesFile, JSON.stringify(work.sizes));
+    const bare = await startScript('bareServer.js', sizesFile);
+    if (work.warmUp !== undefined) {
+      peakRssBytes = Math.max(peakRssBytes, peakRssOf(server));
+      await server.stop();
+      server = await start();
+      await load({ url: `${server.url}/v1/mainnet`, bodies: work.warmUp, connections: CONNECTIONS });
+    }
+    const [ours, theirs] = await inTurns(work, `${server.url}/v1/mainnet`, bare.url);
+    await bare.stop();
+    report(work, ours, theirs);
+    if (work.name === 'busy, after 0') busyMs = ours.p50Ms / ours.bytesPerAnswer;
+    if (work.name === 'busy, after 100,000' && busyMs !== undefined)
+      row(
+        'time a byte, after 100,000 against after 0',
+        'at most 1.3',
+        ours.p50Ms / ours.bytesPerAnswer / busyMs,
+        '',
+      );
+  }
+  peakRssBytes = Math.max(peakRssBytes, peakRssOf(server));
+  row(
+    'resident memory of the server at its peak, MB',
+    'at most 400',
+    peakRssBytes / MEGABYTE,
+    'ingest and all requests',
+  );
+  await server.stop();
+  await node.stop();
+}
+
+function report(work: Workload, ours: LoadResult, theirs: LoadResult): void {
+  const ratio = ours.requestsPerSecond / theirs.requestsPerSecond;
+  const refused = ours.refused > 0 ? `, ${ours.refused} refused` : '';
+  const note = `${ours.requestsPerSecond.toFixed(0)}/s, p50 ${ours.p50Ms.toFixed(2)} ms, p99 ${ours.p99Ms.toFixed(2)} ms`;
+  row(work.name, work.must, ratio, `${note}, ${(ours.bytesPerAnswer / 1000).toFixed(0)} kB${refused}`);
+}
+
+/** The most memory that a process has had resident. */
+function peakRssOf({ pid }: ServerProcess): number {
+  const kilobytes = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return 1024 * Number(kilobytes ?? 0);
+}
+
+async function inTurns(work: Workload, ours: string, theirs: string): Promise<[LoadResult, LoadResult]> {
+  const turn = (url: string, durationMs: number): Promise<LoadResult> =>
+    load({ url, bodies: work.bodies, connections: CONNECTIONS, ...(!work.warmUp && { durationMs }) });
+  if (work.warmUp) return [await turn(ours, 0), await turn(theirs, 0)];
+  const results: [LoadResult[], LoadResult[]] = [[], []];
+  await turn(ours, TURN_MS);
+  await turn(theirs, TURN_MS / 3);
+  for (let i = 0; i < TURNS; i++) {
+    results[0].push(await turn(ours, TURN_MS));
+    results[1].push(await turn(theirs, TURN_MS));
+  }
+  return [median(results[0]), median(results[1])];
+}
+
+function median(results: readonly LoadResult[]): LoadResult {
+  const sorted = [...results].sort((a, b) => a.requestsPerSecond - b.requestsPerSecond);
+  const middle = sorted[sorted.length >>> 1];
+  if (middle === undefined) throw new Error('nothing was measured');
+  return middle;
+}
+
+function row(name: string, must: string, value: number, note: string): void {
+  console.log(`${name.padEnd(46)} ${value.toFixed(2).padStart(8)}   ${must.padEnd(22)} ${note}`);
+}
+
+function progress(done: number, total: number): void {
+  if (process.stdout.isTTY) process.stdout.write(`\r${done} of ${total} blocks${done === total ? '\n' : ''}`);
+}
+
+if (existsSync(join(folder, 'chain.json'))) console.log(`using the chain in ${folder}`);
+else {
+  console.log(`making ${WARM_BLOCKS + BLOCKS} blocks of ${TRACES_PER_BLOCK} traces`);
+  makeChain(folder, WARM_FIRST, LAST_BLOCK, TRACES_PER_BLOCK, progress);
+}
+const chain = openMadeChain(folder);
+await ingest(chain);
+chain.close();
+const store = openTraceStore(ownIndex);
+const workloads = makeWorkloads(store);
+await store.close();
+await measure(workloads);
+if (process.env['BENCH_DATA'] === undefined) rmSync(folder, { recursive: true, force: true });

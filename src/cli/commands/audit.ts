@@ -1,0 +1,98 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import {
+  type AuditEntry,
+  type AuditFilter,
+  isAccountId,
+  settingMembers,
+  wallClock,
+} from '../../rules/index.ts';
+import { print } from '../print.ts';
+import { formatTable } from './rulesTable.ts';
+import { addDataDirFlags, withStorage } from './tokenStorage.ts';
+import { readMoment } from './tokenTime.ts';
+
+/** Entries that are shown where no number is asked for: a few screens. */
+const DEFAULT_LIMIT = 100;
+
+interface AuditOptions {
+  readonly account?: string;
+  readonly rule?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly limit?: number;
+  readonly all?: boolean;
+  readonly json?: boolean;
+}
+
+/** `floodgate audit`: reads the data folder itself, beside a running server. */
+export function registerAudit(program: Command): void {
+  const audit = program
+    .command('audit')
+    .description('show who changed which rule or token, when, from where, before and after')
+    .option('--account <id>', 'only rules of this account', readAccount)
+    .option('--rule <id>', 'only this rule')
+    .option('--since <when>', 'a span ago (24h, 7d) or a date (2026-11-20T12:00:00Z)')
+    .option('--until <when>', 'likewise')
+    .option('--limit <number>', `the latest so many (default ${DEFAULT_LIMIT})`, readLimit)
+    .option('--all', 'every entry')
+    .option('--json', 'print a JSON object a line, whole')
+    .action(showAudit);
+  addDataDirFlags(audit);
+}
+
+async function showAudit(options: AuditOptions, command: Command): Promise<void> {
+  const now = wallClock();
+  const filter: AuditFilter = {
+    account: options.account,
+    rule: options.rule?.toLowerCase(),
+    since: options.since === undefined ? undefined : readMoment(options.since, now, 'past'),
+    until: options.until === undefined ? undefined : readMoment(options.until, now, 'past'),
+  };
+  const limit = options.all ? Number.POSITIVE_INFINITY : (options.limit ?? DEFAULT_LIMIT);
+  await withStorage(command, async ({ audit }) => {
+    // Without a limit entries are printed as they are read: an audit may be longer than memory.
+    if (limit === Number.POSITIVE_INFINITY && options.json) {
+      for await (const entry of audit.read(filter)) await print(JSON.stringify(entry));
+      return;
+    }
+    const latest: AuditEntry[] = [];
+    for await (const entry of audit.read(filter, { newestFirst: true })) {
+      if (latest.length >= limit) break;
+      latest.push(entry);
+    }
+    latest.reverse();
+    if (options.json) for (const entry of latest) await print(JSON.stringify(entry));
+    else
+      await print(
+        formatTable(['when (UTC)', 'who', 'from', 'what', 'account', 'id', 'change'], latest.map(rowOf)),
+      );
+  });
+}
+
+function rowOf(entry: AuditEntry): string[] {
+  const when = entry.at.slice(0, 23).replace('T', ' ');
+  const start = [when, entry.by, entry.from, entry.action];
+  if (!('rule' in entry)) return [...start, '', entry.token, entry.after?.label ?? ''];
+  return [...start, entry.account, entry.rule, changeOf(entry.before, entry.after)];
+}
+
+type Rule = NonNullable<Extract<AuditEntry, { rule: string }>['after']>;
+
+function changeOf(before: Rule | null, after: Rule | null): string {
+  const rule = after ?? before;
+  if (!rule) return '';
+  if (!before || !after) return `${rule.scope} ${rule.name}, ${rule.mode}`;
+  const changed = settingMembers.filter((member) => before[member] !== after[member]);
+  return changed.map((member) => `${member}: ${before[member]} → ${after[member]}`).join(', ');
+}
+
+function readAccount(value: string): string {
+  if (!isAccountId(value))
+    throw new InvalidArgumentError('An account id is 1 to 32 letters, digits, _ and -.');
+  return value;
+}
+
+function readLimit(value: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(value)) throw new InvalidArgumentError('It must be a whole number from 1.');
+  return Number(value);
+}

@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { RulesClient } from '../../rules/client/index.ts';
+import { isAccountId } from '../../rules/index.ts';
+import { OperatorError } from '../operatorError.ts';
+
+const DEFAULT_URL = 'http://127.0.0.1:8420/client/v4';
+const VERSION_PREFIX = '/client/v4';
+
+interface ConnectionOptions {
+  readonly url: string;
+  readonly tokenFile?: string;
+  readonly account?: string;
+  readonly family: 'network' | 'magic';
+}
+
+/** The flags that say which rules of which server, and as whom. A token is never a flag: other users see flags. */
+export function addConnectionFlags(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--url <url>', 'base URL of the rules API')
+        .env('FLOODGATE_URL')
+        .default(DEFAULT_URL)
+        .argParser(readUrl),
+    )
+    .addOption(new Option('--account <id>', 'account').env('FLOODGATE_ACCOUNT').argParser(readAccount))
+    .addOption(
+      new Option(
+        '--token-file <file>',
+        'file with the API token, in place of the variable FLOODGATE_API_TOKEN',
+      ).env('FLOODGATE_API_TOKEN_FILE'),
+    )
+    .addOption(
+      new Option('--family <name>', 'path that the server has; magic for Cloudflare’s own')
+        .choices(['network', 'magic'])
+        .default('network'),
+    );
+}
+
+/** The client that the flags of a command describe. `fileAccount` is the account that a file of rules names. */
+export function connect(command: Command, fileAccount?: string): { client: RulesClient; account: string } {
+  const { url, tokenFile, account: flagged, family } = command.opts<ConnectionOptions>();
+  if (flagged !== undefined && fileAccount !== undefined && flagged !== fileAccount)
+    throw new OperatorError(`The file is for account ${fileAccount}, but --account says ${flagged}`);
+  const accountId = flagged ?? fileAccount;
+  if (accountId === undefined)
+    throw new OperatorError('Which account? Say --account ID, or set FLOODGATE_ACCOUNT');
+  const client = new RulesClient({ baseUrl: url, token: readToken(tokenFile), accountId, family });
+  return { client, account: accountId };
+}
+
+function readToken(file: string | undefined): string {
+  const token = file === undefined ? process.env['FLOODGATE_API_TOKEN'] : readTokenFile(file);
+  if (token === undefined || token === '')
+    throw new OperatorError(
+      'No API token: set FLOODGATE_API_TOKEN, or name a file with --token-file. `floodgate token create` makes one',
+    );
+  if (!/^[\x21-\x7e]+$/.test(token))
+    throw new OperatorError('The API token has characters that no token has; check where it was copied from');
+  return token;
+}
+
+function readTokenFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new OperatorError(
+      `The token file cannot be read: ${error instanceof Error ? error.message : error}`,
+    );
+  }
+}
+
+function readUrl(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (!url || !['http:', 'https:'].includes(url.protocol) || url.username !== '')
+    throw new InvalidArgumentError(`It must be an http or https URL without a user, such as ${DEFAULT_URL}.`);
+  // Naming only the server is enough.
+  return url.pathname === '/' ? url.origin + VERSION_PREFIX : url.origin + url.pathname;
+}
+
+function readAccount(value: string): string {
+  if (!isAccountId(value))
+    throw new InvalidArgumentError('An account id is 1 to 32 letters, digits, _ and -.');
+  return value;
+}

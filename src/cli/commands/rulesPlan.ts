@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs';
+import { styleText } from 'node:util';
+import type { Command } from 'commander';
+import {
+  applyPlan,
+  formatPlan,
+  isEmpty,
+  isRisky,
+  makePlan,
+  type Plan,
+  planFingerprint,
+  readRuleFile,
+} from '../../rules/plan/index.ts';
+import { OperatorError } from '../operatorError.ts';
+import { print } from '../print.ts';
+import { addConnectionFlags, connect } from './rulesConnection.ts';
+import { printable } from './rulesTable.ts';
+
+/** What `plan` exits with where there is something to do; 0 where not, 1 where it failed. */
+const EXIT_CODE_CHANGES = 2;
+
+interface ApplyOptions {
+  readonly force?: boolean;
+  readonly plan?: string;
+}
+
+/** `floodgate rules plan|apply FILE`. */
+export function registerPlan(rules: Command): void {
+  const plan = rules
+    .command('plan')
+    .description('show what would change for an account to have exactly the rules of a file')
+    .argument('<file>', 'YAML with a list "rules"; - for standard input')
+    .addHelpText('after', '\nExit status: 0 nothing to do, 2 there are changes, 1 it failed.')
+    .action(showPlan);
+  addConnectionFlags(plan);
+
+  const apply = rules
+    .command('apply')
+    .description('make an account have exactly the rules of a file')
+    .argument('<file>', 'YAML with a list "rules"; - for standard input')
+    .option('--force', 'also where more than a third of ten or more rules would be changed or deleted')
+    .option('--plan <id>', 'only where the plan is still this one, as `rules plan` showed it')
+    .action(applyFile);
+  addConnectionFlags(apply);
+}
+
+async function showPlan(file: string, _options: object, command: Command): Promise<void> {
+  const { plan } = await planOf(file, command);
+  await printPlan(plan);
+  if (isRisky(plan))
+    process.stderr.write('note: apply will want --force for this: it touches over a third of the rules\n');
+  if (!isEmpty(plan)) process.exitCode = EXIT_CODE_CHANGES;
+}
+
+async function applyFile(file: string, options: ApplyOptions, command: Command): Promise<void> {
+  const { plan, client } = await planOf(file, command);
+  await printPlan(plan);
+  if (options.plan !== undefined && options.plan !== planFingerprint(plan))
+    throw new OperatorError(
+      `The plan is ${planFingerprint(plan)} now, not ${options.plan}; nothing was changed`,
+    );
+  if (isRisky(plan) && !options.force)
+    throw new OperatorError(
+      'This changes or deletes more than a third of the rules; nothing was changed. If that is meant, say --force',
+    );
+  const total = plan.creates.length + plan.updates.length + plan.deletes.length;
+  let done = 0;
+  try {
+    await applyPlan(client, plan, (step) => {
+      done++;
+      process.stdout.write(
+        `${step.kind} ${step.rule.scope} ${printable(step.rule.name)} (${done} of ${total})\n`,
+      );
+      if (step.kind === 'created')
+        for (const message of step.messages) process.stderr.write(`note: ${message}\n`);
+    });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new OperatorError(
+      `${reason}\n${done} of ${total} changes were made; plan again to see what is left`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+async function planOf(file: string, command: Command) {
+  const { account, rules } = readRuleFile(readText(file), file === '-' ? 'standard input' : file);
+  const { client } = connect(command, account);
+  return { client, plan: makePlan(await client.list(), rules) };
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file === '-' ? 0 : file, 'utf8');
+  } catch (error) {
+    throw new OperatorError(`${file} cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function printPlan(plan: Plan): Promise<void> {
+  const coloured = process.stdout.isTTY && !process.env['NO_COLOR'];
+  return print(formatPlan(plan, (colour, text) => (coloured ? styleText(colour, text) : text)));
+}

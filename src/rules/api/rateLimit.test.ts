@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import { ApiError } from './errors.ts';
+import { RateLimiter } from './rateLimit.ts';
+
+it('a token has so many requests in a window, apart from other tokens, and as many again in the next', () => {
+  let now = 0;
+  const limiter = new RateLimiter({ requests: 2, windowSeconds: 10 }, () => now);
+  expect(limiter.count('a')).toEqual({
+    ratelimit: '"default";r=1;t=10',
+    'ratelimit-policy': '"default";q=2;w=10',
+  });
+  now = 4_500;
+  expect(limiter.count('a')).toMatchObject({ ratelimit: '"default";r=0;t=6' });
+  const refused = errorOf(() => limiter.count('a'));
+  expect(refused).toMatchObject({
+    status: 429,
+    headers: { 'retry-after': '6', ratelimit: '"default";r=0;t=6' },
+  });
+  expect(limiter.count('b')).toMatchObject({ ratelimit: '"default";r=1;t=10' });
+  now = 9_999;
+  expect(errorOf(() => limiter.count('a'))?.headers['retry-after']).toBe('1');
+  now = 10_000;
+  expect(limiter.count('a')).toMatchObject({ ratelimit: '"default";r=1;t=10' });
+});
+
+function errorOf(call: () => unknown): ApiError | undefined {
+  try {
+    call();
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+  return undefined;
+}

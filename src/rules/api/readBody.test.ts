@@ -1,0 +1,42 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { InvalidRule } from '../index.ts';
+import { ApiError } from './errors.ts';
+import { readBody } from './readBody.ts';
+
+it('a body is read as JSON reads it, a byte order mark apart', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
+      const text = JSON.stringify(value);
+      expect(readBody(Buffer.from(text))).toEqual(JSON.parse(text));
+      expect(readBody(Buffer.from(`\ufeff${text}`))).toEqual(JSON.parse(text));
+    }),
+  );
+});
+
+it('a member that comes twice is found whatever surrounds it, and only in the outermost object', () => {
+  const name = fc.string({ minLength: 1 });
+  fc.assert(
+    fc.property(name, fc.dictionary(fc.string(), fc.jsonValue()), (repeated, others) => {
+      const rest = Object.entries(others)
+        .filter(([member]) => member !== repeated)
+        .map(([member, value]) => `${JSON.stringify(member)}:${JSON.stringify(value)}`);
+      const twice = [`${JSON.stringify(repeated)}:1`, ...rest, `${JSON.stringify(repeated)} :2`].join(',');
+      expect(() => readBody(Buffer.from(`{${twice}}`))).toThrow(InvalidRule);
+      expect(() => readBody(Buffer.from(`{"outer":{${twice}}}`))).not.toThrow();
+      expect(() => readBody(Buffer.from(`[{${twice}}]`))).not.toThrow();
+    }),
+  );
+});
+
+it('bytes of any kind are read or refused as malformed JSON', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 1 }), (bytes) => {
+      try {
+        readBody(Buffer.from(bytes));
+      } catch (error) {
+        expect(error).toBeInstanceOf(ApiError);
+      }
+    }),
+  );
+});

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import { type NewRule, type Rule, type RuleSettings, ruleMembers } from '../index.ts';
+import { ApiFailure } from './apiFailure.ts';
+import { type Answer, Transport } from './transport.ts';
+
+export interface RulesClientOptions {
+  /** With the version prefix, such as `http://127.0.0.1:8420/client/v4`. */
+  readonly baseUrl: string;
+  readonly token: string;
+  readonly accountId: string;
+  /** `magic` where the server knows only the path of Cloudflare's clients. */
+  readonly family?: 'network' | 'magic';
+}
+
+/** A rule with the tag of its state; undefined where the server gives none. */
+export interface StoredRule {
+  readonly rule: Rule;
+  readonly etag: string | undefined;
+}
+
+/** The largest page that every server with this interface gives. */
+const PAGE_SIZE = 1000;
+/** No account holds more pages than this; a server that never ends its list is not asked for ever. */
+const MAX_PAGES = 1000;
+
+/** The rules of one account on one server. Every method throws `ApiFailure` where it did not succeed. */
+export class RulesClient {
+  readonly #transport: Transport;
+  readonly #collection: string;
+
+  constructor({ baseUrl, token, accountId, family = 'network' }: RulesClientOptions) {
+    this.#transport = new Transport(baseUrl, token);
+    this.#collection = `/accounts/${encodeURIComponent(accountId)}/${family}/advanced_dns_protection/configs/dns_protection/rules`;
+  }
+
+  /** All rules, over as many pages as it takes. */
+  async list(): Promise<Rule[]> {
+    const rules = new Map<string, Rule>();
+    for (let page = 1; page <= MAX_PAGES; page++) {
+      const answer = await this.#transport.send(
+        'GET',
+        `${this.#collection}?page=${page}&per_page=${PAGE_SIZE}`,
+      );
+      const found = readRules(answer);
+      const known = rules.size;
+      for (const rule of found) rules.set(rule.id, rule);
+      // An empty page is the end, and so is one that brings nothing new.
+      if (found.length < PAGE_SIZE || rules.size === known) break;
+    }
+    return [...rules.values()];
+  }
+
+  async get(ruleId: string): Promise<StoredRule> {
+    return stored(await this.#transport.send('GET', this.#path(ruleId)));
+  }
+
+  /** Also tells what the server thinks worth knowing. */
+  async create(rule: NewRule): Promise<{ rule: Rule; messages: readonly string[] }> {
+    // With a key of its own a lost answer can be asked for again without a second rule.
+    const headers = { 'idempotency-key': randomUUID() };
+    const answer = await this.#transport.send('POST', this.#collection, { body: rule, headers });
+    return { rule: stored(answer).rule, messages: messagesOf(answer) };
+  }
+
+  /** Fails with status 412 where the rule is not as `etag` says. */
+  async update(ruleId: string, changes: Partial<RuleSettings>, etag?: string): Promise<Rule> {
+    const headers = ifMatch(etag);
+    return stored(await this.#transport.send('PATCH', this.#path(ruleId), { body: changes, headers })).rule;
+  }
+
+  async delete(ruleId: string, etag?: string): Promise<void> {
+    await this.#transport.send('DELETE', this.#path(ruleId), { headers: ifMatch(etag) });
+  }
+
+  async deleteAll(): Promise<void> {
+    await this.#transport.send('DELETE', this.#collection);
+  }
+
+  #path(ruleId: string): string {
+    return `${this.#collection}/${encodeURIComponent(ruleId)}`;
+  }
+}
+
+function ifMatch(etag: string | undefined): Record<string, string> {
+  return etag === undefined ? {} : { 'if-match': etag };
+}
+
+function stored(answer: Answer): StoredRule {
+  return { rule: readRule(member(answer, 'result'), answer), etag: answer.etag };
+}
+
+function readRules(answer: Answer): Rule[] {
+  const result = member(answer, 'result');
+  if (!Array.isArray(result)) throw unexpected(answer);
+  return result.map((item) => readRule(item, answer));
+}
+
+function readRule(value: unknown, answer: Answer): Rule {
+  if (typeof value !== 'object' || value === null) throw unexpected(answer);
+  const members = value as Record<string, unknown>; // any object; each member is checked below
+  if (!ruleMembers.every((name) => typeof members[name] === 'string')) throw unexpected(answer);
+  return value as Rule; // has all members of a rule as text; the server that sent it answers for their values
+}
+
+function messagesOf(answer: Answer): string[] {
+  const messages = member(answer, 'messages');
+  if (!Array.isArray(messages)) return [];
+  return messages.flatMap((entry) =>
+    typeof entry === 'object' && entry !== null && 'message' in entry ? [String(entry.message)] : [],
+  );
+}
+
+function member({ envelope }: Answer, name: string): unknown {
+  return typeof envelope === 'object' && envelope !== null
+    ? (envelope as Record<string, unknown>)[name]
+    : undefined;
+}
+
+function unexpected({ request }: Answer): ApiFailure {
+  return new ApiFailure(`${request}: the answer is not what a rules API gives; check the URL`);
+}

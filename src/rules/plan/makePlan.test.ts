@@ -1,0 +1,98 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { newRuleArbitrary, storedRulesArbitrary } from '../rule.arbitrary.ts';
+import type { NewRule, Rule } from '../rule.ts';
+import { isEmpty, isRisky, makePlan, type Plan, planFingerprint } from './makePlan.ts';
+
+const wantedArbitrary = fc.array(newRuleArbitrary, { maxLength: 20 });
+
+/** Rules as a set of what matters of each, places without regard to case. */
+function essence(rules: readonly NewRule[]): string[] {
+  return rules
+    .map(({ scope, name, mode, profile_sensitivity, rate_sensitivity, burst_sensitivity }) =>
+      [
+        ...[scope, scope === 'global' ? name : name.toLowerCase(), mode],
+        ...[profile_sensitivity, rate_sensitivity, burst_sensitivity],
+      ].join(),
+    )
+    .sort();
+}
+
+function applied(plan: Plan): NewRule[] {
+  const updated = plan.updates.map(({ rule, changes }): Rule => ({ ...rule, ...changes }));
+  return [...plan.unchanged, ...updated, ...plan.creates];
+}
+
+describe('a plan', () => {
+  it('leads to exactly the wanted rules', () => {
+    fc.assert(
+      fc.property(storedRulesArbitrary, wantedArbitrary, (current, wanted) => {
+        expect(essence(applied(makePlan(current, wanted)))).toEqual(essence(wanted));
+      }),
+    );
+  });
+
+  it('says of every current rule once what becomes of it', () => {
+    fc.assert(
+      fc.property(storedRulesArbitrary, wantedArbitrary, (current, wanted) => {
+        const { updates, deletes, unchanged } = makePlan(current, wanted);
+        const told = [...updates.map(({ rule }) => rule), ...deletes, ...unchanged].map(({ id }) => id);
+        expect(told.sort()).toEqual(current.map(({ id }) => id).sort());
+      }),
+    );
+  });
+
+  it('for what is there already, in any order, is empty', () => {
+    fc.assert(
+      fc.property(
+        storedRulesArbitrary.chain((rules) =>
+          fc.tuple(fc.constant(rules), fc.shuffledSubarray(rules, { minLength: rules.length })),
+        ),
+        ([current, shuffled]) => {
+          expect(isEmpty(makePlan(current, shuffled))).toBe(true);
+        },
+      ),
+    );
+  });
+
+  it('changes only what differs, and never into what it is', () => {
+    fc.assert(
+      fc.property(storedRulesArbitrary, wantedArbitrary, (current, wanted) => {
+        for (const { rule, changes } of makePlan(current, wanted).updates) {
+          expect(Object.keys(changes).length).toBeGreaterThan(0);
+          for (const [member, value] of Object.entries(changes))
+            expect(rule).not.toHaveProperty(member, value);
+        }
+      }),
+    );
+  });
+
+  it('has a fingerprint that tells the state of the rules it touches', () => {
+    fc.assert(
+      fc.property(storedRulesArbitrary, wantedArbitrary, (current, wanted) => {
+        const plan = makePlan(current, wanted);
+        expect(planFingerprint(makePlan(current, wanted))).toBe(planFingerprint(plan));
+        const later = current.map((rule) => ({ ...rule, modified_on: `${rule.modified_on}later` }));
+        const same = plan.updates.length + plan.deletes.length === 0;
+        expect(planFingerprint(makePlan(later, wanted)) === planFingerprint(plan)).toBe(same);
+      }),
+    );
+  });
+
+  it.each([
+    [9, 9, false],
+    [10, 3, false],
+    [10, 4, true],
+    [12, 4, false],
+    [12, 5, true],
+  ])('of %i rules that deletes %i is risky: %j', (all, deleted, risky) => {
+    const rules = Array.from({ length: all }, (_, index) => ({ id: String(index) }) as Rule);
+    const plan = {
+      creates: [],
+      updates: [],
+      deletes: rules.slice(0, deleted),
+      unchanged: rules.slice(deleted),
+    };
+    expect(isRisky(plan)).toBe(risky);
+  });
+});

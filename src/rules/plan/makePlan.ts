@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { type NewRule, type Rule, type RuleSettings, settingMembers } from '../index.ts';
+
+/** What has to be done to an account. */
+export interface Plan {
+  readonly creates: readonly NewRule[];
+  readonly updates: readonly { readonly rule: Rule; readonly changes: Partial<RuleSettings> }[];
+  readonly deletes: readonly Rule[];
+  readonly unchanged: readonly Rule[];
+}
+
+/**
+ * The changes after which an account has exactly the wanted rules. A rule is known again by scope and name (places
+ * without regard to case), since these cannot be changed; of several with the same, equal ones are paired first, then
+ * the others in their order.
+ */
+export function makePlan(current: readonly Rule[], wanted: readonly NewRule[]): Plan {
+  const left = groupByIdentity(current);
+  const creates: NewRule[] = [];
+  const updates: { rule: Rule; changes: Partial<RuleSettings> }[] = [];
+  const unchanged: Rule[] = [];
+
+  const different = wanted.filter((rule) => {
+    const same = take(left, rule, (candidate) => Object.keys(changesOf(candidate, rule)).length === 0);
+    if (same) unchanged.push(same);
+    return !same;
+  });
+  for (const rule of different) {
+    const candidate = take(left, rule, () => true);
+    if (candidate) updates.push({ rule: candidate, changes: changesOf(candidate, rule) });
+    else creates.push(rule);
+  }
+  return { creates, updates, deletes: [...left.values()].flat(), unchanged };
+}
+
+export function isEmpty({ creates, updates, deletes }: Plan): boolean {
+  return creates.length + updates.length + deletes.length === 0;
+}
+
+/** Below this many rules a large part of them is soon reached, and easily seen. */
+const RISKY_FROM_RULES = 10;
+/** The part of the rules that a plan may change or delete without being asked for it twice. */
+const RISKY_PART = 1 / 3;
+
+/** Whether a plan changes or deletes more than a third of ten or more rules: a wrong file or account looks like this. */
+export function isRisky({ updates, deletes, unchanged }: Plan): boolean {
+  const touched = updates.length + deletes.length;
+  const all = touched + unchanged.length;
+  return all >= RISKY_FROM_RULES && touched > all * RISKY_PART;
+}
+
+/** Names a plan: equal for equal plans on the same state of the same rules. */
+export function planFingerprint(plan: Plan): string {
+  const content = [
+    plan.creates,
+    plan.updates.map(({ rule, changes }) => [rule.id, rule.modified_on, changes]),
+    plan.deletes.map((rule) => [rule.id, rule.modified_on]),
+  ];
+  return createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, FINGERPRINT_DIGITS);
+}
+
+/** 64 bits: nobody forges plans, it only has to tell one from another. */
+const FINGERPRINT_DIGITS = 16;
+
+function changesOf(rule: Rule, wanted: NewRule): Partial<RuleSettings> {
+  const changed = settingMembers.filter((member) => rule[member] !== wanted[member]);
+  return Object.fromEntries(changed.map((member) => [member, wanted[member]]));
+}
+
+function identityOf(rule: NewRule): string {
+  return `${rule.scope} ${rule.scope === 'global' ? rule.name : rule.name.toLowerCase()}`;
+}
+
+function groupByIdentity(rules: readonly Rule[]): Map<string, Rule[]> {
+  const groups = new Map<string, Rule[]>();
+  for (const rule of rules) groups.set(identityOf(rule), [...(groups.get(identityOf(rule)) ?? []), rule]);
+  return groups;
+}
+
+function take(
+  groups: Map<string, Rule[]>,
+  wanted: NewRule,
+  suits: (rule: Rule) => boolean,
+): Rule | undefined {
+  const group = groups.get(identityOf(wanted)) ?? [];
+  const found = group.find(suits);
+  groups.set(
+    identityOf(wanted),
+    group.filter((rule) => rule !== found),
+  );
+  return found;
+}

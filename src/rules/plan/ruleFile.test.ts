@@ -1,0 +1,61 @@
+import { expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { formatRuleFile, RuleFileError, readRuleFile } from './ruleFile.ts';
+
+const rule = {
+  scope: 'global',
+  name: 'global',
+  mode: 'enabled',
+  profile_sensitivity: 'low',
+  rate_sensitivity: 'low',
+  burst_sensitivity: 'low',
+} as const;
+
+const faultsOf = (text: string) => {
+  try {
+    return readRuleFile(text, 'f');
+  } catch (error) {
+    if (error instanceof RuleFileError) return error.message.split('\n');
+    throw error;
+  }
+};
+
+it.each([
+  [
+    'rules:\n  - scope: global\n    name: a\n    mode: "on"\n    more: 1\n',
+    5,
+    'f:2: mode must be one of "enabled"',
+  ],
+  [stringify({ rules: [rule, { ...rule, name: '' }] }), 1, 'f:8: name must be a string of 1 to 64'],
+  ['rules: none', 1, 'f:1: rules must be a list'],
+  ['rules: [a]', 1, 'f:1: The body must be a JSON object; got "a"'],
+  ['rules: [null]', 1, 'f:1: The body must be a JSON object; got null'],
+  ['rule: []\nrules: []', 1, 'f:1: rule is unknown'],
+  ['rules: []\naccount: a b', 1, 'f:2: account must be'],
+  ['rules: []\naccount: 123', 1, 'in quotes if all digits'],
+  ['rules: []\nrules: []', 1, 'Map keys must be unique'],
+  ['', 1, 'expected "rules:"'],
+  ['- a', 1, 'expected "rules:"'],
+])('a file of rules that says %j is refused with its faults', (text, count, message) => {
+  const faults = faultsOf(text);
+  expect(faults).toEqual(expect.arrayContaining([expect.stringContaining(message)]));
+  if (count > 1 || !message.includes('unique')) expect(faults).toHaveLength(count);
+});
+
+it('a file of rules that expands itself without end is refused', () => {
+  const bomb = Array.from({ length: 12 }, (_, level) =>
+    level === 0
+      ? 'a0: &a0 [x,x,x,x,x,x,x,x,x]'
+      : `a${level}: &a${level} [${Array(9).fill(`*a${level - 1}`)}]`,
+  );
+  expect(() => readRuleFile(`${bomb.join('\n')}\nrules: [*a11]`, 'f')).toThrow();
+});
+
+it('a file of rules can be JSON, and is read back as it was written', () => {
+  expect(readRuleFile(JSON.stringify({ account: 'a', rules: [rule] }), 'f')).toEqual({
+    account: 'a',
+    rules: [rule],
+  });
+  const stored = { ...rule, id: 'x', created_on: '', modified_on: '' };
+  expect(readRuleFile(formatRuleFile('123', [stored]), 'f')).toEqual({ account: '123', rules: [rule] });
+});

@@ -1,0 +1,22 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { formatTimestamp, parseTimestamp, wallClock } from './timestamp.ts';
+
+it('a timestamp has six fractional digits and a numeric offset', () => {
+  expect(formatTimestamp(1_795_212_638_762_503)).toBe('2026-11-20T22:10:38.762503+00:00');
+  expect(formatTimestamp(0)).toBe('1970-01-01T00:00:00.000000+00:00');
+});
+
+it('timestamps are read back as they were written, and sort as their moments do', () => {
+  const moment = fc.integer({ min: 0, max: 9_000_000_000_000_000 });
+  fc.assert(
+    fc.property(moment, moment, (a, b) => {
+      expect(parseTimestamp(formatTimestamp(a))).toBe(a);
+      expect(formatTimestamp(a) < formatTimestamp(b)).toBe(a < b);
+    }),
+  );
+});
+
+it('the wall clock tells the present', () => {
+  expect(Math.abs(wallClock() / 1000 - Date.now())).toBeLessThan(1000);
+});

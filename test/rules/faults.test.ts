@@ -1,0 +1,205 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Cloudflare from 'cloudflare';
+import { describe, expect, it, onTestFinished, type TestContext } from 'vitest';
+import type { AuditEntry, Rule } from '../../src/rules/index.ts';
+import { call } from './support/call.ts';
+import { floodgate } from './support/command.ts';
+import { newRule, rulesPath } from './support/samples.ts';
+import { type RulesServer, startServer, TOKEN } from './support/server.ts';
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'floodgate-faults-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A file system of its own, or the test is skipped with the reason. */
+function smallFileSystem(context: TestContext, bytes: number): { folder: string; readOnly: () => void } {
+  const folder = temporaryFolder();
+  const mount = (...args: string[]) => spawnSync('mount', args, { encoding: 'utf8' });
+  const { status, stderr, error } = mount('-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', folder);
+  if (status !== 0) context.skip(`a tmpfs cannot be mounted here: ${error?.message ?? stderr.trim()}`);
+  onTestFinished(() => {
+    spawnSync('umount', ['-l', folder]);
+  });
+  return {
+    folder,
+    readOnly() {
+      expect(mount('-o', 'remount,ro', folder).status).toBe(0);
+    },
+  };
+}
+
+async function started(options: Parameters<typeof startServer>[0]): Promise<RulesServer> {
+  const server = await startServer(options);
+  onTestFinished(() => server.stop('SIGKILL'));
+  return server;
+}
+
+const create = (server: RulesServer, account: string) =>
+  call(server, { method: 'POST', path: rulesPath(account), body: newRule });
+const list = async (server: RulesServer, account: string): Promise<Rule[]> =>
+  (await call(server, { path: rulesPath(account) })).json.result;
+
+async function auditOf(dataDir: string): Promise<AuditEntry[]> {
+  const { status, stdout, stderr } = await floodgate(['audit', '--json', '--all', '--data-dir', dataDir]);
+  expect(status, stderr).toBe(0);
+  return stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+}
+
+/** What an account must hold after the changes that the audit tells of. */
+function replay(entries: readonly AuditEntry[], account: string): Rule[] {
+  const rules = new Map<string, Rule>();
+  for (const entry of entries) {
+    if (!('rule' in entry) || entry.account !== account) continue;
+    expect(entry.before).toEqual(rules.get(entry.rule) ?? null);
+    if (entry.after) rules.set(entry.rule, entry.after);
+    else rules.delete(entry.rule);
+  }
+  return [...rules.values()];
+}
+
+describe('kill -9 under 32 writers', () => {
+  it('loses no acknowledged change and none of its audit entries, and leaves no half of another', async () => {
+    const dataDir = temporaryFolder();
+    const acknowledged: Rule[] = [];
+    for (let round = 0; round < 4; round++) {
+      const server = await started({ dataDir });
+      const enough = acknowledged.length + 400;
+      const writers = Array.from({ length: 32 }, (_, index) =>
+        write(server, `kill-${index % 4}`, acknowledged),
+      );
+      await expect.poll(() => acknowledged.length, { timeout: 30_000, interval: 5 }).toBeGreaterThan(enough);
+      await server.stop('SIGKILL');
+      await Promise.all(writers);
+    }
+
+    const server = await started({ dataDir });
+    const audit = await auditOf(dataDir);
+    const audited = new Map(audit.map((entry) => [entry.at, entry.after]));
+    for (const rule of acknowledged) expect(audited.get(rule.modified_on)).toEqual(rule);
+    for (let index = 0; index < 4; index++) {
+      const account = `kill-${index}`;
+      expect(await list(server, account)).toEqual(replay(audit, account));
+    }
+    expect((await create(server, 'kill-0')).status).toBe(200);
+  }, 120_000);
+});
+
+/** Creates a rule and changes it again and again, until the server is gone. */
+async function write(server: RulesServer, account: string, acknowledged: Rule[]): Promise<void> {
+  try {
+    const { json } = await create(server, account);
+    acknowledged.push(json.result);
+    const path = `${rulesPath(account)}/${json.result.id}`;
+    for (let turn = 0; ; turn++) {
+      const body = { mode: turn % 2 === 0 ? 'disabled' : 'enabled' };
+      const answer = await call(server, { method: 'PATCH', path, body });
+      if (answer.status === 200) acknowledged.push(answer.json.result);
+    }
+  } catch {
+    // The connection broke: what was under way then was not acknowledged.
+  }
+}
+
+describe('a full disk', () => {
+  it('refuses changes with 503, keeps what there is, and takes changes again when there is room', async (context) => {
+    const { folder } = smallFileSystem(context, 8 * 1024 * 1024);
+    const dataDir = join(folder, 'data');
+    mkdirSync(dataDir);
+    const server = await started({ dataDir });
+    const kept = [(await create(server, 'full')).json.result];
+    const filler = join(folder, 'filler');
+    const { bavail, bsize } = statfsSync(folder);
+    writeFileSync(filler, Buffer.alloc((bavail - 16) * bsize));
+
+    // Several at once, so that whole groups of writers meet the full disk.
+    const refusals = [];
+    while (refusals.length < 20)
+      for (const answer of await Promise.all(Array.from({ length: 8 }, () => create(server, 'full')))) {
+        if (answer.status === 200) kept.push(answer.json.result);
+        else refusals.push(answer);
+      }
+    for (const { status, json, headers } of refusals)
+      expect([status, json.errors[0].code, headers['retry-after']]).toEqual([503, 10503, '1']);
+
+    const sameRules = async () => expect(new Set(await list(server, 'full'))).toEqual(new Set(kept));
+    await sameRules();
+    // A change that needs less room than a create may still find some: then it is there, else it is not.
+    const path = `${rulesPath('full')}/${kept[0].id}`;
+    const change = await call(server, { method: 'PATCH', path, body: { mode: 'disabled' } });
+    expect([200, 503]).toContain(change.status);
+    if (change.status === 200) kept[0] = change.json.result;
+    await sameRules();
+    for (let alone = await create(server, 'full'); alone.status === 200; alone = await create(server, 'full'))
+      kept.push(alone.json.result);
+    const client = new Cloudflare({ apiToken: TOKEN, baseURL: server.baseUrl, maxRetries: 1 });
+    await expect(client.post(rulesPath('full', 'magic'), { body: newRule })).rejects.toBeInstanceOf(
+      Cloudflare.InternalServerError,
+    );
+
+    rmSync(filler);
+    kept.push((await create(server, 'full')).json.result);
+    await sameRules();
+    const audit = await auditOf(dataDir);
+    expect(new Set(replay(audit, 'full'))).toEqual(new Set(kept));
+    await server.stop('SIGKILL');
+    const again = await started({ dataDir });
+    expect(new Set(await list(again, 'full'))).toEqual(new Set(kept));
+  });
+});
+
+describe('a data folder that is read-only', () => {
+  it('is refused at the start, with its name and what to do', async (context) => {
+    const { folder, readOnly } = smallFileSystem(context, 8 * 1024 * 1024);
+    const before = await started({ dataDir: folder });
+    await create(before, 'a');
+    await before.stop();
+    readOnly();
+    const { status, stderr } = await floodgate(['start', '--rules-only', '--data-dir', folder]);
+    expect(status).toBe(1);
+    expect(stderr).toContain(folder);
+    expect(stderr).not.toContain('    at ');
+  });
+});
+
+describe('two servers on one data folder', () => {
+  it('are one: the second is refused and the first goes on; after its end another can start', async () => {
+    const dataDir = temporaryFolder();
+    const first = await started({ dataDir });
+    const { status, stderr } = await floodgate([
+      'start',
+      '--rules-only',
+      '--port',
+      '0',
+      '--data-dir',
+      dataDir,
+    ]);
+    expect([status, stderr]).toEqual([1, expect.stringContaining(`process ${first.process.pid}`)]);
+    const rule = (await create(first, 'a')).json.result;
+    await first.stop();
+    const second = await started({ dataDir });
+    expect(await list(second, 'a')).toEqual([rule]);
+  });
+});
+
+describe('a server that is asked to stop', () => {
+  it('finishes the changes that run', async () => {
+    const dataDir = temporaryFolder();
+    const server = await started({ dataDir });
+    const acknowledged: Rule[] = [];
+    const writers = Array.from({ length: 8 }, () => write(server, 'stop', acknowledged));
+    await expect.poll(() => acknowledged.length, { interval: 5 }).toBeGreaterThan(100);
+    await server.stop();
+    await Promise.all(writers);
+    const audited = new Map((await auditOf(dataDir)).map((entry) => [entry.at, entry.after]));
+    for (const rule of acknowledged) expect(audited.get(rule.modified_on)).toEqual(rule);
+    expect(server.process.exitCode).toBe(0);
+  });
+});

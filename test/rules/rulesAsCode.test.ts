@@ -1,0 +1,239 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { call } from './support/call.ts';
+import { environmentOf, floodgate } from './support/command.ts';
+import { newRule, rulesPath } from './support/samples.ts';
+import { type RulesServer, startServer } from './support/server.ts';
+
+let server: RulesServer;
+let folder: string;
+let files = 0;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'floodgate-rule-files-'));
+  server = await startServer();
+});
+afterAll(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const run = (account: string, ...args: string[]) =>
+  floodgate(['rules', ...args], { env: environmentOf(server, account) });
+const create = async (account: string, fields: object = {}) =>
+  (await call(server, { method: 'POST', path: rulesPath(account), body: { ...newRule, ...fields } })).json
+    .result;
+const stored = async (account: string) => (await call(server, { path: rulesPath(account) })).json.result;
+
+function fileOf(content: unknown): string {
+  files++;
+  const file = join(folder, `rules-${files}.yaml`);
+  writeFileSync(file, typeof content === 'string' ? content : stringify(content));
+  return file;
+}
+
+const region = (name: string, fields: object = {}) => ({ ...newRule, scope: 'region', name, ...fields });
+
+describe('floodgate rules plan and apply', () => {
+  it('show each field that changes, and do exactly that', async () => {
+    const kept = await create('p1', region('keep'));
+    const changed = await create('p1', region('change'));
+    const gone = await create('p1', region('gone'));
+    const file = fileOf({
+      rules: [
+        region('KEEP'),
+        region('new', { mode: 'monitoring' }),
+        region('change', { mode: 'disabled', rate_sensitivity: 'high' }),
+      ],
+    });
+
+    const plan = await run('p1', 'plan', file);
+    expect(plan.status).toBe(2);
+    const id = /Plan ([0-9a-f]{16}): 1 to create, 1 to change, 1 to delete, 1 unchanged\.\n$/.exec(
+      plan.stdout,
+    )?.[1];
+    expect(plan.stdout).toBe(`~ change region change (${changed.id})
+    mode: enabled → disabled
+    rate_sensitivity: low → high
++ create region new
+    mode: monitoring
+    profile_sensitivity: low
+    rate_sensitivity: low
+    burst_sensitivity: low
+- delete region gone (${gone.id}), enabled
+
+Plan ${id}: 1 to create, 1 to change, 1 to delete, 1 unchanged.
+`);
+    expect(await stored('p1')).toHaveLength(3);
+
+    const applied = await run('p1', 'apply', file, '--plan', String(id));
+    expect(applied.status, applied.stderr).toBe(0);
+    expect(applied.stdout).toContain(
+      'changed region change (1 of 3)\ncreated region new (2 of 3)\ndeleted region gone (3 of 3)',
+    );
+    const after = await stored('p1');
+    expect(after).toMatchObject([
+      kept,
+      { id: changed.id, mode: 'disabled', rate_sensitivity: 'high', burst_sensitivity: 'low' },
+      { name: 'new', mode: 'monitoring' },
+    ]);
+
+    const again = await run('p1', 'plan', file);
+    expect([again.status, again.stdout]).toEqual([0, 'Nothing to do: 3 rules are as in the file.\n']);
+    expect((await run('p1', 'apply', file)).status).toBe(0);
+    expect(await stored('p1')).toEqual(after);
+  });
+
+  it('apply refuses another plan than the one that was shown', async () => {
+    await create('p2', region('a'));
+    const file = fileOf({ rules: [region('a', { mode: 'disabled' })] });
+    const id = /Plan ([0-9a-f]{16})/.exec((await run('p2', 'plan', file)).stdout)?.[1] ?? '';
+    await create('p2', region('meanwhile'));
+    const before = await stored('p2');
+    const refused = await run('p2', 'apply', file, '--plan', id);
+    expect([refused.status, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining(`not ${id}; nothing was changed`),
+    ]);
+    expect(await stored('p2')).toEqual(before);
+  });
+
+  it('apply refuses to touch more than a third of ten rules without --force', async () => {
+    for (let index = 0; index < 10; index++) await create('p3', region(`r${index}`));
+    const before = await stored('p3');
+    const names = Array.from({ length: 10 }, (_, index) => `r${index}`);
+    const touching = (number: number) =>
+      fileOf({ rules: names.map((name, index) => region(name, index < number ? { mode: 'disabled' } : {})) });
+    const refused = await run('p3', 'apply', touching(4));
+    expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('--force')]);
+    const empty = await run('p3', 'apply', fileOf({ rules: [] }));
+    expect([empty.status, empty.stderr]).toEqual([1, expect.stringContaining('--force')]);
+    expect(await stored('p3')).toEqual(before);
+    expect((await run('p3', 'apply', touching(3))).status).toBe(0);
+    expect((await run('p3', 'apply', touching(8), '--force')).status).toBe(0);
+    expect((await stored('p3')).filter((rule: { mode: string }) => rule.mode === 'disabled')).toHaveLength(8);
+  });
+
+  it('of an exported account find nothing to do, whatever it holds', async () => {
+    for (const fields of [
+      { name: 'a' },
+      { name: 'b' },
+      { name: 'b' },
+      region('WEUR'),
+      region('weur', { mode: 'disabled' }),
+      region('weur', { mode: 'disabled' }),
+      { scope: 'datacenter', name: '123' },
+      { scope: 'datacenter', name: 'yes' },
+      { scope: 'datacenter', name: '#: {[' },
+      { scope: 'datacenter', name: 'ōsaka 🌊' },
+    ])
+      await create('p4', fields);
+    const exported = await run('p4', 'export');
+    expect(exported.status).toBe(0);
+    const plan = await run('p4', 'plan', fileOf(exported.stdout));
+    expect([plan.status, plan.stdout]).toEqual([0, 'Nothing to do: 10 rules are as in the file.\n']);
+    const copied = await floodgate(['rules', 'apply', '-'], {
+      env: environmentOf(server, 'p4-copy'),
+      stdin: exported.stdout.replace(/^account.*\n/, ''),
+    });
+    expect(copied.status, copied.stderr).toBe(0);
+    const bare = (rules: object[]) =>
+      rules.map((rule) => ({ ...rule, id: '', created_on: '', modified_on: '' }));
+    expect(bare(await stored('p4-copy'))).toEqual(bare(await stored('p4')));
+  });
+
+  it('refuse a file for another account', async () => {
+    const { status, stderr } = await run('p5', 'plan', fileOf({ account: 'other', rules: [] }));
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringContaining('is for account other, but --account says p5'),
+    ]);
+  });
+
+  it('tell every fault of a file with its line', async () => {
+    const { status, stderr } = await run(
+      'p6',
+      'plan',
+      fileOf({ rules: [newRule, { ...newRule, mode: 'on' }] }),
+    );
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/rules-\d+\.yaml:8: mode must be one of/)]);
+    expect(stderr).not.toContain('    at ');
+  });
+});
+
+describe('floodgate rules', () => {
+  it('creates, lists, updates and deletes', async () => {
+    const settings = ['--mode', 'enabled', '--profile-sensitivity', 'low', '--rate-sensitivity', 'low'];
+    const flags = ['--scope', 'region', '--name', 'WEUR', ...settings, '--burst-sensitivity', 'low'];
+    const created = JSON.parse((await run('c1', 'create', ...flags, '--json')).stdout);
+    expect(await stored('c1')).toEqual([created]);
+    const second = await run('c1', 'create', ...flags);
+    expect(second.stderr).toContain(`note: Other rules have the same target: ${created.id}`);
+    const updated = await run('c1', 'update', created.id, '--mode', 'disabled', '--json');
+    expect(JSON.parse(updated.stdout)).toMatchObject({ id: created.id, mode: 'disabled' });
+    const listed = (await run('c1', 'list')).stdout.split('\n');
+    expect(listed[0]?.split(/ {2,}/)).toEqual([
+      'ID',
+      'SCOPE',
+      'NAME',
+      'MODE',
+      'PROFILE',
+      'RATE',
+      'BURST',
+      'MODIFIED (UTC)',
+    ]);
+    expect(listed[1]).toContain(`${created.id}  region  WEUR  disabled`);
+    expect((await run('c1', 'delete', created.id)).status).toBe(0);
+    expect((await run('c1', 'list', '--json')).stdout.trim().split('\n')).toHaveLength(1);
+    expect((await run('c1', 'delete', '--all')).status).toBe(0);
+    expect(await stored('c1')).toEqual([]);
+  });
+
+  it.each([
+    [['update', '3fa85f64-5717-4562-b3fc-2c963f66afa6', '--mode', 'disabled'], 'HTTP 404'],
+    [['update', 'x'], 'Say what to change'],
+    [['create', '--scope', 'planet'], 'Allowed choices are global, region, datacenter'],
+    [['create', '--scope', 'global', '--name', ''], 'required option'],
+    [['delete'], 'Say which rules to delete'],
+    [['list', '--url', 'ftp://x'], 'must be an http or https URL'],
+    [['list', '--url', 'http://127.0.0.1:1'], 'does not answer'],
+    [['list', '--token-file', '/not/there'], 'token file cannot be read'],
+    [['plan', '/not/there.yaml'], 'cannot be read'],
+  ])('%j says what is wrong', async (args, message) => {
+    const { status, stderr } = await run('c2', ...args);
+    expect([status, stderr]).toEqual([1, expect.stringContaining(message)]);
+    expect(stderr).not.toContain('    at ');
+  });
+
+  it('says what to do where the token is missing or wrong, and never shows it', async () => {
+    const env = environmentOf(server, 'c3');
+    const missing = await floodgate(['rules', 'list'], { env: { ...env, FLOODGATE_API_TOKEN: '' } });
+    expect([missing.status, missing.stderr]).toEqual([1, expect.stringContaining('set FLOODGATE_API_TOKEN')]);
+    const wrong = await floodgate(['rules', 'list'], { env: { ...env, FLOODGATE_API_TOKEN: 'fg_wrong' } });
+    expect([wrong.status, wrong.stderr]).toEqual([1, expect.stringContaining('HTTP 401')]);
+    expect(wrong.stderr).not.toContain('fg_wrong');
+  });
+
+  it('waits and tries again where the server is busy, and follows no redirect', async () => {
+    // Stands for a server under load and one that sends clients elsewhere.
+    const answers = [
+      { status: 429, headers: { 'retry-after': '0' } },
+      { status: 503, headers: { 'retry-after': '0' } },
+      { status: 302, headers: { location: 'http://127.0.0.1:1/' } },
+    ];
+    let requests = 0;
+    const busy = createServer((_request, response) => {
+      const answer = answers[requests++];
+      response.writeHead(answer?.status ?? 200, answer?.headers).end();
+    });
+    await new Promise<void>((resolve) => busy.listen(0, '127.0.0.1', resolve));
+    const { port } = busy.address() as AddressInfo;
+    const { status, stderr } = await run('c4', 'list', '--url', `http://127.0.0.1:${port}`);
+    expect([status, requests, stderr]).toEqual([1, 3, expect.stringContaining('HTTP 302')]);
+    await new Promise((resolve) => busy.close(resolve));
+  });
+});

@@ -1,0 +1,161 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Cloudflare from 'cloudflare';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { call } from './support/call.ts';
+import { floodgate } from './support/command.ts';
+import { newRule, rulesPath } from './support/samples.ts';
+import { type RulesServer, startServer, TOKEN } from './support/server.ts';
+
+let server: RulesServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+const run = (...args: string[]) => floodgate(args, { env: { FLOODGATE_DATA_DIR: server.dataDir } });
+
+async function newToken(...flags: string[]): Promise<{ id: string; token: string }> {
+  const { status, stdout, stderr } = await run('token', 'create', '--json', ...flags);
+  expect(status, stderr).toBe(0);
+  return JSON.parse(stdout);
+}
+
+const list = (token: string, account = 'a') => call(server, { path: rulesPath(account), token });
+const create = (token: string, account = 'a') =>
+  call(server, { method: 'POST', path: rulesPath(account), body: newRule, token });
+const refusal = (answer: { status: number; json: { errors: { code: number }[] } }) => [
+  answer.status,
+  answer.json.errors[0]?.code,
+];
+
+describe('a token', () => {
+  it('is shown once: fg_ and 40 random characters, alone on standard output', async () => {
+    const { stdout, stderr } = await run('token', 'create', '--all-accounts');
+    expect(stdout).toMatch(/^fg_[A-Za-z0-9]{40}\n$/);
+    expect(stderr).toContain('shown this once');
+    const listed = (await run('token', 'list')).stdout + (await run('token', 'list', '--json')).stdout;
+    expect(listed).not.toContain(stdout.trim());
+  });
+
+  it('is kept nowhere on disk, only its hash', async () => {
+    const { token, id } = await newToken('--all-accounts');
+    const stored = readFileSync(join(server.dataDir, 'rules', 'data.mdb')).toString('latin1');
+    expect(stored).toContain(id);
+    expect(stored).not.toContain(token);
+  });
+
+  it('works at once in the running server, for its accounts only', async () => {
+    const { token } = await newToken('--account', 'a', 'b');
+    expect((await create(token, 'a')).status).toBe(200);
+    expect((await list(token, 'b')).status).toBe(200);
+    expect(refusal(await list(token, 'c'))).toEqual([403, 10000]);
+    expect(refusal(await create(token, 'c'))).toEqual([403, 10000]);
+  });
+
+  it('for all accounts works for any', async () => {
+    const { token } = await newToken('--all-accounts');
+    expect((await create(token, 'anything')).status).toBe(200);
+  });
+
+  it('that reads cannot write, and one that writes can read', async () => {
+    const reader = await newToken('--account', 'a', '--permission', 'read');
+    expect((await list(reader.token)).status).toBe(200);
+    const { result } = (await create(TOKEN)).json;
+    const single = `${rulesPath('a')}/${result.id}`;
+    for (const [method, path, body] of [
+      ['POST', rulesPath('a'), newRule],
+      ['PATCH', single, { mode: 'disabled' }],
+      ['DELETE', single, undefined],
+      ['DELETE', rulesPath('a'), undefined],
+    ] as const)
+      expect(refusal(await call(server, { method, path, body, token: reader.token }))).toEqual([403, 10000]);
+    const writer = await newToken('--account', 'a', '--permission', 'dns_protection:write');
+    expect((await create(writer.token)).status).toBe(200);
+    expect((await list(writer.token)).status).toBe(200);
+  });
+
+  it('that lacks the permission is a PermissionDeniedError to the official client', async () => {
+    const { token } = await newToken('--account', 'a', '--permission', 'read');
+    const client = new Cloudflare({ apiToken: token, baseURL: server.baseUrl });
+    await expect(client.post(rulesPath('a', 'magic'), { body: newRule })).rejects.toBeInstanceOf(
+      Cloudflare.PermissionDeniedError,
+    );
+  });
+
+  it('that is revoked is refused at the next request', async () => {
+    const { id, token } = await newToken('--account', 'a');
+    // Requests go on while another process revokes: the first that starts after its end is refused.
+    expect((await list(token)).status).toBe(200);
+    const { status, stdout } = await run('token', 'revoke', id);
+    expect([status, stdout]).toEqual([0, `${id} revoked\n`]);
+    expect(refusal(await list(token))).toEqual([401, 10000]);
+    expect(refusal(await call(server, { path: '/user/tokens/verify', token }))).toEqual([401, 10000]);
+  });
+
+  it('that expires works until then', async () => {
+    const { token } = await newToken('--account', 'a', '--expires', '2s');
+    expect((await list(token)).status).toBe(200);
+    await expect.poll(async () => (await list(token)).status, { timeout: 10_000 }).toBe(401);
+  });
+
+  it('is told its id and expiry by the token check', async () => {
+    const { id, token } = await newToken('--account', 'a', '--expires', '2099-01-31');
+    expect((await call(server, { path: '/user/tokens/verify', token })).json.result).toEqual({
+      id,
+      status: 'active',
+      expires_on: '2099-01-31T00:00:00.000000+00:00',
+    });
+  });
+
+  it('and the bodies of requests never appear in the log', async () => {
+    const { token } = await newToken('--account', 'a');
+    const name = 'a-name-that-only-a-body-has';
+    for (const body of [{ ...newRule, name }, { ...newRule, mode: name }, name])
+      await call(server, { method: 'POST', path: rulesPath('a'), body, token });
+    await call(server, { path: rulesPath('a'), token: `${token}x` });
+    for (const secret of [token, name, TOKEN]) expect(server.output()).not.toContain(secret);
+  });
+});
+
+describe('floodgate token', () => {
+  it('lists tokens with their state', async () => {
+    const { id } = await newToken('--account', 'a', '--label', 'pipeline', '--permission', 'read');
+    const line = (await run('token', 'list')).stdout.split('\n').find((text) => text.startsWith(id));
+    expect(line?.split(/ {2,}/)).toEqual([id, 'active', 'a', 'read', 'never', 'pipeline']);
+    await run('token', 'revoke', id);
+    const found = (await run('token', 'list', '--json')).stdout
+      .trim()
+      .split('\n')
+      .map((text) => JSON.parse(text))
+      .find((token) => token.id === id);
+    expect(found).toMatchObject({ id, status: 'revoked', accounts: ['a'], label: 'pipeline' });
+    expect(found).not.toHaveProperty('hash');
+  });
+
+  it.each([
+    [['create'], 'which accounts'],
+    [['create', '--account', 'a b'], 'An account id is'],
+    [['create', '--account', 'a', '--all-accounts'], 'cannot be used with'],
+    [['create', '--account', 'a', '--permission', 'admin'], 'Allowed are read, write'],
+    [['create', '--account', 'a', '--expires', 'soon'], 'is no moment'],
+    [['create', '--account', 'a', '--expires', '2001-01-01'], 'is in the past'],
+    [['revoke', 'nobody'], 'No token has the id nobody'],
+    [['revoke'], 'missing required argument'],
+  ])('%j says what is wrong', async (args, message) => {
+    const { status, stderr } = await run('token', ...args);
+    expect(status).not.toBe(0);
+    expect(stderr).toContain(message);
+    expect(stderr).not.toContain('    at ');
+  });
+
+  it('says so where the folder holds no data, and makes none', async () => {
+    const { status, stderr } = await floodgate([
+      'token',
+      'list',
+      '--data-dir',
+      join(server.dataDir, 'not-there'),
+    ]);
+    expect([status, stderr]).toEqual([1, expect.stringContaining('holds no rules and tokens')]);
+  });
+});
