@@ -14,6 +14,7 @@ export async function followRules(
   judge: Judge,
   seen: Seen,
   log: GuardLog,
+  onRule: () => void = () => {},
 ): Promise<() => void> {
   let wanted = 0;
   let retry: NodeJS.Timeout | undefined;
@@ -26,6 +27,7 @@ export async function followRules(
     const nowMs = Date.now();
     seen.note(nowMs);
     judge.setRule(rule, nowMs);
+    onRule();
   };
   const reload = (): void => {
     clearTimeout(retry);
