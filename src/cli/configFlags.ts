@@ -21,7 +21,8 @@ export function addConfigFlags(command: Command, defaults: Readonly<Record<strin
     '--config <file>',
     `configuration file (FLOODGATE_CONFIG; default ${DEFAULT_FILE}, where there is one)`,
   );
-  for (const option of OPTIONS) command.addOption(flagOf(option, defaults[option.path]));
+  for (const option of OPTIONS.filter(({ schema }) => !schema.fileOnly))
+    command.addOption(flagOf(option, defaults[option.path]));
   return command;
 }
 

@@ -15,6 +15,7 @@ interface Constraints {
 export function allowed(schema: TSchema & OptionNotes): string {
   const limits = schema as Constraints; // see Constraints
   const unit = schema.unit === undefined ? '' : ` (${schema.unit})`;
+  if (schema.allowed !== undefined) return schema.allowed;
   if (Type.IsUnion(schema)) return schema.anyOf.map((member) => allowed(member)).join(', ');
   if (Type.IsLiteral(schema)) return JSON.stringify(schema.const);
   if (Type.IsBoolean(schema)) return 'true, false';

@@ -31,6 +31,7 @@ export function loadConfig(sources: ConfigSources): Config {
   }
   if (sources.file !== undefined) mergeFile(tree, sources.file);
   for (const option of OPTIONS) {
+    if (option.schema.fileOnly) continue;
     const text = sources.environment[option.variable];
     if (text !== undefined && text !== '') set(tree, option.path, parseText(option, text, option.variable));
     const flag = sources.flags[option.path];

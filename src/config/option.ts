@@ -22,6 +22,8 @@ export interface OptionNotes {
   readonly secret?: boolean;
   /** Can only be set in the file: it has members of its own. */
   readonly fileOnly?: boolean;
+  /** What is allowed, in words, where the schema's own words would not be understood. */
+  readonly allowed?: string;
 }
 
 /** All options of a schema, depth first, in the order in which they are written. */

@@ -37,6 +37,46 @@ const Gateway = Type.Object(
       unit: 'bytes',
       description: 'Largest result of one method; more is refused with an error, never cut.',
     }),
+    methods: Type.Array(Type.String({ minLength: 1 }), {
+      default: [],
+      maxItems: 100,
+      description: 'Methods that are served, of those in docs/gateway.md. Left out: all of them.',
+    }),
+    maxInFlight: Type.Integer({
+      minimum: 1,
+      maximum: 100_000,
+      default: 2048,
+      unit: 'requests',
+      description: 'Requests carried out at the same time; one more is refused at once with 429.',
+    }),
+    ratePerAddress: Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      default: 0,
+      unit: 'calls per second',
+      description: 'Calls of one client address; 0 for any number.',
+    }),
+    requestTimeoutMs: Type.Integer({
+      minimum: 100,
+      maximum: 600_000,
+      default: 30_000,
+      unit: 'milliseconds',
+      description: 'Time for all nodes together to answer a relayed call.',
+    }),
+    cacheMemoryBytes: Type.Integer({
+      minimum: 0,
+      maximum: 64 * 1024 * 1024 * 1024,
+      default: 64 * 1024 * 1024,
+      unit: 'bytes',
+      description: 'Memory of each network for answers of nodes.',
+    }),
+    cacheDiskBytes: Type.Integer({
+      minimum: 0,
+      maximum: 1024 * 1024 * 1024 * 1024,
+      default: 1024 * 1024 * 1024,
+      unit: 'bytes',
+      description: 'Answers that cannot change any more, kept in the data folder.',
+    }),
   },
   { additionalProperties: false },
 );
@@ -60,6 +100,32 @@ const Index = Type.Object(
     }),
   },
   { additionalProperties: false },
+);
+
+const UpstreamUrl = Type.String({ pattern: '^https?://' });
+/** Nodes of a network; far more than anybody runs. */
+const MAX_UPSTREAMS = 32;
+const NETWORK_NAME = '^[a-z0-9][a-z0-9-]{0,31}$';
+
+const Networks = Type.Record(
+  Type.String({ pattern: NETWORK_NAME }),
+  Type.Object(
+    {
+      upstream: Type.Array(UpstreamUrl, { minItems: 1, maxItems: MAX_UPSTREAMS }),
+      indexFrom: Type.Optional(Type.Integer({ minimum: 0, maximum: 4294967295 })),
+    },
+    { additionalProperties: false },
+  ),
+  {
+    default: {},
+    additionalProperties: false,
+    fileOnly: true,
+    // The URLs in it may hold keys.
+    secret: true,
+    description: 'Further networks, each served at /v1/NAME.',
+    allowed:
+      'networks by name (a-z, 0-9, -), each with upstream: a list of URLs, and indexFrom: its first block, if wanted',
+  },
 );
 
 const Rules = Type.Object(
@@ -189,11 +255,13 @@ export const ConfigSchema = Type.Object(
       default: 'floodgate-data',
       description: 'Folder that holds all data; made where it is missing.',
     }),
-    upstream: Type.Array(Type.String({ pattern: '^https?://' }), {
+    upstream: Type.Array(UpstreamUrl, {
       default: [],
-      maxItems: 32,
-      description: 'URL of an Ethereum node (JSON-RPC over HTTP) to index and to relay to.',
+      maxItems: MAX_UPSTREAMS,
+      description:
+        'URL of an Ethereum node (JSON-RPC over HTTP) to index and to relay to; several stand in for each other. Served at /v1/mainnet.',
     }),
+    networks: Networks,
     rulesOnly: Type.Boolean({
       default: false,
       description: 'Serve only the rules API; no node is needed.',

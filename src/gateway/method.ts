@@ -1,4 +1,14 @@
-import type { ResultBytes } from '../rpc/index.ts';
+import type { Result } from '../rpc/index.ts';
+
+/** What a call has besides its parameters, and what its handler tells about its answer. */
+export interface CallContext {
+  /** A large result may be a stream. */
+  readonly mayStream: boolean;
+  /** Where the answer came from: kept, asked for, or asked for by another at the same time. */
+  cache?: 'hit' | 'miss' | 'shared';
+  /** The node that answered, by its place in the configuration. */
+  node?: string;
+}
 
 /** One row of the method table: a method that the gateway serves. */
 export interface Method {
@@ -6,5 +16,5 @@ export interface Method {
   /** One sentence for the documentation. */
   readonly summary: string;
   /** The result as JSON bytes. Throws RpcError where the parameters or the circumstances do not allow an answer. */
-  handle(params: readonly unknown[]): Promise<ResultBytes> | ResultBytes;
+  handle(params: readonly unknown[], context: CallContext): Promise<Result> | Result;
 }

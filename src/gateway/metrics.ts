@@ -1,43 +1,175 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { RpcError } from '../rpc/index.ts';
+import type { NodeError } from '../traces/index.ts';
 
 /** Seconds: an answer from the index takes a fraction of a millisecond, one that waits for a node up to its time limit. */
 const DURATION_BUCKETS_S = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ];
 
+/** Limits that a request can hit. */
+export type LimitName = 'in_flight' | 'address_rate' | 'key_rate' | 'unauthorized' | 'unsupported_method';
+
+/** What is known of a node when the metrics are asked for. */
+export interface NodeGauges {
+  readonly name: string;
+  readonly isGood: boolean;
+  readonly headBlock: number | undefined;
+}
+
 /** Counts and times calls. Labels are names of our method table and codes of our error table, never a client's text. */
 export class GatewayMetrics {
-  readonly #durations: Histogram<'method'>;
-  readonly #errors: Counter<'method' | 'code'>;
+  readonly #registry: Registry;
+  readonly #durations: Histogram<'network' | 'method'>;
+  readonly #errors: Counter<'network' | 'method' | 'code'>;
+  readonly #cache: Counter<'network' | 'method' | 'result'>;
+  readonly #limits: Counter<'limit'>;
+  readonly #nodeDurations: Histogram<'network' | 'node' | 'method'>;
+  readonly #nodeFailures: Counter<'network' | 'node' | 'method' | 'reason'>;
+  readonly #hedges: Counter<'network' | 'method'>;
+  readonly #falsehoods: Counter<'network' | 'node' | 'method'>;
+  readonly #headsBack: Counter<'network'>;
 
   constructor(registry: Registry) {
+    this.#registry = registry;
+    const registers = [registry];
     this.#durations = new Histogram({
       name: 'floodgate_gateway_call_duration_seconds',
       help: 'Time from a call to its answer, by method.',
-      labelNames: ['method'],
+      labelNames: ['network', 'method'],
       buckets: DURATION_BUCKETS_S,
-      registers: [registry],
+      registers,
     });
     this.#errors = new Counter({
       name: 'floodgate_gateway_call_errors_total',
       help: 'Calls answered with an error, by method and JSON-RPC error code.',
-      labelNames: ['method', 'code'],
-      registers: [registry],
+      labelNames: ['network', 'method', 'code'],
+      registers,
+    });
+    this.#cache = new Counter({
+      name: 'floodgate_gateway_cache_total',
+      help: 'Relayed calls by where their answer came from: kept (hit), another call under way (shared), a node (miss).',
+      labelNames: ['network', 'method', 'result'],
+      registers,
+    });
+    this.#limits = new Counter({
+      name: 'floodgate_gateway_limited_total',
+      help: 'Requests refused by a limit.',
+      labelNames: ['limit'],
+      registers,
+    });
+    this.#nodeDurations = new Histogram({
+      name: 'floodgate_upstream_request_duration_seconds',
+      help: 'Time from a request to a node to its answer.',
+      labelNames: ['network', 'node', 'method'],
+      buckets: DURATION_BUCKETS_S,
+      registers,
+    });
+    this.#nodeFailures = new Counter({
+      name: 'floodgate_upstream_failures_total',
+      help: 'Requests that a node did not answer usably, by reason.',
+      labelNames: ['network', 'node', 'method', 'reason'],
+      registers,
+    });
+    this.#hedges = new Counter({
+      name: 'floodgate_upstream_hedges_total',
+      help: 'Slow reads that were sent to a second node.',
+      labelNames: ['network', 'method'],
+      registers,
+    });
+    this.#falsehoods = new Counter({
+      name: 'floodgate_upstream_falsehoods_total',
+      help: 'Answers of a node that cannot be true.',
+      labelNames: ['network', 'node', 'method'],
+      registers,
+    });
+    this.#headsBack = new Counter({
+      name: 'floodgate_upstream_head_went_back_total',
+      help: 'Times that the head of all nodes together went back.',
+      labelNames: ['network'],
+      registers,
     });
   }
 
-  /** Carries out a call and counts it. */
-  async observe<T>(method: string, call: () => Promise<T> | T): Promise<T> {
-    const startNs = process.hrtime.bigint();
-    try {
-      return await call();
-    } catch (error) {
-      this.#errors.inc({ method, code: error instanceof RpcError ? labelOf(error.code) : 'fault' });
+  /** Carries out calls of one method and counts them. */
+  observer(network: string, method: string): <T>(call: () => Promise<T> | T) => Promise<T> | T {
+    const durations = this.#durations.labels(network, method);
+    const failed = (error: unknown): never => {
+      const code = error instanceof RpcError ? labelOf(error.code) : 'fault';
+      this.#errors.inc({ network, method, code });
       throw error;
-    } finally {
-      this.#durations.observe({ method }, Number(process.hrtime.bigint() - startNs) / 1e9);
-    }
+    };
+    return (call) => {
+      const startMs = performance.now();
+      const finished = (): void => durations.observe((performance.now() - startMs) / 1_000);
+      try {
+        const result = call();
+        if (result instanceof Promise) return result.catch(failed).finally(finished);
+        finished();
+        return result;
+      } catch (error) {
+        finished();
+        return failed(error);
+      }
+    };
+  }
+
+  cacheResults(network: string, method: string): { hit(): void; miss(): void; shared(): void } {
+    const [hit, miss, shared] = ['hit', 'miss', 'shared'].map((result) =>
+      this.#cache.labels(network, method, result),
+    );
+    return { hit: () => hit?.inc(), miss: () => miss?.inc(), shared: () => shared?.inc() };
+  }
+
+  limited(limit: LimitName): void {
+    this.#limits.inc({ limit });
+  }
+
+  nodeAnswered(network: string, node: string, method: string, elapsedMs: number): void {
+    this.#nodeDurations.observe({ network, node, method }, elapsedMs / 1_000);
+  }
+
+  nodeFailed(network: string, node: string, method: string, { reason }: NodeError): void {
+    this.#nodeFailures.inc({ network, node, method, reason });
+  }
+
+  nodeLied(network: string, node: string, method: string): void {
+    this.#falsehoods.inc({ network, node, method });
+  }
+
+  hedged(network: string, method: string): void {
+    this.#hedges.inc({ network, method });
+  }
+
+  headWentBack(network: string): void {
+    this.#headsBack.inc({ network });
+  }
+
+  /** Adds the gauges of all nodes, read when the metrics are asked for. */
+  watchNodes(nodesOf: () => ReadonlyMap<string, readonly NodeGauges[]>): void {
+    const registers = [this.#registry];
+    const labelNames = ['network', 'node'] as const;
+    new Gauge({
+      name: 'floodgate_upstream_up',
+      help: 'Whether a node is asked (1) or left aside (0).',
+      labelNames,
+      registers,
+      collect() {
+        for (const [network, nodes] of nodesOf())
+          for (const { name, isGood } of nodes) this.set({ network, node: name }, isGood ? 1 : 0);
+      },
+    });
+    new Gauge({
+      name: 'floodgate_upstream_head_block',
+      help: 'Latest block of a node.',
+      labelNames,
+      registers,
+      collect() {
+        for (const [network, nodes] of nodesOf())
+          for (const { name, headBlock } of nodes)
+            if (headBlock !== undefined) this.set({ network, node: name }, headBlock);
+      },
+    });
   }
 }
 

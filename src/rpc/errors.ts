@@ -47,3 +47,13 @@ export class RpcError extends Error {
 /** The error for a request that goes over a limit, as decisions.md B has it. */
 export const overLimit = (what: string, limit: number, requested: number): RpcError =>
   new RpcError('limitExceeded', `${what}: at most ${limit}, requested ${requested}`, { limit, requested });
+
+/** Too many requests: HTTP status 429, with `Retry-After`. */
+export class RateLimitedError extends RpcError {
+  readonly retryAfterSeconds: number;
+
+  constructor(message: string, retryAfterSeconds: number, data?: unknown) {
+    super('limitExceeded', message, data);
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}

@@ -1,20 +1,29 @@
-import { RpcError } from './errors.ts';
-import { type BadCall, type Call, isBadCall, readBody } from './request.ts';
-import { batchResponse, errorResponse, type ResultBytes, resultResponse } from './response.ts';
+import { overLimit, RateLimitedError, RpcError } from './errors.ts';
+import { type BadCall, type Call, isBadCall, type RequestId, readBody } from './request.ts';
+import { batchResponse, errorResponse, RESULT_END, resultResponse, resultStart } from './response.ts';
+import { isStream, type Result, type ResultBytes, type ResultStream } from './result.ts';
 
 /** Carries out requests; what methods there are is not this room's business. */
 export interface CallHandler {
+  /** Bytes that the answers of one batch may have together. */
+  readonly maxBatchBytes: number;
+  /** Hears how many calls a body has before any is carried out. Throws RateLimitedError where they are too many. */
+  admit(calls: number): void;
   supports(method: string): boolean;
-  /** The result as JSON bytes. Throws RpcError; anything else thrown is a fault of ours. */
-  handle(call: Call): Promise<ResultBytes> | ResultBytes;
+  /** The result as JSON; a stream only where `mayStream`. Throws RpcError; anything else thrown is a fault of ours. */
+  handle(call: Call, mayStream: boolean): Promise<Result> | Result;
   /** Turns what is not an RpcError into one that tells the client nothing of the inside. */
   fault(error: unknown): RpcError;
 }
 
-/** An HTTP answer. No parts: no body, for nothing was asked that wants an answer. */
+/** An HTTP answer: all its bytes, or its beginning and end around a stream. */
 export interface HttpAnswer {
-  readonly status: 200 | 204 | 400 | 403;
+  readonly status: 200 | 204 | 400 | 403 | 429;
+  /** No parts: no body, for nothing was asked that wants an answer. */
   readonly parts: readonly Uint8Array[];
+  /** Stands between the two parts. */
+  readonly stream?: ResultStream;
+  readonly retryAfterSeconds?: number;
 }
 
 /** Entries of one batch that are carried out at the same time. */
@@ -24,12 +33,15 @@ const BATCH_CONCURRENCY = 8;
 export async function handleBody(body: Uint8Array, handler: CallHandler): Promise<HttpAnswer> {
   try {
     const parsed = readBody(body);
+    handler.admit(parsed.kind === 'single' ? 1 : parsed.calls.length);
     return parsed.kind === 'single'
       ? await answerSingle(parsed.call, handler)
       : await answerBatch(parsed.calls, handler);
   } catch (error) {
-    const known = error instanceof RpcError ? error : handler.fault(error);
-    return { status: statusOf(known), parts: [errorResponse(null, known)] };
+    const known = rpcErrorOf(error, handler);
+    const parts = [errorResponse(null, known)];
+    if (!(known instanceof RateLimitedError)) return { status: statusOf(known), parts };
+    return { status: 429, parts, retryAfterSeconds: known.retryAfterSeconds };
   }
 }
 
@@ -37,20 +49,29 @@ async function answerSingle(call: Call | BadCall, handler: CallHandler): Promise
   const id = call.id ?? null;
   if (isBadCall(call)) return { status: statusOf(call.error), parts: [errorResponse(id, call.error)] };
   if (!handler.supports(call.method)) return { status: 403, parts: [errorResponse(id, unsupported())] };
-  const parts = await answerCall(call, handler);
-  return call.id === undefined ? { status: 204, parts: [] } : { status: 200, parts };
+  const wanted = call.id !== undefined;
+  try {
+    const result = await handler.handle(call, wanted);
+    if (isStream(result)) return { status: 200, parts: [resultStart(id), RESULT_END], stream: result };
+    return wanted ? { status: 200, parts: resultResponse(id, result) } : NOTHING;
+  } catch (error) {
+    return wanted ? { status: 200, parts: [errorResponse(id, rpcErrorOf(error, handler))] } : NOTHING;
+  }
 }
+
+const NOTHING: HttpAnswer = { status: 204, parts: [] };
 
 async function answerBatch(calls: readonly (Call | BadCall)[], handler: CallHandler): Promise<HttpAnswer> {
   const answers: (readonly Uint8Array[])[] = new Array(calls.length);
+  const room = { bytes: handler.maxBatchBytes };
   let next = 0;
   const work = async (): Promise<void> => {
     for (let i = next++; i < calls.length; i = next++) {
       const call = calls[i];
-      if (call !== undefined) answers[i] = await answerCall(call, handler);
+      if (call !== undefined) answers[i] = await answerEntry(call, handler, room);
     }
   };
-  await Promise.all(Array.from({ length: BATCH_CONCURRENCY }, work));
+  await Promise.all(Array.from({ length: Math.min(BATCH_CONCURRENCY, calls.length) }, work));
 
   const refused = calls.filter((call) => !isBadCall(call) && !handler.supports(call.method)).length;
   const noneSupported =
@@ -58,19 +79,43 @@ async function answerBatch(calls: readonly (Call | BadCall)[], handler: CallHand
   const status = noneSupported ? 403 : 200;
   const wanted = answers.filter((_, i) => calls[i]?.id !== undefined);
   if (wanted.length > 0) return { status, parts: batchResponse(wanted) };
-  return noneSupported ? { status, parts: [errorResponse(null, unsupported())] } : { status: 204, parts: [] };
+  return noneSupported ? { status, parts: [errorResponse(null, unsupported())] } : NOTHING;
 }
 
-async function answerCall(call: Call | BadCall, handler: CallHandler): Promise<readonly Uint8Array[]> {
+async function answerEntry(
+  call: Call | BadCall,
+  handler: CallHandler,
+  room: { bytes: number },
+): Promise<readonly Uint8Array[]> {
   const id = call.id ?? null;
   try {
     if (isBadCall(call)) throw call.error;
     if (!handler.supports(call.method)) throw unsupported();
-    return resultResponse(id, await handler.handle(call));
+    return entryOf(id, await handler.handle(call, false), handler.maxBatchBytes, room);
   } catch (error) {
-    return [errorResponse(id, error instanceof RpcError ? error : handler.fault(error))];
+    return [errorResponse(id, rpcErrorOf(error, handler))];
   }
 }
+
+function entryOf(
+  id: RequestId,
+  result: Result,
+  maxBatchBytes: number,
+  room: { bytes: number },
+): readonly Uint8Array[] {
+  if (isStream(result)) throw new Error('a handler gave a stream for an entry of a batch');
+  if (result.length > room.bytes)
+    throw overLimit(
+      'bytes of the answers of a batch',
+      maxBatchBytes,
+      maxBatchBytes - room.bytes + result.length,
+    );
+  room.bytes -= result.length;
+  return resultResponse(id, result satisfies ResultBytes);
+}
+
+const rpcErrorOf = (error: unknown, handler: CallHandler): RpcError =>
+  error instanceof RpcError ? error : handler.fault(error);
 
 const unsupported = (): RpcError =>
   new RpcError(

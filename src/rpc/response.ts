@@ -1,16 +1,20 @@
 import type { RpcError } from './errors.ts';
 import type { RequestId } from './request.ts';
-
-/** An answer's result as it stands in JSON: answers are joined as bytes, never parsed again. */
-export type ResultBytes = Uint8Array;
+import type { ResultBytes } from './result.ts';
 
 const RESULT = ',"result":';
-const END = Buffer.from('}');
+export const RESULT_END = Buffer.from('}');
+
+/** What stands before the result of a successful answer; RESULT_END stands behind it. */
+export const resultStart = (id: RequestId): Buffer =>
+  Buffer.from(`{"jsonrpc":"2.0","id":${typeof id === 'number' ? id : JSON.stringify(id)}${RESULT}`);
 
 /** A successful answer, in parts, so that a large result is not copied. */
-export function resultResponse(id: RequestId, result: ResultBytes): Uint8Array[] {
-  return [Buffer.from(`{"jsonrpc":"2.0","id":${JSON.stringify(id)}${RESULT}`), result, END];
-}
+export const resultResponse = (id: RequestId, result: ResultBytes): Uint8Array[] => [
+  resultStart(id),
+  result,
+  RESULT_END,
+];
 
 /** The answer for an error; `id` is null where the request's is not known. */
 export function errorResponse(id: RequestId, { code, message, data }: RpcError): Uint8Array {

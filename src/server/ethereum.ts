@@ -1,59 +1,82 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import type { Config } from '../config/index.ts';
-import { type Method, NodeClient, NodeSource, relayed, traceFilter } from '../gateway/index.ts';
-import { openTraceStore } from '../storage/lmdb/traces/traceStore.ts';
-import { Indexer } from '../traces/index.ts';
-import { IngestReport } from './ingestReport.ts';
+import { type Config, ConfigError } from '../config/index.ts';
+import { GatewayMetrics, type KeyStore, type Method } from '../gateway/index.ts';
+import { openGatewayStorage } from '../storage/lmdb/gatewayStorage.ts';
+import { type EthereumNetwork, startEthereumNetwork } from './ethereumNetwork.ts';
+import { IngestMetrics } from './ingestMetrics.ts';
 
-/** Behind the node by more blocks than this, the index is not ready. */
-const MAX_READY_LAG_BLOCKS = 5;
+/** The network that the top-level `upstream` stands for. */
+const MAINNET = 'mainnet';
 
-/** The Ethereum half of the server: index, ingest and the methods that they and the node answer. */
+/** The Ethereum half of the server: all networks, with the methods that their indexes and nodes answer. */
 export interface Ethereum {
-  readonly methods: readonly Method[];
-  /** What is missing for the index to be ready; undefined where nothing is. */
+  readonly methods: ReadonlyMap<string, readonly Method[]>;
+  readonly keys: KeyStore;
+  readonly metrics: GatewayMetrics;
+  /** What is missing for the networks to be ready; undefined where nothing is. */
   notReady(): string | undefined;
   stop(): Promise<void>;
 }
 
-export function startEthereum(
-  config: Config,
-  upstreamUrl: string,
-  logger: Logger,
-  registry: Registry,
-): Ethereum {
-  const store = openTraceStore(join(config.dataDir, 'traces'));
-  const node = new NodeClient(upstreamUrl);
-  const observer = new IngestReport(logger, registry);
-  const indexer = new Indexer({
-    store,
-    source: new NodeSource(node),
-    pollIntervalMs: config.index.pollIntervalMs,
-    observer,
-    ...(config.index.from !== undefined && { fromBlock: config.index.from }),
-  });
-  observer.watch(indexer, registry);
-  indexer.start();
-
-  return {
-    methods: [
-      traceFilter({ store, indexer, maxAnswerBytes: config.gateway.maxAnswerBytes }),
-      relayed(node, 'eth_blockNumber', 'The number of the latest block.'),
-      relayed(node, 'eth_chainId', 'The id of the chain.'),
-    ],
-    notReady() {
-      const { lagBlocks, failure } = indexer.status();
-      if (lagBlocks === undefined)
-        return `the node has not answered yet${failure === undefined ? '' : `: ${failure}`}`;
-      if (lagBlocks > MAX_READY_LAG_BLOCKS) return `the index is ${lagBlocks} blocks behind the node`;
-      return undefined;
-    },
-    async stop() {
-      await indexer.stop();
-      await node.close();
-      await store.close();
-    },
+/** Starts every network. Rejects with ConfigError, and nothing left open, where one cannot be served as configured. */
+export async function startEthereum(config: Config, logger: Logger, registry: Registry): Promise<Ethereum> {
+  const storage = openGatewayStorage(config.dataDir, config.gateway.cacheDiskBytes);
+  const metrics = new GatewayMetrics(registry);
+  const ingestMetrics = new IngestMetrics(registry);
+  const networks = new Map<string, EthereumNetwork>();
+  const stop = async (): Promise<void> => {
+    for (const network of networks.values()) await network.stop();
+    await storage.close();
   };
+  try {
+    for (const [name, { upstream, indexFrom }] of networksOf(config))
+      networks.set(
+        name,
+        await startEthereumNetwork({
+          name,
+          upstream,
+          indexFrom,
+          // The first network's folder has no name of its own, for there was a time before others.
+          folder: join(config.dataDir, name === MAINNET ? 'traces' : `traces-${name}`),
+          config,
+          answers: storage.answers,
+          metrics,
+          ingestMetrics,
+          logger,
+        }),
+      );
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  metrics.watchNodes(() => new Map([...networks].map(([name, network]) => [name, network.nodes()])));
+  return {
+    methods: new Map([...networks].map(([name, network]) => [name, network.methods])),
+    keys: storage.keys,
+    metrics,
+    notReady() {
+      const missing = [...networks].flatMap(([name, network]) => {
+        const reason = network.notReady();
+        return reason === undefined ? [] : networks.size === 1 ? reason : `${name}: ${reason}`;
+      });
+      return missing.length === 0 ? undefined : missing.join('; ');
+    },
+    stop,
+  };
+}
+
+function networksOf(
+  config: Config,
+): Map<string, { readonly upstream: readonly string[]; readonly indexFrom: number | undefined }> {
+  const networks = new Map(
+    Object.entries(config.networks).map(([name, { upstream, indexFrom }]) => [name, { upstream, indexFrom }]),
+  );
+  if (config.upstream.length === 0) return networks;
+  if (networks.has(MAINNET))
+    throw new ConfigError(
+      'upstream and networks.mainnet both name the nodes of mainnet: name them in one of the two',
+    );
+  return new Map([[MAINNET, { upstream: config.upstream, indexFrom: config.index.from }], ...networks]);
 }

@@ -5,7 +5,7 @@
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Config } from '../config/index.ts';
-import { GatewayMetrics, gateway } from '../gateway/index.ts';
+import { gateway } from '../gateway/index.ts';
 import { createListener, operations, type Readiness } from '../http/index.ts';
 import { type RateLimit, rulesApi, sendBadUrl } from '../rules/api/index.ts';
 import { openRulesStorage } from '../storage/lmdb/rulesStorage.ts';
@@ -48,10 +48,9 @@ export async function startServer({ config, logger }: ServerOptions): Promise<Se
     const storage = openRulesStorage(config.dataDir);
     undo.push(() => storage.close());
 
-    const [upstreamUrl] = config.upstream;
     let ethereum: Ethereum | undefined;
-    if (upstreamUrl !== undefined && !config.rulesOnly) {
-      const started = startEthereum(config, upstreamUrl, logger, registry);
+    if (!config.rulesOnly) {
+      const started = await startEthereum(config, logger, registry);
       undo.push(() => started.stop());
       ethereum = started;
     }
@@ -87,10 +86,10 @@ export async function startServer({ config, logger }: ServerOptions): Promise<Se
     if (ethereum !== undefined)
       await listener.register(gateway, {
         prefix: '/v1',
-        networks: new Map([['mainnet', ethereum.methods]]),
-        corsOrigins: config.gateway.corsOrigins,
-        maxBodyBytes: config.gateway.maxBodyBytes,
-        metrics: new GatewayMetrics(registry),
+        ...config.gateway,
+        networks: ethereum.methods,
+        keys: ethereum.keys,
+        metrics: ethereum.metrics,
       });
     const url = await listener.listen({ host: config.host, port: config.port });
     undo.push(async () => {
@@ -100,7 +99,7 @@ export async function startServer({ config, logger }: ServerOptions): Promise<Se
       clearTimeout(deadline);
     });
     logger.info(
-      { url, dataDir: config.dataDir, ...(upstreamUrl && { upstream: new URL(upstreamUrl).host }) },
+      { url, dataDir: config.dataDir, networks: [...(ethereum?.methods.keys() ?? [])] },
       'listening',
     );
     return { url, dnsAddresses: dns?.addresses ?? [], readiness, stop: takeDown };

@@ -14,7 +14,7 @@ export function registerStart(program: Command): void {
     );
   addConfigFlags(command).action(async () => {
     const config = readConfig(command);
-    if (config.upstream.length === 0 && !config.rulesOnly)
+    if (config.upstream.length === 0 && Object.keys(config.networks).length === 0 && !config.rulesOnly)
       throw new ConfigError(
         'no Ethereum node to index: name one with --upstream URL (or FLOODGATE_UPSTREAM), or serve only the rules API ' +
           'with --rules-only. To try Floodgate without a node of your own run `floodgate dev`',

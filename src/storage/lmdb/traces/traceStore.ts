@@ -1,7 +1,9 @@
 import {
   AnswerTooLargeError,
+  BLOCKS_PER_SEGMENT,
   blockAt,
   type ChainIdentity,
+  firstBlockOf,
   type Hash,
   type IndexChange,
   JsonWriter,
@@ -86,8 +88,14 @@ class LmdbTraceStore implements TraceStore {
   }
 
   firstMissing(fromBlock: number, toBlock: number): number | undefined {
-    for (let number = fromBlock; number <= toBlock; number++)
-      if (!this.#current().hasBlock(number)) return number;
+    const state = this.#current();
+    for (let number = fromBlock; number <= toBlock; number++) {
+      const first = firstBlockOf(segmentOf(number));
+      const last = Math.min(toBlock, first + BLOCKS_PER_SEGMENT - 1);
+      const missing = state.segment(segmentOf(number)).firstMissing(number - first, last - first);
+      if (missing !== undefined) return first + missing;
+      number = last;
+    }
     return undefined;
   }
 

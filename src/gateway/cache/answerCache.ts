@@ -1,0 +1,110 @@
+import type { Anchor, AnswerStore } from './answerStore.ts';
+import { MemoryCache } from './memoryCache.ts';
+
+/** Of the memory for answers, what those of the head may use: a share, as each new head empties it. */
+const HEAD_SHARE = 0.25;
+/** The anchor is moved along after so many blocks: often enough to be near, seldom enough to cost nothing. */
+const ANCHOR_EVERY_BLOCKS = 32;
+
+export interface AnswerCacheOptions {
+  readonly network: string;
+  readonly store: AnswerStore;
+  readonly memoryBytes: number;
+}
+
+/**
+ * Answers of one network. Those that depend on final blocks alone are kept for good, in memory and in the store; those
+ * that depend on blocks which may still be replaced live as long as the head does.
+ */
+export class AnswerCache {
+  readonly #network: string;
+  readonly #store: AnswerStore;
+  readonly #final: MemoryCache;
+  readonly #head: MemoryCache;
+  /** Grows with each head: what was asked for under another head is not put in. */
+  #epoch = 0;
+  /** The store is of another chain until its anchor was compared. */
+  #storeIsOurs = false;
+  #anchorNumber = -1;
+
+  constructor({ network, store, memoryBytes }: AnswerCacheOptions) {
+    this.#network = network;
+    this.#store = store;
+    this.#head = new MemoryCache(memoryBytes * HEAD_SHARE);
+    this.#final = new MemoryCache(memoryBytes * (1 - HEAD_SHARE));
+  }
+
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  getFinal(key: string): Buffer | undefined {
+    const kept = this.#final.get(key);
+    if (kept !== undefined || !this.#storeIsOurs) return kept;
+    const stored = this.#store.get(this.#storeKey(key));
+    if (stored === undefined) return undefined;
+    const answer = Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength);
+    this.#final.put(key, answer);
+    return answer;
+  }
+
+  putFinal(key: string, answer: Buffer): void {
+    this.#final.put(key, answer);
+    // Without an anchor nothing would tell at the next start which chain the answers are of.
+    if (this.#storeIsOurs && this.#anchorNumber >= 0) this.#store.put(this.#storeKey(key), answer);
+  }
+
+  getHead(key: string): Buffer | undefined {
+    return this.#head.get(key);
+  }
+
+  /** Keeps an answer that was asked for in an epoch, if that still lasts. */
+  putHead(key: string, answer: Buffer, epoch: number): void {
+    if (epoch === this.#epoch) this.#head.put(key, answer);
+  }
+
+  headChanged(): void {
+    this.#epoch++;
+    this.#head.clear();
+  }
+
+  /**
+   * Opens the store once the chain is known: what it holds must be of this chain, which the block that was final when
+   * it was written tells. Returns whether it had to be emptied.
+   */
+  async open(chainId: string, hashOf: (number: number) => Promise<string | undefined>): Promise<boolean> {
+    const anchor = this.#store.anchor(this.#network);
+    if (anchor !== undefined) {
+      const hash = anchor.chainId === chainId ? await hashOf(anchor.number) : 'another chain';
+      if (hash === undefined) return false;
+      if (hash !== anchor.hash) {
+        await this.#store.clear();
+        this.#storeIsOurs = true;
+        return true;
+      }
+      this.#anchorNumber = anchor.number;
+    }
+    this.#storeIsOurs = true;
+    return false;
+  }
+
+  get isOpen(): boolean {
+    return this.#storeIsOurs;
+  }
+
+  /** Whether the anchor should be moved to a block that is now final. */
+  wantsAnchor(finalized: number): boolean {
+    return (
+      this.#storeIsOurs && (this.#anchorNumber < 0 || finalized >= this.#anchorNumber + ANCHOR_EVERY_BLOCKS)
+    );
+  }
+
+  setAnchor(anchor: Anchor): void {
+    this.#anchorNumber = anchor.number;
+    this.#store.setAnchor(this.#network, anchor);
+  }
+
+  #storeKey(key: string): string {
+    return `${this.#network} ${key}`;
+  }
+}

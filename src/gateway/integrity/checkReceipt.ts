@@ -1,0 +1,17 @@
+import { bloomOf, MAX_CHECKED_LOGS } from './bloom.ts';
+import { Falsehood } from './falsehood.ts';
+
+/** Checks that a receipt is of the transaction asked for, and that its logs are those of its bloom. Throws Falsehood. */
+export function checkReceipt(receipt: Readonly<Record<string, unknown>>, asked: unknown): void {
+  const { transactionHash, blockHash, logs, logsBloom } = receipt;
+  if (String(transactionHash).toLowerCase() !== asked)
+    throw new Falsehood(`the receipt of ${asked} was asked for, that of ${transactionHash} came`);
+  if (!Array.isArray(logs)) throw new Falsehood(`the receipt of ${asked} has no list of logs`);
+  const list = logs as ReadonlyArray<Readonly<Record<string, unknown>>>; // a JSON array; members are read with care
+  for (const log of list)
+    if (log?.['transactionHash'] !== transactionHash || log['blockHash'] !== blockHash)
+      throw new Falsehood(`a log in the receipt of ${asked} says that it stands elsewhere`);
+  if (typeof logsBloom !== 'string' || list.length > MAX_CHECKED_LOGS) return;
+  if (bloomOf(list) !== logsBloom.toLowerCase())
+    throw new Falsehood(`the logs in the receipt of ${asked} are not those of its bloom filter`);
+}

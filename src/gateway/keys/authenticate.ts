@@ -1,0 +1,42 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { ApiKey, KeyStore } from './keyStore.ts';
+
+/** Of a secret, how many random bytes: 40 characters of base64url. */
+const SECRET_BYTES = 30;
+const PREFIX = 'fgk_';
+/** No longer text is hashed. */
+const MAX_SECRET_LENGTH = 100;
+
+/** A new secret; it is shown once and never kept. */
+export const newSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64url');
+
+/** The form in which a secret is kept: it is random, so a plain hash says nothing of it. */
+export const hashOfSecret = (secret: string): string => createHash('sha256').update(secret).digest('hex');
+
+/** What a request may do. */
+export type Access =
+  | { readonly granted: true; readonly key: ApiKey | undefined }
+  | { readonly granted: false; readonly reason: string };
+
+const OPEN: Access = { granted: true, key: undefined };
+
+/**
+ * Whose request it is: the gateway is open until a first key is created, and needs one from then on, even when all of
+ * them are revoked. The key comes as `Authorization: Bearer` or as `?key=`.
+ */
+export function authenticate(store: KeyStore, authorization: string | undefined, queryKey: unknown): Access {
+  if (store.isEmpty()) return OPEN;
+  const secret = secretOf(authorization, queryKey);
+  if (secret === undefined)
+    return denied('an API key is required: send it as "Authorization: Bearer KEY" or as ?key=KEY');
+  const key = secret.length > MAX_SECRET_LENGTH ? undefined : store.find(hashOfSecret(secret));
+  if (key === undefined || key.revokedOn !== undefined) return denied('the API key is unknown or revoked');
+  return { granted: true, key };
+}
+
+const denied = (reason: string): Access => ({ granted: false, reason });
+
+function secretOf(authorization: string | undefined, queryKey: unknown): string | undefined {
+  const bearer = authorization === undefined ? undefined : /^bearer +(\S+)$/i.exec(authorization)?.[1];
+  return bearer ?? (typeof queryKey === 'string' && queryKey !== '' ? queryKey : undefined);
+}

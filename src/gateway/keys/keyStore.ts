@@ -1,0 +1,26 @@
+/** An API key as it is kept: its secret part only as a hash. */
+export interface ApiKey {
+  /** Names the key in lists and commands; no secret. */
+  readonly id: string;
+  /** What its owner calls it. */
+  readonly name: string;
+  /** Calls per second; undefined for no limit of its own. */
+  readonly ratePerSecond?: number;
+  /** Methods that it may call; undefined for all that are served. */
+  readonly methods?: readonly string[];
+  readonly createdOn: string;
+  readonly revokedOn?: string;
+}
+
+/** Keeps API keys. Another process may change them at any time. */
+export interface KeyStore {
+  /** Whether a key was ever created: then requests need one. */
+  isEmpty(): boolean;
+  /** The key whose secret has this hash, revoked or not. */
+  find(secretHash: string): ApiKey | undefined;
+  list(): ApiKey[];
+  /** Durable when it resolves. */
+  add(secretHash: string, key: ApiKey): Promise<void>;
+  /** Revokes the key of an id; resolves with it, or undefined where there is none. Durable when it resolves. */
+  revoke(id: string, revokedOn: string): Promise<ApiKey | undefined>;
+}

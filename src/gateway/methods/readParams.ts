@@ -1,0 +1,24 @@
+import { RpcError } from '../../rpc/index.ts';
+import type { Param } from './row.ts';
+
+/**
+ * The parameters in canonical form: defaults filled in as far as something follows them, quantities and hex in one
+ * spelling. Throws RpcError naming the first that is missing, superfluous or bad.
+ */
+export function readParams(params: readonly Param[], given: readonly unknown[]): unknown[] {
+  if (given.length > params.length)
+    throw new RpcError(
+      'invalidParams',
+      `params must have at most ${params.length} elements${listed(params)}; it has ${given.length}`,
+    );
+  const read = params.map(({ name, kind, optional, otherwise }, i) => {
+    const value = given[i];
+    if (optional && (value === undefined || value === null)) return otherwise;
+    return kind.read(value, `params[${i}] (${name})`);
+  });
+  while (read.length > 0 && read[read.length - 1] === undefined) read.pop();
+  return read.map((value) => value ?? null);
+}
+
+const listed = (params: readonly Param[]): string =>
+  params.length === 0 ? '' : ` (${params.map(({ name }) => name).join(', ')})`;

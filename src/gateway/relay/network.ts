@@ -1,0 +1,13 @@
+import type { AnswerCache } from '../cache/answerCache.ts';
+import type { GatewayMetrics } from '../metrics.ts';
+import type { NodePool } from '../upstream/nodePool.ts';
+
+/** What relaying to the nodes of one network needs. */
+export interface Network {
+  readonly name: string;
+  readonly pool: NodePool;
+  readonly cache: AnswerCache;
+  readonly metrics: GatewayMetrics;
+  readonly maxAnswerBytes: number;
+  readonly timeoutMs: number;
+}

@@ -1,0 +1,217 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { type Result, RpcError } from '../../rpc/index.ts';
+import { NodeError } from '../../traces/index.ts';
+import type { CallContext, Method } from '../method.ts';
+import { readParams } from '../methods/readParams.ts';
+import type { MethodRow } from '../methods/row.ts';
+import { neverSent } from '../upstream/nodeConnection.ts';
+import type { Answered } from '../upstream/question.ts';
+import { judge } from './judge.ts';
+import { foundIn, type Lifetime, lifetimeOf } from './lifetime.ts';
+import type { Network } from './network.ts';
+import { NODE_REQUEST_ID, type NodeAnswer } from './readAnswer.ts';
+import { resolveTags } from './resolveTags.ts';
+import { resultStream } from './resultStream.ts';
+
+/** Answers above this are not worth their room. */
+const MAX_CACHED_BYTES = 1024 * 1024;
+
+/** An answer that was shared with others who asked the same meanwhile. */
+type Shared = { readonly node: string; readonly answer: NodeAnswer };
+
+/** A method that the nodes of a network answer. */
+export function relayed(row: MethodRow, network: Network): Method {
+  const relay = new Relay(row, network);
+  return {
+    name: row.name,
+    summary: row.summary,
+    handle: (params, context) => relay.handle(params, context),
+  };
+}
+
+class Relay {
+  readonly #row: MethodRow;
+  readonly #network: Network;
+  readonly #cacheResults: ReturnType<Network['metrics']['cacheResults']>;
+  /** Requests under way, by their key: the same asked for again waits for their answer. */
+  readonly #underWay = new Map<string, Promise<Shared | undefined>>();
+
+  constructor(row: MethodRow, network: Network) {
+    this.#row = row;
+    this.#network = network;
+    this.#cacheResults = network.metrics.cacheResults(network.name, row.name);
+  }
+
+  handle(given: readonly unknown[], context: CallContext): Promise<Result> | Result {
+    const read = readParams(this.#row.params, given);
+    this.#row.checkLimits?.(read);
+    const resolved = resolveTags(this.#row, read, this.#network.pool);
+    return resolved instanceof Promise
+      ? resolved.then((params) => this.#answer(params, context))
+      : this.#answer(resolved, context);
+  }
+
+  #answer(params: readonly unknown[], context: CallContext): Promise<Result> | Result {
+    const { scope } = this.#row;
+    const { pool } = this.#network;
+    if (scope.of === 'head' && !pool.isSingle) return this.#head(context);
+    const key = this.#row.name + JSON.stringify(params);
+    const lifetime = lifetimeOf(this.#row, params);
+    const kept = lifetime === 'never' ? undefined : this.#kept(key, lifetime);
+    if (kept !== undefined) {
+      context.cache = 'hit';
+      this.#cacheResults.hit();
+      return kept;
+    }
+    return this.#row.once === true
+      ? this.#askOnce(params, context)
+      : this.#ask(key, params, lifetime, context);
+  }
+
+  /** With several nodes the head is what all of them together say. */
+  #head(context: CallContext): Result {
+    const { heads, nodes } = this.#network.pool;
+    if (heads.latest === undefined || !nodes.some(({ standing }) => standing === 'good')) throw noNode();
+    context.cache = 'hit';
+    this.#cacheResults.hit();
+    return Buffer.from(`"0x${heads.latest.number.toString(16)}"`);
+  }
+
+  #kept(key: string, lifetime: Lifetime): Buffer | undefined {
+    const { cache } = this.#network;
+    if (typeof lifetime === 'number' && !this.#isFinal(lifetime)) return cache.getHead(key);
+    return cache.getFinal(key) ?? (lifetime === 'found' ? cache.getHead(key) : undefined);
+  }
+
+  async #ask(
+    key: string,
+    params: readonly unknown[],
+    lifetime: Lifetime,
+    context: CallContext,
+  ): Promise<Result> {
+    const shared = await this.#underWay.get(key);
+    if (shared !== undefined) {
+      context.cache = 'shared';
+      context.node = shared.node;
+      this.#cacheResults.shared();
+      return resultOf(shared.answer);
+    }
+    let share: (answer: Shared | undefined) => void = () => undefined;
+    this.#underWay.set(key, new Promise((resolve) => (share = resolve)));
+    try {
+      const epoch = this.#network.cache.epoch;
+      const answered = await this.#askNodes(params, lifetime, context.mayStream);
+      context.cache = 'miss';
+      context.node = answered.node.name;
+      this.#cacheResults.miss();
+      if ('stream' in answered) return streamOf(answered);
+      await this.#learn(answered);
+      this.#keep(key, answered.answer, lifetime, epoch);
+      share({ node: answered.node.name, answer: answered.answer });
+      return resultOf(answered.answer);
+    } finally {
+      this.#underWay.delete(key);
+      // Nobody hears of a failure or a stream from another's request: they ask for themselves.
+      share(undefined);
+    }
+  }
+
+  async #askOnce(params: readonly unknown[], context: CallContext): Promise<Result> {
+    try {
+      const answered = await this.#askNodes(params, 'never', false);
+      context.node = answered.node.name;
+      return 'stream' in answered ? streamOf(answered) : resultOf(answered.answer);
+    } catch (error) {
+      if (!(error instanceof Unanswered) || error.cause === undefined || neverSent(error.cause)) throw error;
+      // It may have got through: the sender must look before sending anything else from that account.
+      const transactionHash = `0x${Buffer.from(keccak_256(Buffer.from(String(params[0]).slice(2), 'hex'))).toString('hex')}`;
+      throw new RpcError(
+        'resourceUnavailable',
+        'the node broke off after it was sent the transaction, and may have taken it: look for its hash before sending another',
+        { transactionHash },
+      );
+    }
+  }
+
+  async #askNodes(params: readonly unknown[], lifetime: Lifetime, mayStream: boolean): Promise<Answered> {
+    const { pool, maxAnswerBytes, timeoutMs } = this.#network;
+    const { name, once = false } = this.#row;
+    const head = pool.heads.latest?.number ?? -1;
+    const isOfChain = typeof lifetime === 'number' && lifetime <= head;
+    // Of tags that are left to the node, and of hashes, only the head's own nodes are sure to know.
+    const needsBlock = pool.isSingle ? undefined : isOfChain ? lifetime : head;
+    try {
+      return await pool.ask({
+        method: name,
+        body: `{"jsonrpc":"2.0","id":${NODE_REQUEST_ID},"method":"${name}","params":${JSON.stringify(params)}}`,
+        needsBlock: needsBlock === -1 ? undefined : needsBlock,
+        once,
+        mayStream,
+        timeoutMs,
+        maxBytes: maxAnswerBytes,
+        judge: (answer) =>
+          judge(
+            this.#row,
+            params,
+            answer,
+            pool.chain?.chainId,
+            isOfChain && this.#row.scope.of === 'block' && isBlockItself(name),
+          ),
+      });
+    } catch (error) {
+      if (error instanceof NodeError) throw new Unanswered(error);
+      throw error;
+    }
+  }
+
+  /** A block that a node tells of and the head has not come to is the head's next: the reader may ask for it now. */
+  async #learn({ node, answer }: Extract<Answered, { answer: NodeAnswer }>): Promise<void> {
+    const { pool } = this.#network;
+    if (pool.isSingle || answer.kind !== 'result') return;
+    const number = foundIn(this.#row, answer.value);
+    if (number !== undefined && number > (pool.heads.latest?.number ?? number)) await pool.refresh(node);
+  }
+
+  #keep(key: string, answer: NodeAnswer, lifetime: Lifetime, epoch: number): void {
+    if (lifetime === 'never' || answer.kind === 'error' || answer.value === null) return;
+    if (answer.bytes.length > MAX_CACHED_BYTES) return;
+    const { cache } = this.#network;
+    const block = lifetime === 'found' ? foundIn(this.#row, answer.value) : lifetime;
+    if (block === undefined) return;
+    // The bytes are a part of a larger buffer: what is kept must not keep that alive.
+    const kept = Buffer.from(answer.bytes);
+    if (block === 'constant' || this.#isFinal(block as number)) cache.putFinal(key, kept);
+    else cache.putHead(key, kept, epoch);
+  }
+
+  #isFinal = (block: number): boolean => block <= (this.#network.pool.heads.finalized ?? -1);
+}
+
+/** Methods that are about a block itself: a block that the chain has cannot be missing. */
+const isBlockItself = (name: string): boolean =>
+  name === 'eth_getBlockByNumber' || name === 'eth_getBlockTransactionCountByNumber';
+
+/** No node gave an answer; the cause is the last one's failure. */
+class Unanswered extends RpcError {
+  override readonly cause: NodeError | undefined;
+
+  constructor(cause?: NodeError) {
+    super('resourceUnavailable', 'no node can answer now; try again');
+    this.cause = cause;
+  }
+}
+
+const noNode = (): RpcError => new Unanswered();
+
+function resultOf(answer: NodeAnswer): Buffer {
+  if (answer.kind === 'result') return answer.bytes;
+  // The node's own error, its code kept: clients tell a reverted call from a bad parameter by it.
+  throw new RpcError(answer.code, answer.message, answer.data);
+}
+
+function streamOf({ node, stream }: Extract<Answered, { stream: unknown }>): Result {
+  const result = resultStream(stream, node.connection.host);
+  if (result !== undefined) return result;
+  stream.abort();
+  throw noNode();
+}

@@ -1,0 +1,102 @@
+import { parseHeader } from '../../traces/convert/index.ts';
+import { NodeError } from '../../traces/index.ts';
+import { checkBlockHash } from '../integrity/blockHash.ts';
+import type { NodeConnection } from './nodeConnection.ts';
+
+/** A block's place and name. */
+export interface Block {
+  readonly number: number;
+  readonly hash: string;
+}
+
+/** The ends of a node's chain; a node that knows no finality leaves the last two out. */
+export interface ChainEnds {
+  readonly latest: Block;
+  readonly safe?: Block;
+  readonly finalized?: Block;
+}
+
+/** Which chain a node is on. */
+export interface Chain {
+  readonly chainId: string;
+  /** Undefined where the node does not keep its first block. */
+  readonly genesisHash: string | undefined;
+}
+
+/** A node that needs longer for so little is not well. */
+const POLL_TIMEOUT_MS = 2_000;
+/** Three blocks with the hashes of all their transactions are well below. */
+const MAX_POLL_BYTES = 4 * 1024 * 1024;
+
+/** The ends of a node's chain. Rejects with NodeError. */
+export async function askEnds(connection: NodeConnection): Promise<ChainEnds> {
+  const tags = ['latest', 'safe', 'finalized'];
+  const [latest, safe, finalized] = await askAll(
+    connection,
+    tags.map((tag) => ['eth_getBlockByNumber', [tag, false]]),
+  );
+  const head = blockOf(latest, connection.host);
+  if (head === undefined) throw new NodeError('nonsense', `${connection.host} has no latest block`);
+  const safeBlock = blockOf(safe, connection.host);
+  const finalizedBlock = blockOf(finalized, connection.host);
+  return {
+    latest: head,
+    ...(safeBlock && { safe: safeBlock }),
+    ...(finalizedBlock && { finalized: finalizedBlock }),
+  };
+}
+
+/** Which chain a node is on. Rejects with NodeError. */
+export async function askChain(connection: NodeConnection): Promise<Chain> {
+  const [chainId, genesis] = await askAll(connection, [
+    ['eth_chainId', []],
+    ['eth_getBlockByNumber', ['0x0', false]],
+  ]);
+  if (typeof chainId !== 'string' || !/^0x[0-9a-f]{1,14}$/.test(chainId))
+    throw new NodeError('nonsense', `${connection.host} has a chain id that is no number`);
+  return { chainId, genesisHash: blockOf(genesis, connection.host)?.hash };
+}
+
+/** The hash of the block at a height; undefined where the node has none. Rejects with NodeError. */
+export async function askBlockHash(connection: NodeConnection, number: number): Promise<string | undefined> {
+  const [block] = await askAll(connection, [['eth_getBlockByNumber', [`0x${number.toString(16)}`, false]]]);
+  return blockOf(block, connection.host)?.hash;
+}
+
+/** Results of several calls in one request; undefined for those that the node answered with an error. */
+async function askAll(
+  connection: NodeConnection,
+  calls: readonly (readonly [string, readonly unknown[]])[],
+): Promise<unknown[]> {
+  const body = calls.map(([method, params], id) => ({ jsonrpc: '2.0', id, method, params }));
+  const options = { timeoutMs: POLL_TIMEOUT_MS, maxBytes: MAX_POLL_BYTES, mayStream: false };
+  const answer = await connection.post(JSON.stringify(body), options).body;
+  const list = answer.kind === 'whole' ? parse(answer.bytes) : undefined;
+  if (!Array.isArray(list))
+    throw new NodeError('nonsense', `${connection.host} answered a batch with no list`);
+  const results: unknown[] = calls.map(() => undefined);
+  for (const entry of list as readonly unknown[])
+    if (typeof entry === 'object' && entry !== null && 'id' in entry && 'result' in entry)
+      if (typeof entry.id === 'number' && entry.id in results) results[entry.id] = entry.result;
+  return results;
+}
+
+function blockOf(answer: unknown, host: string): Block | undefined {
+  if (answer === undefined || answer === null) return undefined;
+  try {
+    const { number, hash } = parseHeader(answer);
+    checkBlockHash(answer);
+    return { number, hash };
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new NodeError('nonsense', `${host}: ${reason}`, { cause });
+  }
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString());
+  } catch {
+    return undefined;
+  }
+}

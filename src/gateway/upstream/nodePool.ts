@@ -1,0 +1,226 @@
+import type { NodeError } from '../../traces/index.ts';
+import { Latencies } from './latencies.ts';
+import { NetworkHeads } from './networkHeads.ts';
+import { type Standing, UpstreamNode } from './node.ts';
+import { askBlockHash, askChain, askEnds, type Block, type Chain } from './nodePoll.ts';
+import { type Answered, asNodeError, type PoolObserver, type Question } from './question.ts';
+import { Race } from './race.ts';
+
+/** A read is sent to a second node when it takes longer than this share of recent ones did. */
+const HEDGE_QUANTILE = 0.95;
+/** Below, a second request costs more than it saves. */
+const MIN_HEDGE_MS = 20;
+/** Where nothing is known of a method yet, and at most. */
+const MAX_HEDGE_MS = 1_000;
+/** A request for a head that a node told of before it died waits so long for another node to get there. */
+const HEAD_WAIT_MS = 3_000;
+/** Behind the head by more, a node is asked only where no other is left. */
+const MAX_LAG_BLOCKS = 8;
+
+export interface PoolOptions {
+  readonly urls: readonly string[];
+  readonly pollIntervalMs: number;
+  readonly observer: PoolObserver;
+  /** Called with each new head. */
+  readonly headChanged: (head: Block) => void;
+}
+
+/** The nodes are on different chains, which is the operator's to mend. */
+export class ChainMismatchError extends Error {
+  override readonly name = 'ChainMismatchError';
+}
+
+/** The nodes behind one network: which are well, which has what, who is asked. */
+export class NodePool {
+  readonly nodes: readonly UpstreamNode[];
+  readonly heads: NetworkHeads;
+  readonly #options: PoolOptions;
+  readonly #latencies = new Map<string, Latencies>();
+  readonly #timers = new Map<UpstreamNode, NodeJS.Timeout>();
+  #chain: Chain | undefined;
+  #stopped = false;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    this.nodes = options.urls.map((url, i) => new UpstreamNode(`node-${i + 1}`, url));
+    this.heads = new NetworkHeads((head, before) => {
+      if (before !== undefined && head.number < before.number) options.observer.headWentBack(before, head);
+      options.headChanged(head);
+    });
+  }
+
+  /** The chain that the nodes are on; undefined before any has told. */
+  get chain(): Chain | undefined {
+    return this.#chain;
+  }
+
+  /** A single node is the authority on its own chain: tags are left to it. */
+  get isSingle(): boolean {
+    return this.nodes.length === 1;
+  }
+
+  /**
+   * Polls every node once, then goes on at its interval. Throws ChainMismatchError where nodes that answer are on
+   * different chains; one that does not answer is looked at when it does.
+   */
+  async start(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => this.#poll(node)));
+    const foreign = this.nodes.find(({ standing }) => standing === 'foreign');
+    if (foreign !== undefined)
+      throw new ChainMismatchError(
+        `the upstream nodes are on different chains: ${foreign.connection.host} is not on the chain of ` +
+          `${this.nodes.find(({ standing }) => standing === 'good')?.connection.host}. Name nodes of one chain a network`,
+      );
+    for (const node of this.nodes) this.#schedule(node);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    await Promise.all(this.nodes.map(({ connection }) => connection.close()));
+  }
+
+  /** Asks a node anew for its head, now: it has told of a block that is not known yet. */
+  refresh(node: UpstreamNode): Promise<void> {
+    return this.#poll(node);
+  }
+
+  /** The hash of a block by the first node in good standing that has it. */
+  async blockHash(number: number): Promise<string | undefined> {
+    for (const node of this.nodes.filter(({ standing }) => standing === 'good')) {
+      const hash = await askBlockHash(node.connection, number).catch(() => undefined);
+      if (hash !== undefined) return hash;
+    }
+    return undefined;
+  }
+
+  /**
+   * The first good answer. Nodes are asked one after the other, the likely fastest first; a slow read is sent to a second
+   * one meanwhile. Where no answer is good: the last that a node gave, or a rejection with NodeError.
+   */
+  async ask(question: Question): Promise<Answered> {
+    const { needsBlock } = question;
+    if (needsBlock !== undefined && !this.nodes.some((node) => canAnswer(node, needsBlock)))
+      if (this.nodes.some(({ standing }) => standing === 'good'))
+        await this.heads.reaches(needsBlock, Math.min(HEAD_WAIT_MS, question.timeoutMs));
+    return new Race(this, question, this.#options.observer, this.#hedgeDelayMs(question)).run();
+  }
+
+  /** The best node that has not been tried; undefined where there is none. */
+  choose(tried: ReadonlySet<UpstreamNode>, needsBlock: number | undefined): UpstreamNode | undefined {
+    const head = this.heads.latest?.number ?? 0;
+    let best: UpstreamNode | undefined;
+    let bestCost = Number.POSITIVE_INFINITY;
+    for (const node of this.nodes) {
+      if (tried.has(node) || NEVER_ASKED.has(node.standing)) continue;
+      const cost = costOf(node, needsBlock, head);
+      if (cost >= bestCost) continue;
+      best = node;
+      bestCost = cost;
+    }
+    return best;
+  }
+
+  /** For a race: a node has answered. */
+  answered(node: UpstreamNode, method: string, elapsedMs: number): void {
+    node.answered(elapsedMs);
+    this.#latenciesOf(method).add(elapsedMs);
+    this.#options.observer.answered(node, method, elapsedMs);
+  }
+
+  /** For a race: a node has failed. */
+  failed(node: UpstreamNode, method: string, error: NodeError): void {
+    const before = node.standing;
+    node.failed(error);
+    this.#options.observer.failed(node, method, error);
+    if (node.standing !== before) this.#options.observer.standing(node, error.message);
+  }
+
+  /** For a race: a node was caught with an answer that cannot be true. */
+  lied(node: UpstreamNode, method: string, falsehood: string): void {
+    node.lied();
+    this.#options.observer.lied(node, method, falsehood);
+  }
+
+  #hedgeDelayMs({ method, once }: Question): number | undefined {
+    if (once || this.isSingle) return undefined;
+    const usual = this.#latenciesOf(method).quantile(HEDGE_QUANTILE) ?? MAX_HEDGE_MS;
+    return Math.min(MAX_HEDGE_MS, Math.max(MIN_HEDGE_MS, usual));
+  }
+
+  #latenciesOf(method: string): Latencies {
+    let latencies = this.#latencies.get(method);
+    if (latencies === undefined) {
+      latencies = new Latencies();
+      this.#latencies.set(method, latencies);
+    }
+    return latencies;
+  }
+
+  #schedule(node: UpstreamNode): void {
+    if (this.#stopped) return;
+    const timer = setTimeout(async () => {
+      await this.#poll(node);
+      this.#schedule(node);
+    }, this.#options.pollIntervalMs);
+    this.#timers.set(node, timer);
+  }
+
+  async #poll(node: UpstreamNode): Promise<void> {
+    const startMs = performance.now();
+    try {
+      if (node.mustTellChain && !this.#isOurs(await askChain(node.connection))) {
+        if (node.standing !== 'foreign') {
+          node.foreign();
+          this.#options.observer.standing(node, 'it is on another chain');
+        }
+        return;
+      }
+      const ends = await askEnds(node.connection);
+      if (this.#stopped) return;
+      const back = node.polled(ends, performance.now() - startMs);
+      if (back) this.#options.observer.standing(node, 'it answers');
+      this.heads.update(this.#claims(), performance.now());
+      this.heads.nodeReached(ends.latest.number);
+    } catch (error) {
+      if (this.#stopped) return;
+      this.failed(node, 'poll', asNodeError(error));
+    }
+  }
+
+  #claims(): Array<{ node: string; ends: NonNullable<UpstreamNode['ends']> }> {
+    return this.nodes.flatMap(({ name, standing, ends }) =>
+      standing === 'good' && ends !== undefined ? [{ node: name, ends }] : [],
+    );
+  }
+
+  /** The first node that answers says which chain it is; nobody else's may differ. */
+  #isOurs(chain: Chain): boolean {
+    this.#chain ??= chain;
+    return (
+      chain.chainId === this.#chain.chainId &&
+      (chain.genesisHash === undefined ||
+        this.#chain.genesisHash === undefined ||
+        chain.genesisHash === this.#chain.genesisHash)
+    );
+  }
+}
+
+/** Its chain is not known, or it cannot be trusted. */
+const NEVER_ASKED: ReadonlySet<Standing> = new Set<Standing>(['unknown', 'lying', 'foreign']);
+
+const canAnswer = (node: UpstreamNode, needsBlock: number): boolean =>
+  node.standing === 'good' && (node.ends?.latest.number ?? -1) >= needsBlock;
+
+/** Kinds of nodes, each asked only where none of the kind before is left; within a kind the fastest is asked. */
+const TIER = 1e9;
+
+function costOf(node: UpstreamNode, needsBlock: number | undefined, head: number): number {
+  const latest = node.ends?.latest.number ?? -1;
+  const has = needsBlock === undefined || latest >= needsBlock;
+  const lags = head - latest > MAX_LAG_BLOCKS;
+  if (node.standing !== 'good') return (has ? 2 : 3) * TIER + node.expectedMs;
+  // A node that has not reached a block would answer that there is none.
+  if (!has) return Number.POSITIVE_INFINITY;
+  return (lags ? TIER : 0) + node.expectedMs;
+}

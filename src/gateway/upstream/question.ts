@@ -1,0 +1,44 @@
+import { NodeError } from '../../traces/index.ts';
+import type { NodeAnswer } from '../relay/readAnswer.ts';
+import type { AnswerStream } from './answerStream.ts';
+import type { UpstreamNode } from './node.ts';
+import type { Block } from './nodePoll.ts';
+
+/** What an answer is worth. */
+export type Verdict =
+  | 'good'
+  /** Another node may do better; this one is the answer where all say so. */
+  | 'elsewhere'
+  /** It cannot be true; the text says why. */
+  | { readonly falsehood: string };
+
+export interface Question {
+  readonly method: string;
+  readonly body: string;
+  /** Only nodes whose head has come so far can answer. */
+  readonly needsBlock: number | undefined;
+  readonly once: boolean;
+  readonly mayStream: boolean;
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  readonly judge: (answer: NodeAnswer) => Verdict;
+}
+
+export type Answered =
+  | { readonly node: UpstreamNode; readonly answer: NodeAnswer }
+  | { readonly node: UpstreamNode; readonly stream: AnswerStream };
+
+/** Hears what happens to nodes, for logs and metrics. Nodes are named by their place in the configuration. */
+export interface PoolObserver {
+  answered(node: UpstreamNode, method: string, elapsedMs: number): void;
+  failed(node: UpstreamNode, method: string, error: NodeError): void;
+  lied(node: UpstreamNode, method: string, falsehood: string): void;
+  hedged(method: string): void;
+  standing(node: UpstreamNode, reason: string): void;
+  headWentBack(from: Block, to: Block): void;
+}
+
+export function asNodeError(error: unknown): NodeError {
+  if (error instanceof NodeError) return error;
+  return new NodeError('nonsense', error instanceof Error ? error.message : String(error), { cause: error });
+}

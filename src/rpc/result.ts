@@ -1,0 +1,23 @@
+/** Where a large result goes, piece by piece. */
+export interface ResultSink {
+  /** Returns false where no more is wanted until `resume` of the stream is called. */
+  write(piece: Uint8Array): boolean;
+  end(): void;
+  /** The result broke off: what was written must not look complete. */
+  fail(error: Error): void;
+}
+
+/** A result too large to be held, while it arrives. Nothing is read before `pipe`. */
+export interface ResultStream {
+  pipe(sink: ResultSink): void;
+  resume(): void;
+  /** It is not wanted any more. */
+  abort(): void;
+}
+
+/** An answer's result as it stands in JSON: answers are joined as bytes, never parsed again. */
+export type ResultBytes = Uint8Array;
+
+export type Result = ResultBytes | ResultStream;
+
+export const isStream = (result: Result): result is ResultStream => 'pipe' in result;

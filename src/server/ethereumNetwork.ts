@@ -1,0 +1,122 @@
+import type { Logger } from 'pino';
+import { type Config, ConfigError } from '../config/index.ts';
+import {
+  type AnswerStore,
+  ChainMismatchError,
+  FailoverSource,
+  type GatewayMetrics,
+  type Method,
+  type Network,
+  NodeClient,
+  type NodeGauges,
+  NodeSource,
+  RELAYED_ROWS,
+  relayed,
+  startNetwork,
+  traceFilter,
+} from '../gateway/index.ts';
+import { openTraceStore } from '../storage/lmdb/traces/traceStore.ts';
+import { Indexer } from '../traces/index.ts';
+import type { IngestMetrics } from './ingestMetrics.ts';
+import { IngestReport } from './ingestReport.ts';
+
+/** Behind the node by more blocks than this, the index is not ready. */
+const MAX_READY_LAG_BLOCKS = 5;
+
+export interface EthereumNetworkOptions {
+  readonly name: string;
+  readonly upstream: readonly string[];
+  readonly indexFrom: number | undefined;
+  /** Where its index is kept. */
+  readonly folder: string;
+  readonly config: Config;
+  readonly answers: AnswerStore;
+  readonly metrics: GatewayMetrics;
+  readonly ingestMetrics: IngestMetrics;
+  readonly logger: Logger;
+}
+
+/** One network: its index, its ingest, its nodes, and the methods that they answer. */
+export interface EthereumNetwork {
+  readonly methods: readonly Method[];
+  nodes(): readonly NodeGauges[];
+  /** What is missing for the index to be ready; undefined where nothing is. */
+  notReady(): string | undefined;
+  stop(): Promise<void>;
+}
+
+export async function startEthereumNetwork(options: EthereumNetworkOptions): Promise<EthereumNetwork> {
+  const { name, upstream, config, logger, ingestMetrics } = options;
+  const network = await startNetwork({
+    name,
+    upstreams: upstream,
+    pollIntervalMs: config.index.pollIntervalMs,
+    timeoutMs: config.gateway.requestTimeoutMs,
+    maxAnswerBytes: config.gateway.maxAnswerBytes,
+    cacheMemoryBytes: config.gateway.cacheMemoryBytes,
+    store: options.answers,
+    metrics: options.metrics,
+    log: logger,
+  }).catch((error: unknown) => {
+    throw error instanceof ChainMismatchError ? new ConfigError(`network ${name}: ${error.message}`) : error;
+  });
+  const store = openTraceStore(options.folder);
+  const clients = upstream.map((url) => new NodeClient(url));
+  const indexer = new Indexer({
+    store,
+    source: sourceOf(clients, network),
+    pollIntervalMs: config.index.pollIntervalMs,
+    observer: new IngestReport(logger, ingestMetrics, name),
+    ...(options.indexFrom !== undefined && { fromBlock: options.indexFrom }),
+  });
+  ingestMetrics.watchLag(name, () => indexer.status().lagBlocks ?? 0);
+  indexer.start();
+
+  const methods = [
+    traceFilter({ store, indexer, maxAnswerBytes: config.gateway.maxAnswerBytes }),
+    ...RELAYED_ROWS.map((row) => relayed(row, network)),
+  ];
+  return {
+    methods: narrowed(methods, config.gateway.methods),
+    nodes: () =>
+      network.pool.nodes.map((node) => ({
+        name: node.name,
+        isGood: node.standing === 'good',
+        headBlock: node.ends?.latest.number,
+      })),
+    notReady() {
+      const { lagBlocks, failure } = indexer.status();
+      if (lagBlocks === undefined)
+        return `the node has not answered yet${failure === undefined ? '' : `: ${failure}`}`;
+      if (lagBlocks > MAX_READY_LAG_BLOCKS) return `the index is ${lagBlocks} blocks behind the node`;
+      return undefined;
+    },
+    async stop() {
+      await indexer.stop();
+      await Promise.all(clients.map((client) => client.close()));
+      await network.pool.stop();
+      await store.close();
+    },
+  };
+}
+
+/** Blocks come from the nodes that are well first. */
+function sourceOf(clients: readonly NodeClient[], { pool }: Network): NodeSource | FailoverSource {
+  const sources = clients.map((client, i) => ({
+    source: new NodeSource(client),
+    isGood: () => pool.nodes[i]?.standing === 'good',
+  }));
+  const [only] = sources;
+  return only !== undefined && sources.length === 1 ? only.source : new FailoverSource(sources);
+}
+
+/** The methods that the operator wants served: some of the table, never others. */
+function narrowed(methods: readonly Method[], wanted: readonly string[]): readonly Method[] {
+  if (wanted.length === 0) return methods;
+  const unknown = wanted.filter((name) => !methods.some((method) => method.name === name));
+  if (unknown.length > 0)
+    throw new ConfigError(
+      `gateway.methods names ${unknown.join(', ')}, which the gateway cannot serve; allowed: ${methods.map(({ name }) => name).join(', ')}`,
+    );
+  return methods.filter(({ name }) => wanted.includes(name));
+}

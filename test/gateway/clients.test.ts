@@ -1,0 +1,149 @@
+import { type Contract, ContractFactory, JsonRpcProvider, Wallet } from 'ethers';
+import {
+  BaseError,
+  createPublicClient,
+  createWalletClient,
+  type Hex,
+  http,
+  MethodNotSupportedRpcError,
+  parseEther,
+} from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { foundry } from 'viem/chains';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Anvil, startAnvil } from '../support/anvil.ts';
+import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+
+/** The first account that every anvil has. */
+const KEY = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
+const OTHER = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+
+/**
+ * A contract, assembled by hand: set(uint256) stores its argument and logs Set(uint256), fail() reverts with
+ * Error("no"), anything else returns what is stored.
+ */
+const BYTECODE: Hex = `0x${[
+  '607a80600b6000396000f360003560e01c806360fe47b11460245763a9cc471814605657600054600052602060',
+  '00f35b600435806000556000527fdf7a95aebff315db1b7716215d602ab537373cdb769232aae6055c06e79842',
+  '5b60206000a1005b6308c379a060e01b60005260206004526002602452616e6f60f01b60445260646000fd',
+].join('')}`;
+
+const ABI = [
+  {
+    type: 'function',
+    name: 'set',
+    stateMutability: 'nonpayable',
+    inputs: [{ name: 'value', type: 'uint256' }],
+    outputs: [],
+  },
+  {
+    type: 'function',
+    name: 'get',
+    stateMutability: 'view',
+    inputs: [],
+    outputs: [{ name: '', type: 'uint256' }],
+  },
+  { type: 'function', name: 'fail', stateMutability: 'view', inputs: [], outputs: [] },
+  { type: 'event', name: 'Set', inputs: [{ name: 'value', type: 'uint256', indexed: false }] },
+] as const;
+
+describe('real clients', () => {
+  let anvil: Anvil;
+  let floodgate: Floodgate;
+  beforeAll(async () => {
+    anvil = await startAnvil({ blockTimeMs: 200 });
+    floodgate = await startFloodgate({ upstream: anvil.url, args: ['--index-poll-interval-ms', '100'] });
+  });
+  afterAll(async () => {
+    await floodgate?.stop();
+    await anvil?.stop();
+  });
+
+  it('viem reads blocks, sends transactions, calls contracts, and shows errors as its own', async () => {
+    const transport = http(floodgate.gatewayUrl, { retryCount: 0 });
+    const account = privateKeyToAccount(KEY);
+    const reader = createPublicClient({ chain: foundry, transport, pollingInterval: 50 });
+    const wallet = createWalletClient({ account, chain: foundry, transport });
+
+    expect(await reader.getChainId()).toBe(31337);
+    const block = await reader.getBlock({ includeTransactions: true });
+    expect((await reader.getBlock({ blockHash: block.hash })).number).toBe(block.number);
+
+    const before = await reader.getBalance({ address: OTHER });
+    const sent = await wallet.sendTransaction({ to: OTHER, value: parseEther('1') });
+    const receipt = await reader.waitForTransactionReceipt({ hash: sent });
+    expect(receipt.status).toBe('success');
+    expect(await reader.getBalance({ address: OTHER })).toBe(before + parseEther('1'));
+    expect((await reader.getTransaction({ hash: sent })).blockNumber).toBe(receipt.blockNumber);
+
+    const deployed = await reader.waitForTransactionReceipt({
+      hash: await wallet.deployContract({ abi: ABI, bytecode: BYTECODE }),
+    });
+    const address = deployed.contractAddress as Hex; // a deployment's receipt has it
+    const set = await wallet.writeContract({ address, abi: ABI, functionName: 'set', args: [42n] });
+    const setReceipt = await reader.waitForTransactionReceipt({ hash: set });
+    expect(await reader.readContract({ address, abi: ABI, functionName: 'get' })).toBe(42n);
+    const logs = await reader.getContractEvents({
+      address,
+      abi: ABI,
+      eventName: 'Set',
+      fromBlock: setReceipt.blockNumber,
+      toBlock: 'latest',
+    });
+    expect(logs.map(({ args }) => args.value)).toEqual([42n]);
+
+    await expect(reader.readContract({ address, abi: ABI, functionName: 'fail' })).rejects.toThrow(
+      /reverted/,
+    );
+    const unsupported = await reader
+      .request({ method: 'eth_accounts' } as never)
+      .catch((error: unknown) => error);
+    expect(unsupported).toBeInstanceOf(BaseError);
+    expect(
+      (unsupported as BaseError).walk(
+        (one) => one instanceof MethodNotSupportedRpcError || /does not support/.test(String(one)),
+      ),
+    ).toBeTruthy();
+    const wide = reader.getLogs({ fromBlock: 0n, toBlock: 800n });
+    await expect(wide).rejects.toThrow(/at most 800, requested 801/);
+    await expect(reader.getBlock({ blockNumber: 10_000_000n })).rejects.toThrow(/could not be found/);
+  });
+
+  it('ethers does the same, in batches', async () => {
+    const provider = new JsonRpcProvider(floodgate.gatewayUrl, undefined, { pollingInterval: 50 });
+    try {
+      const wallet = new Wallet(KEY, provider);
+      expect((await provider.getNetwork()).chainId).toBe(31337n);
+      const [block, balance, count] = await Promise.all([
+        provider.getBlock('latest', true),
+        provider.getBalance(OTHER),
+        provider.getTransactionCount(wallet.address),
+      ]);
+      expect(block?.number).toBeTypeOf('number');
+      expect(balance).toBeTypeOf('bigint');
+      expect(count).toBeTypeOf('number');
+
+      const sent = await (await wallet.sendTransaction({ to: OTHER, value: 5n })).wait();
+      expect(sent?.status).toBe(1);
+      expect(await provider.getBalance(OTHER)).toBe(balance + 5n);
+
+      const factory = new ContractFactory(ABI, BYTECODE, wallet);
+      const contract = (await (await factory.deploy()).waitForDeployment()) as unknown as Contract; // its own type for a contract of any ABI
+      const receipt = await (await contract.getFunction('set')(7n)).wait();
+      expect(await contract.getFunction('get')()).toBe(7n);
+      const logs = await contract.queryFilter('Set', receipt.blockNumber, 'latest');
+      expect(logs).toHaveLength(1);
+
+      await expect(contract.getFunction('fail')()).rejects.toMatchObject({
+        code: 'CALL_EXCEPTION',
+        reason: 'no',
+      });
+      await expect(provider.send('eth_accounts', [])).rejects.toThrow(/does not support|-32601/);
+      await expect(provider.send('eth_getLogs', [{ fromBlock: '0x0', toBlock: '0x320' }])).rejects.toThrow(
+        /at most 800/,
+      );
+    } finally {
+      provider.destroy();
+    }
+  });
+});

@@ -1,0 +1,362 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
+import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { type Sent, send } from './support/send.ts';
+
+/** What a request gets: the sentence it proves, what is sent, and the whole answer. */
+interface Row {
+  readonly says: string;
+  readonly path?: string;
+  readonly send: Sent;
+  readonly status: number;
+  /** The body, with `message` left out of errors: its words may change, its code may not. */
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const chainId = (id?: unknown): object => ({
+  jsonrpc: '2.0',
+  method: 'eth_chainId',
+  params: [],
+  ...(id !== undefined && { id }),
+});
+const CHAIN_ID = '0x7a69';
+const result = (id: unknown, value: unknown = CHAIN_ID): object => ({ jsonrpc: '2.0', id, result: value });
+const error = (id: unknown, code: number, data?: unknown): object => ({
+  jsonrpc: '2.0',
+  id,
+  error: { code, ...(data !== undefined && { data }) },
+});
+const filter = (params: unknown): Sent => ({
+  body: { jsonrpc: '2.0', id: 1, method: 'trace_filter', params },
+});
+const NO_SUCH = { jsonrpc: '2.0', id: 5, method: 'eth_sign', params: [] };
+const MAX_BODY_BYTES = 2 * 1024 * 1024;
+
+const ROWS: readonly Row[] = [
+  { says: 'a call is answered', send: { body: chainId(1) }, status: 200, body: result(1) },
+  { says: 'id 0 is echoed', send: { body: chainId(0) }, status: 200, body: result(0) },
+  { says: 'a negative id is echoed', send: { body: chainId(-7) }, status: 200, body: result(-7) },
+  { says: 'a string id is echoed', send: { body: chainId('a"b') }, status: 200, body: result('a"b') },
+  { says: 'id null is echoed', send: { body: chainId(null) }, status: 200, body: result(null) },
+  { says: 'a notification has no answer', send: { body: chainId() }, status: 204, body: undefined },
+  { says: 'a fractional id is no id', send: { body: chainId(1.5) }, status: 400, body: error(null, -32600) },
+  {
+    says: 'an id that would lose digits is refused',
+    send: { body: '{"jsonrpc":"2.0","id":9007199254740993,"method":"eth_chainId"}' },
+    status: 400,
+    body: error(null, -32600),
+  },
+  {
+    says: 'an object is no id',
+    send: { body: chainId({ a: 1 }) },
+    status: 400,
+    body: error(null, -32600),
+  },
+  { says: 'true is no id', send: { body: chainId(true) }, status: 400, body: error(null, -32600) },
+  {
+    says: 'params may be left out',
+    send: { body: { jsonrpc: '2.0', id: 1, method: 'eth_chainId' } },
+    status: 200,
+    body: result(1),
+  },
+  {
+    says: 'params by name are refused',
+    send: { body: { jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: {} } },
+    status: 200,
+    body: error(1, -32602),
+  },
+  {
+    says: 'an unsupported method is HTTP 403',
+    send: { body: NO_SUCH },
+    status: 403,
+    body: error(5, -32601),
+  },
+  {
+    says: 'a method in other capitals is another method',
+    send: { body: { ...NO_SUCH, method: 'ETH_CHAINID' } },
+    status: 403,
+    body: error(5, -32601),
+  },
+  {
+    says: 'a method named __proto__ is unsupported',
+    send: { body: { ...NO_SUCH, method: '__proto__' } },
+    status: 403,
+    body: error(5, -32601),
+  },
+  {
+    says: 'an unsupported notification is HTTP 403 too',
+    send: { body: { jsonrpc: '2.0', method: 'eth_sign' } },
+    status: 403,
+    body: error(null, -32601),
+  },
+  { says: 'an empty body is not JSON', send: { body: '' }, status: 400, body: error(null, -32700) },
+  { says: 'half a body is not JSON', send: { body: '{"json' }, status: 400, body: error(null, -32700) },
+  {
+    says: 'JSON with a trailing comma is not JSON',
+    send: { body: '[1,]' },
+    status: 400,
+    body: error(null, -32700),
+  },
+  { says: 'NaN is not JSON', send: { body: 'NaN' }, status: 400, body: error(null, -32700) },
+  {
+    says: 'invalid UTF-8 is not JSON',
+    send: { body: Buffer.from([0x22, 0xc3, 0x28, 0x22]) },
+    status: 400,
+    body: error(null, -32700),
+  },
+  { says: 'a number is no request', send: { body: '1' }, status: 400, body: error(null, -32600) },
+  { says: 'null is no request', send: { body: 'null' }, status: 400, body: error(null, -32600) },
+  {
+    says: 'another version of JSON-RPC is no request, and its id is echoed',
+    send: { body: { id: 1, method: 'eth_chainId' } },
+    status: 400,
+    body: error(1, -32600),
+  },
+  {
+    says: 'a request without method is none',
+    send: { body: { jsonrpc: '2.0', id: 2 } },
+    status: 400,
+    body: error(2, -32600),
+  },
+  { says: 'an empty batch is no request', send: { body: [] }, status: 400, body: error(null, -32600) },
+  {
+    says: 'a batch of one is answered with a list',
+    send: { body: [chainId(1)] },
+    status: 200,
+    body: [result(1)],
+  },
+  {
+    says: 'a batch is answered in order',
+    send: { body: [chainId(3), chainId(1), chainId(3)] },
+    status: 200,
+    body: [result(3), result(1), result(3)],
+  },
+  {
+    says: 'a batch of 100 is answered',
+    send: { body: Array.from({ length: 100 }, (_, i) => chainId(i)) },
+    status: 200,
+    body: Array.from({ length: 100 }, (_, i) => result(i)),
+  },
+  {
+    says: 'a batch of 101 is over the limit',
+    send: { body: Array.from({ length: 101 }, (_, i) => chainId(i)) },
+    status: 200,
+    body: error(null, -32005, { limit: 100, requested: 101 }),
+  },
+  {
+    says: 'notifications of a batch have no answer',
+    send: { body: [chainId(), chainId(2)] },
+    status: 200,
+    body: [result(2)],
+  },
+  {
+    says: 'a batch of notifications has no answer',
+    send: { body: [chainId(), chainId()] },
+    status: 204,
+    body: undefined,
+  },
+  {
+    says: 'in a batch an unsupported entry alone carries the error',
+    send: { body: [NO_SUCH, chainId(1)] },
+    status: 200,
+    body: [error(5, -32601), result(1)],
+  },
+  {
+    says: 'a batch with no supported entry is HTTP 403',
+    send: { body: [NO_SUCH, NO_SUCH] },
+    status: 403,
+    body: [error(5, -32601), error(5, -32601)],
+  },
+  {
+    says: 'in a batch what is no request has an error of its own',
+    send: { body: [1, chainId(1), { jsonrpc: '2.0', id: 9 }] },
+    status: 200,
+    body: [error(null, -32600), result(1), error(9, -32600)],
+  },
+  {
+    says: 'a batch in a batch is no request',
+    send: { body: [[chainId(1)]] },
+    status: 200,
+    body: [error(null, -32600)],
+  },
+  { says: 'a bad parameter is -32602', send: filter([{ count: -1 }]), status: 200, body: error(1, -32602) },
+  {
+    says: 'over a limit is -32005 with the limit',
+    send: filter([{ fromBlock: '0x0', toBlock: '0x320' }]),
+    status: 200,
+    body: error(1, -32005, { limit: 800, requested: 801 }),
+  },
+  {
+    says: '__proto__ is an unknown member like any other',
+    send: { body: '{"jsonrpc":"2.0","id":1,"method":"trace_filter","params":[{"__proto__":{"count":1}}]}' },
+    status: 200,
+    body: error(1, -32602),
+  },
+  {
+    says: '__proto__ in a request changes nothing',
+    send: { body: '{"__proto__":{"method":"eth_sign"},"jsonrpc":"2.0","id":1,"method":"eth_chainId"}' },
+    status: 200,
+    body: result(1),
+  },
+  {
+    says: 'a trailing slash is accepted',
+    path: '/v1/mainnet/',
+    send: { body: chainId(1) },
+    status: 200,
+    body: result(1),
+  },
+  {
+    says: 'a query is ignored',
+    path: '/v1/mainnet?x=1',
+    send: { body: chainId(1) },
+    status: 200,
+    body: result(1),
+  },
+  {
+    says: 'a wrong path is 404',
+    path: '/v1/mainnet/x',
+    send: { body: chainId(1) },
+    status: 404,
+    body: error(null, -32600),
+  },
+  {
+    says: 'a network that is not served is 404',
+    path: '/v1/sepolia',
+    send: { body: chainId(1) },
+    status: 404,
+    body: error(null, -32600),
+  },
+  {
+    says: 'a wrong verb on a network that is not served is 404',
+    path: '/v1/__proto__',
+    send: { method: 'GET' },
+    status: 404,
+    body: error(null, -32600),
+  },
+  ...(['GET', 'PUT', 'PATCH', 'DELETE'] as const).map(
+    (method): Row => ({
+      says: `${method} is 405`,
+      send: { method },
+      status: 405,
+      body: error(null, -32600),
+      headers: { allow: 'POST, OPTIONS' },
+    }),
+  ),
+  {
+    says: 'another content type is 415',
+    send: { body: chainId(1), headers: { 'content-type': 'text/plain' } },
+    status: 415,
+    body: error(null, -32600),
+  },
+  {
+    says: 'a form is 415',
+    send: { body: chainId(1), headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+    status: 415,
+    body: error(null, -32600),
+  },
+  {
+    says: 'a charset beside the content type is accepted',
+    send: { body: chainId(1), headers: { 'content-type': 'application/json; charset=utf-8' } },
+    status: 200,
+    body: result(1),
+  },
+  {
+    says: 'a body over the limit is 413',
+    send: { body: ' '.repeat(MAX_BODY_BYTES + 1) },
+    status: 413,
+    body: error(null, -32005, { limit: MAX_BODY_BYTES, requested: MAX_BODY_BYTES + 1 }),
+  },
+  {
+    says: 'a body of exactly the limit is read',
+    send: { body: JSON.stringify(chainId(1)).padEnd(MAX_BODY_BYTES) },
+    status: 200,
+    body: result(1),
+  },
+  {
+    says: 'a page of any origin may call',
+    send: { body: chainId(1), headers: { origin: 'https://example.org' } },
+    status: 200,
+    body: result(1),
+    headers: { 'access-control-allow-origin': '*' },
+  },
+  {
+    says: 'a page sees errors too',
+    send: { body: NO_SUCH, headers: { origin: 'https://example.org' } },
+    status: 403,
+    body: error(5, -32601),
+    headers: { 'access-control-allow-origin': '*' },
+  },
+  {
+    says: 'a preflight is answered',
+    send: {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'https://example.org',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'content-type',
+      },
+    },
+    status: 204,
+    body: undefined,
+    headers: {
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': 'POST',
+      'access-control-allow-headers': 'content-type, authorization',
+    },
+  },
+];
+
+describe('the JSON-RPC part of the decisions, row by row', () => {
+  let chain: SharedChain;
+  let floodgate: Floodgate;
+  beforeAll(async () => {
+    chain = await startSharedChain();
+    floodgate = await startFloodgate({ upstream: chain.anvil.url });
+  });
+  afterAll(async () => {
+    await floodgate?.stop();
+    await chain?.anvil.stop();
+  });
+
+  it.each(ROWS)('$says', async ({ path = '/v1/mainnet', send: sent, status, body, headers = {} }) => {
+    const answer = await send(floodgate.url + path, sent);
+    expect({ status: answer.status, body: withoutMessages(answer.json) }).toEqual({ status, body });
+    expect(answer.headers).toMatchObject(headers);
+    if (answer.text !== '') expect(answer.headers['content-type']).toBe('application/json');
+  });
+
+  it('every error says something', async () => {
+    for (const row of ROWS.filter(({ status }) => status >= 400)) {
+      const { json } = await send(floodgate.url + (row.path ?? '/v1/mainnet'), row.send);
+      for (const entry of Array.isArray(json) ? json : [json])
+        expect(entry.error.message, row.says).toMatch(/\w+ \w+/);
+    }
+  });
+
+  it('origins that are configured may call, others get no permission', async () => {
+    const strict = await startFloodgate({
+      upstream: chain.anvil.url,
+      env: { FLOODGATE_GATEWAY_CORS_ORIGINS: 'https://one.example,https://two.example' },
+    });
+    try {
+      const allowed = async (origin: string): Promise<unknown> => {
+        const { headers } = await send(strict.gatewayUrl, { body: chainId(1), headers: { origin } });
+        return headers['access-control-allow-origin'];
+      };
+      expect(await allowed('https://two.example')).toBe('https://two.example');
+      expect(await allowed('https://three.example')).toBeUndefined();
+    } finally {
+      await strict.stop();
+    }
+  });
+});
+
+/** An answer with the messages of its errors cut out, and each checked to be there. */
+function withoutMessages(answer: unknown): unknown {
+  if (Array.isArray(answer)) return answer.map(withoutMessages);
+  if (typeof answer !== 'object' || answer === null || !('error' in answer)) return answer;
+  const { message, ...rest } = answer.error as { message: unknown };
+  expect(message).toBeTypeOf('string');
+  return { ...answer, error: rest };
+}

@@ -1,0 +1,176 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
+import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { call, send } from './support/send.ts';
+
+const CONNECTIONS = 1_000;
+const TEN_MEGABYTES = 10 * 1024 * 1024;
+const DEPTH = 100_000;
+const BODY = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}';
+const REQUEST = `POST /v1/mainnet HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY}`;
+
+describe('what clients do to a server', () => {
+  let chain: SharedChain;
+  let floodgate: Floodgate;
+  const open: Socket[] = [];
+
+  beforeAll(async () => {
+    chain = await startSharedChain();
+    floodgate = await startFloodgate({ upstream: chain.anvil.url });
+  });
+  afterAll(async () => {
+    await floodgate?.stop();
+    await chain?.anvil.stop();
+  });
+  afterEach(async () => {
+    for (const socket of open.splice(0)) socket.destroy();
+    const { json } = await call(floodgate.gatewayUrl, 'eth_chainId');
+    expect(json.result, 'the server still answers').toBe('0x7a69');
+  });
+
+  async function connected(): Promise<Socket> {
+    const { hostname, port } = new URL(floodgate.url);
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined); // a reset is what some of these tests are about
+    open.push(socket);
+    await once(socket, 'connect');
+    return socket;
+  }
+
+  it('a body of 10 MB is refused with 413, whether its length is told before or not', async () => {
+    const body = Buffer.alloc(TEN_MEGABYTES, 0x20);
+    const told = await send(floodgate.gatewayUrl, { body }).catch((error: NodeJS.ErrnoException) => error);
+    if (told instanceof Error) expect(told.code).toMatch(/EPIPE|ECONNRESET/);
+    else expect(told).toMatchObject({ status: 413, json: { id: null, error: { code: -32005 } } });
+
+    const socket = await connected();
+    let answer = '';
+    socket.setEncoding('latin1').on('data', (text) => {
+      answer += text;
+    });
+    const closed = once(socket, 'close');
+    socket.write('POST /v1/mainnet HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n');
+    socket.write('transfer-encoding: chunked\r\n\r\n');
+    const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`;
+    for (let sent = 0; sent < TEN_MEGABYTES && !socket.destroyed; sent += 0x10000) {
+      socket.write(chunk);
+      await nextTurn();
+      if (answer !== '') break;
+    }
+    socket.end('0\r\n\r\n');
+    await closed;
+    expect(answer).toMatch(/^HTTP\/1.1 413 /);
+  });
+
+  it('a length that is told as 10 MB is refused before a byte of it is sent', async () => {
+    const socket = await connected();
+    socket.write(
+      `POST /v1/mainnet HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${TEN_MEGABYTES}\r\n\r\n`,
+    );
+    const [answer] = await once(socket, 'data');
+    expect(String(answer)).toMatch(/^HTTP\/1.1 413 /);
+  });
+
+  it.each([
+    ['the body', '[', ']', 400, -32600],
+    [
+      'params of a method of ours',
+      '{"jsonrpc":"2.0","id":1,"method":"trace_filter","params":[',
+      ']}',
+      200,
+      -32602,
+    ],
+    [
+      'params of a relayed method',
+      '{"jsonrpc":"2.0","id":1,"method":"eth_getBalance","params":[',
+      ']}',
+      200,
+      -32602,
+    ],
+    ['id', '{"jsonrpc":"2.0","method":"eth_chainId","id":', '}', 400, -32600],
+    ['method', '{"jsonrpc":"2.0","id":1,"method":', '}', 400, -32600],
+  ])('JSON nested 100,000 deep in %s is refused', async (_where, before, after, status, code) => {
+    const nested = '['.repeat(DEPTH) + ']'.repeat(DEPTH);
+    const isBatch = before === '[';
+    const answer = await send(floodgate.gatewayUrl, { body: before + nested + after });
+    const entry = isBatch ? answer.json[0] : answer.json;
+    expect({ status: answer.status, code: entry.error.code }).toEqual({
+      status: isBatch ? 200 : status,
+      code,
+    });
+  });
+
+  it('JSON nested 100,000 deep and never closed is not JSON', async () => {
+    const answer = await send(floodgate.gatewayUrl, { body: '{"a":'.repeat(DEPTH) });
+    expect(answer).toMatchObject({ status: 400, json: { error: { code: -32700 } } });
+  });
+
+  it('clients that send a byte now and then hold nobody else up', async () => {
+    const sockets = await Promise.all(Array.from({ length: 100 }, connected));
+    const timer = setInterval(() => {
+      for (const socket of sockets) socket.write('P');
+    }, 1_000);
+    try {
+      for (const socket of sockets) socket.write('POST /v1/mainnet HTTP/1.1\r\nx: ');
+      for (let i = 0; i < 100; i++)
+        expect((await call(floodgate.gatewayUrl, 'eth_chainId')).status).toBe(200);
+    } finally {
+      clearInterval(timer);
+    }
+  });
+
+  it('clients that hang up in the middle of their request do no harm', async () => {
+    for (let length = 1; length <= REQUEST.length; length += 3) {
+      const socket = await connected();
+      await new Promise((resolve) => socket.write(REQUEST.slice(0, length), resolve));
+      socket.destroy();
+    }
+    expect(floodgate.process.exitCode).toBeNull();
+  });
+
+  it('clients that hang up before their answer do no harm', async () => {
+    const body = JSON.stringify(Array.from({ length: 100 }, (_, id) => ({ ...JSON.parse(BODY), id })));
+    for (let i = 0; i < 50; i++) {
+      const socket = await connected();
+      const head = `POST /v1/mainnet HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
+      await new Promise((resolve) => socket.write(head + body, resolve));
+      socket.resetAndDestroy();
+    }
+    expect(floodgate.process.exitCode).toBeNull();
+  });
+
+  it('1,000 connections are all answered', async () => {
+    const sockets = await Promise.all(Array.from({ length: CONNECTIONS }, connected));
+    const answers = sockets.map(async (socket) => String((await once(socket, 'data'))[0]));
+    for (const socket of sockets) socket.write(REQUEST);
+    for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\n/);
+  });
+
+  it('requests sent one after the other without waiting are answered in order', async () => {
+    const socket = await connected();
+    let answers = '';
+    socket.setEncoding('latin1');
+    const all = new Promise<void>((resolve) =>
+      socket.on('data', (text) => {
+        answers += text;
+        if (answers.split('"result"').length > 50) resolve();
+      }),
+    );
+    socket.write(Array.from({ length: 50 }, (_, i) => REQUEST.replace('"id":1', `"id":${i % 10}`)).join(''));
+    await all;
+    expect([...answers.matchAll(/"id":(\d)/g)].map((match) => Number(match[1]))).toEqual(
+      Array.from({ length: 50 }, (_, i) => i % 10),
+    );
+  });
+
+  it('what is no HTTP is refused and forgotten', async () => {
+    const socket = await connected();
+    const closed = once(socket, 'close');
+    socket.write('\x16\x03\x01 this is no HTTP\r\n\r\n');
+    socket.resume();
+    await closed;
+  });
+});

@@ -1,0 +1,370 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connect, startAnvil } from '../support/anvil.ts';
+import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { type SameChain, startSameChain } from './support/sameChain.ts';
+import { type Answer, call, send } from './support/send.ts';
+import { type Spoil, type SpoiltNode, startSpoiltNode } from './support/spoiltNode.ts';
+import { until } from './support/until.ts';
+
+const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
+const POLL = ['--index-poll-interval-ms', '100'];
+const LAST = 20;
+const HONEST_DELAY_MS = 20;
+
+/** The value of a metric's line whose name and labels have these parts. */
+async function metric(floodgate: Floodgate, ...parts: readonly string[]): Promise<number> {
+  const text = await (await fetch(`${floodgate.url}/metrics`)).text();
+  const line = text
+    .split('\n')
+    .find((one) => !one.startsWith('#') && parts.every((part) => one.includes(part)));
+  return line === undefined ? 0 : Number(line.slice(line.lastIndexOf(' ') + 1));
+}
+
+const isUp = (floodgate: Floodgate, node: number): Promise<number> =>
+  metric(floodgate, 'floodgate_upstream_up', `node="node-${node}"`);
+
+let nextAddress = 2 ** 40;
+
+/** Calls one after the other, each with parameters of its own so that none is kept, until told to stop. */
+function callsUntil(url: string, stop: () => boolean, workers = 8): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  const work = async (): Promise<void> => {
+    while (!stop()) {
+      const address = `0x${(nextAddress++).toString(16).padStart(40, '0')}`;
+      answers.push(await call(url, 'eth_getBalance', address, 'latest'));
+    }
+  };
+  return Promise.all(Array.from({ length: workers }, work)).then(() => answers);
+}
+
+describe('several nodes of one chain', () => {
+  let chain: SameChain;
+  let spoilt: SpoiltNode;
+  let floodgate: Floodgate;
+
+  beforeAll(async () => {
+    chain = await startSameChain(3);
+    await chain.grow(LAST);
+    const [first, second, third] = chain.nodes;
+    spoilt = await startSpoiltNode(third?.url ?? '');
+    floodgate = await startFloodgate({
+      upstream: [first?.url ?? '', second?.url ?? '', spoilt.url],
+      args: POLL,
+    });
+  });
+  afterAll(async () => {
+    await floodgate?.stop();
+    await spoilt?.stop();
+    await chain?.stop();
+  });
+
+  const everyoneIsWell = (): Promise<unknown> =>
+    until('all nodes are asked', async () => {
+      for (const node of [1, 2, 3]) if ((await isUp(floodgate, node)) !== 1) return false;
+      return true;
+    });
+
+  it('answers say which node gave them, without its address', async () => {
+    const { headers, text } = await call(floodgate.gatewayUrl, 'eth_getBalance', ZERO_ADDRESS, 'latest');
+    expect(headers['x-floodgate-upstream']).toMatch(/^node-[123]$/);
+    expect(JSON.stringify(headers) + text).not.toContain(new URL(chain.nodes[0]?.url ?? '').port);
+  });
+
+  it('no call fails while a node is stopped (SIGSTOP) and goes on', async () => {
+    await everyoneIsWell();
+    const pid = chain.nodes[1]?.pid ?? 0;
+    let stop = false;
+    const calls = callsUntil(floodgate.gatewayUrl, () => stop);
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await until('the stopped node is left aside', async () => (await isUp(floodgate, 2)) === 0);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    await until('it is asked again', async () => (await isUp(floodgate, 2)) === 1);
+    stop = true;
+    const answers = await calls;
+    expect(answers.filter(({ json }) => json.result === undefined)).toEqual([]);
+    expect(answers.length).toBeGreaterThan(10);
+  });
+
+  it('the head never goes backwards, whichever node answers', async () => {
+    await everyoneIsWell();
+    // The spoilt node stays behind: its head is of the past.
+    spoilt.spoil = async (_request, answer) => answer();
+    let stop = false;
+    const seen: number[] = [];
+    const reading = (async () => {
+      while (!stop) {
+        const number = await call(floodgate.gatewayUrl, 'eth_blockNumber');
+        const block = await call(floodgate.gatewayUrl, 'eth_getBlockByNumber', 'latest', false);
+        seen.push(Number(number.json.result), Number(block.json.result.number));
+      }
+    })();
+    for (let i = 0; i < 10; i++) {
+      await chain.growFirst(1);
+      await until('the gateway has the new head', async () => {
+        const { json } = await call(floodgate.gatewayUrl, 'eth_blockNumber');
+        return Number(json.result) === chain.head();
+      });
+      if (i % 3 === 2) await chain.copy();
+    }
+    await chain.copy();
+    stop = true;
+    await reading;
+    spoilt.spoil = undefined;
+    expect(seen).toEqual([...seen].sort((a, b) => a - b));
+    expect(seen.at(-1)).toBe(chain.head());
+  });
+
+  it('state at the head is only asked of nodes that have come so far', async () => {
+    await chain.growFirst(1);
+    const head = `0x${chain.head().toString(16)}`;
+    await until('the gateway has the new head', async () => {
+      const { json } = await call(floodgate.gatewayUrl, 'eth_blockNumber');
+      return json.result === head;
+    });
+    for (let i = 0; i < 10; i++) {
+      const answer = await call(
+        floodgate.gatewayUrl,
+        'eth_getBalance',
+        `0x${String(i).padStart(40, '5')}`,
+        'latest',
+      );
+      expect(answer.headers['x-floodgate-upstream']).toBe('node-1');
+    }
+    await chain.copy();
+  });
+
+  it('a node that is killed under load costs no call its answer, and what it knew stays known', async () => {
+    await everyoneIsWell();
+    const head = chain.head();
+    let stop = false;
+    const calls = callsUntil(floodgate.gatewayUrl, () => stop);
+    process.kill(chain.nodes[1]?.pid ?? 0, 'SIGKILL');
+    await until('the dead node is left aside', async () => (await isUp(floodgate, 2)) === 0);
+    stop = true;
+    const answers = await calls;
+    expect(answers.filter(({ json }) => json.result === undefined)).toEqual([]);
+    const number = await call(floodgate.gatewayUrl, 'eth_blockNumber');
+    expect(Number(number.json.result)).toBe(head);
+  });
+});
+
+describe('a node that looks well until it is asked', () => {
+  let chain: SameChain;
+  let honest: SpoiltNode;
+  let spoilt: SpoiltNode;
+  let floodgate: Floodgate;
+
+  beforeAll(async () => {
+    chain = await startSameChain(1);
+    await chain.grow(LAST);
+    const url = chain.nodes[0]?.url ?? '';
+    // Both have a server of ours before them, so that both are equally fast and both are asked.
+    [honest, spoilt] = await Promise.all([startSpoiltNode(url), startSpoiltNode(url)]);
+    floodgate = await startFloodgate({ upstream: [honest.url, spoilt.url], args: POLL });
+  });
+  afterAll(async () => {
+    await floodgate?.stop();
+    await Promise.all([honest?.stop(), spoilt?.stop()]);
+    await chain?.stop();
+  });
+
+  it.each<[string, Spoil]>([
+    ['garbage', () => 'this is no JSON'],
+    ['an empty body', () => ''],
+    ['another JSON', () => '{"jsonrpc":"2.0","id":1}'],
+    ['a result that is no JSON', () => '{"jsonrpc":"2.0","id":1,"result":0x1}'],
+    ['a result of another kind', () => '{"jsonrpc":"2.0","id":1,"result":{"balance":1}}'],
+    ['null', () => '{"jsonrpc":"2.0","id":1,"result":null}'],
+    ['an internal error', () => '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"oops"}}'],
+    [
+      'that it lacks the state',
+      () => '{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"missing trie node"}}',
+    ],
+    [
+      'HTTP 500',
+      (_request, _answer, response) => {
+        response.writeHead(500).end('oops');
+        return undefined;
+      },
+    ],
+    [
+      'HTTP 429',
+      (_request, _answer, response) => {
+        response.writeHead(429, { 'retry-after': '1' }).end();
+        return undefined;
+      },
+    ],
+    [
+      'half a body',
+      async (_request, answer, response) => {
+        const text = await answer();
+        response.writeHead(200, { 'content-length': text.length });
+        response.write(text.slice(0, text.length / 2), () => response.destroy());
+        return undefined;
+      },
+    ],
+    [
+      'nothing, and hangs up',
+      (_request, _answer, response) => {
+        response.destroy();
+        return undefined;
+      },
+    ],
+    ['nothing at all', () => undefined],
+  ])('a node that answers %s costs no call its answer', async (_what, spoil) => {
+    await until('both nodes are asked', async () => (await isUp(floodgate, 2)) === 1);
+    // Only calls are spoilt, not polls: the node looks well until it is asked.
+    spoilt.spoil = (request, answer, response) =>
+      request.body.startsWith('[') ? answer() : spoil(request, answer, response);
+    let asked = 0;
+    const before = spoilt.counts.get('eth_getBalance') ?? 0;
+    const answers = await callsUntil(floodgate.gatewayUrl, () => {
+      asked++;
+      return (spoilt.counts.get('eth_getBalance') ?? 0) > before + 2 || asked > 2_000;
+    });
+    spoilt.spoil = undefined;
+    expect(spoilt.counts.get('eth_getBalance') ?? 0).toBeGreaterThan(before);
+    for (const { json } of answers) expect(json).toMatchObject({ id: 1, result: '0x0' });
+  });
+
+  it.each<[string, string, (text: string) => string]>([
+    [
+      'block',
+      'eth_getBlockByNumber',
+      (text) => text.replace(/"gasUsed":"0x[0-9a-f]+"/, '"gasUsed":"0x1234567"'),
+    ],
+    [
+      'receipt',
+      'eth_getTransactionReceipt',
+      (text) => text.replace(/"logsBloom":"0x../, '"logsBloom":"0x7f'),
+    ],
+  ])('caught with a false %s is set aside, with a metric and a log line', async (what, method, falsify) => {
+    // The liar is the faster one, so that it is asked first.
+    honest.spoil = async (_request, answer) => {
+      await pause(HONEST_DELAY_MS);
+      return answer();
+    };
+    const fresh = await startFloodgate({ upstream: [honest.url, spoilt.url], args: POLL });
+    try {
+      spoilt.spoil = async ({ body, methods }, answer) =>
+        body.startsWith('[') || methods[0] !== method ? answer() : falsify(await answer());
+      for (let number = 1; number <= LAST; number++)
+        for (const full of [false, true]) {
+          const block = await call(fresh.gatewayUrl, 'eth_getBlockByNumber', number, full);
+          expect(block.json.result.gasUsed).not.toBe('0x1234567');
+          for (const hash of full ? [] : block.json.result.transactions) {
+            const receipt = await call(fresh.gatewayUrl, 'eth_getTransactionReceipt', hash);
+            expect(receipt.json.result.logsBloom).not.toMatch(/^0x7f/);
+          }
+        }
+      expect(await metric(fresh, 'floodgate_upstream_falsehoods_total', 'node="node-2"', method)).toBe(1);
+      expect(await isUp(fresh, 2)).toBe(0);
+      expect(fresh.output()).toMatch(new RegExp(`"node":"node-2".*"falsehood":".*${what}.*`));
+    } finally {
+      spoilt.spoil = undefined;
+      honest.spoil = undefined;
+      await fresh.stop();
+    }
+  });
+});
+
+describe('nodes that do not belong together', () => {
+  it('of different chains are refused at start, with the reason', async () => {
+    const [one, other] = await Promise.all([startAnvil(), startAnvil({ extraArgs: ['--chain-id', '5'] })]);
+    try {
+      await expect(startFloodgate({ upstream: [one.url, other.url] })).rejects.toThrow(/different chains/);
+    } finally {
+      await Promise.all([one.stop(), other.stop()]);
+    }
+  });
+
+  it('one that was away at start and comes back on another chain is never asked', async () => {
+    const chain = await startSameChain(1);
+    await chain.grow(3);
+    const spoilt = await startSpoiltNode(chain.nodes[0]?.url ?? '');
+    spoilt.spoil = (_request, _answer, response) => {
+      response.destroy();
+      return undefined;
+    };
+    const floodgate = await startFloodgate({ upstream: [chain.nodes[0]?.url ?? '', spoilt.url], args: POLL });
+    try {
+      spoilt.spoil = async (_request, answer) => (await answer()).replaceAll('"0x7a69"', '"0x1"');
+      await until('its chain is known', async () => floodgate.output().includes('it is on another chain'));
+      for (let i = 0; i < 20; i++) {
+        const answer = await call(floodgate.gatewayUrl, 'eth_getBalance', `0x${String(i).padStart(40, '6')}`);
+        expect(answer.headers['x-floodgate-upstream']).toBe('node-1');
+      }
+    } finally {
+      await floodgate.stop();
+      await spoilt.stop();
+      await chain.stop();
+    }
+  });
+
+  it('where no node can answer, the error says so and to try again', async () => {
+    const chain = await startSameChain(1);
+    await chain.grow(2);
+    const floodgate = await startFloodgate({ upstream: chain.nodes[0]?.url ?? '', args: POLL });
+    try {
+      await chain.stop();
+      const answer = await call(floodgate.gatewayUrl, 'eth_getBalance', ZERO_ADDRESS, 'latest');
+      expect(answer).toMatchObject({ status: 200, json: { error: { code: -32002 } } });
+      expect(answer.json.error.message).toMatch(/try again/);
+    } finally {
+      await floodgate.stop();
+    }
+  });
+
+  it('a transaction is sent once: where its node breaks off, the answer says that it may have got through', async () => {
+    const chain = await startSameChain(2);
+    await chain.grow(2);
+    const spoilt = await Promise.all(chain.nodes.map(({ url }) => startSpoiltNode(url)));
+    const floodgate = await startFloodgate({ upstream: spoilt.map(({ url }) => url), args: POLL });
+    try {
+      for (const node of spoilt)
+        node.spoil = ({ methods }, answer, response) => {
+          if (methods[0] !== 'eth_sendRawTransaction') return answer();
+          response.destroy();
+          return undefined;
+        };
+      const raw = '0x02c0';
+      const answer = await call(floodgate.gatewayUrl, 'eth_sendRawTransaction', raw);
+      const hash = await connect(chain.nodes[0]?.url ?? '').call('web3_sha3', raw);
+      expect(answer.json.error).toMatchObject({ code: -32002, data: { transactionHash: hash } });
+      const sent = spoilt.reduce((sum, { counts }) => sum + (counts.get('eth_sendRawTransaction') ?? 0), 0);
+      expect(sent).toBe(1);
+    } finally {
+      await floodgate.stop();
+      await Promise.all(spoilt.map((node) => node.stop()));
+      await chain.stop();
+    }
+  });
+
+  it('a transaction goes to the next node where the first cannot be reached', async () => {
+    const chain = await startSameChain(2);
+    await chain.grow(2);
+    const floodgate = await startFloodgate({
+      upstream: chain.nodes.map(({ url }) => url),
+      args: ['--index-poll-interval-ms', '60000'],
+    });
+    try {
+      const [first, second] = chain.nodes;
+      process.kill(first?.pid ?? 0, 'SIGKILL');
+      await first?.exited;
+      for (let i = 0; i < 4; i++) {
+        const answer = await send(floodgate.gatewayUrl, {
+          body: { jsonrpc: '2.0', id: i, method: 'eth_sendRawTransaction', params: ['0x02c0'] },
+        });
+        const direct = await call(second?.url ?? '', 'eth_sendRawTransaction', '0x02c0');
+        expect(answer.json.error).toEqual(direct.json.error);
+      }
+    } finally {
+      await floodgate.stop();
+      await chain.stop();
+    }
+  });
+});

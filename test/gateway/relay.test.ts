@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RELAYED_ROWS } from '../../src/gateway/methods/relayedRows.ts';
+import { connect, type Node } from '../support/anvil.ts';
+import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
+import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { call } from './support/send.ts';
+
+const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
+const ZERO_HASH = `0x${'0'.repeat(64)}`;
+
+interface Block {
+  readonly hash: string;
+  readonly number: string;
+  readonly transactions: readonly string[];
+}
+
+describe('relayed methods', () => {
+  let chain: SharedChain;
+  let node: Node;
+  let floodgate: Floodgate;
+  let block: Block;
+  let transaction: string;
+
+  beforeAll(async () => {
+    chain = await startSharedChain();
+    node = connect(chain.anvil.url);
+    floodgate = await startFloodgate({ upstream: chain.anvil.url });
+    block = await node.call<Block>('eth_getBlockByNumber', '0x1', false);
+    transaction = block.transactions[0] ?? '';
+  });
+  afterAll(async () => {
+    await floodgate?.stop();
+    await chain?.anvil.stop();
+  });
+
+  /** Parameters that have an answer, by method. */
+  const examples = (): Record<string, readonly unknown[]> => ({
+    web3_clientVersion: [],
+    web3_sha3: ['0x68656c6c6f'],
+    net_version: [],
+    net_listening: [],
+    eth_syncing: [],
+    eth_mining: [],
+    eth_gasPrice: [],
+    eth_feeHistory: ['0xa', 'latest', [10, 50.5]],
+    eth_blockNumber: [],
+    eth_chainId: [],
+    eth_getBalance: [ZERO_ADDRESS, '0x1'],
+    eth_getStorageAt: [ZERO_ADDRESS, '0x0', 'latest'],
+    eth_getTransactionCount: [ZERO_ADDRESS, 'pending'],
+    eth_getBlockTransactionCountByHash: [block.hash],
+    eth_getBlockTransactionCountByNumber: ['0x1'],
+    eth_getUncleCountByBlockHash: [block.hash],
+    eth_getUncleCountByBlockNumber: ['0x1'],
+    eth_getCode: [ZERO_ADDRESS, 'latest'],
+    eth_sendRawTransaction: ['0x1234'],
+    eth_call: [{ to: ZERO_ADDRESS, data: '0x' }, 'latest'],
+    eth_estimateGas: [{ from: ZERO_ADDRESS, to: ZERO_ADDRESS }],
+    eth_getBlockByHash: [block.hash, true],
+    eth_getBlockByNumber: ['0x1', true],
+    eth_getTransactionByHash: [transaction],
+    eth_getTransactionByBlockHashAndIndex: [block.hash, '0x0'],
+    eth_getTransactionByBlockNumberAndIndex: ['0x1', '0x0'],
+    eth_getTransactionReceipt: [transaction],
+    eth_getUncleByBlockHashAndIndex: [block.hash, '0x0'],
+    eth_getUncleByBlockNumberAndIndex: ['0x1', '0x0'],
+    eth_getLogs: [{ fromBlock: '0x0', toBlock: 'latest' }],
+    eth_getWork: [],
+    eth_getProof: [ZERO_ADDRESS, [ZERO_HASH], 'latest'],
+  });
+
+  it.each(RELAYED_ROWS.map(({ name }) => name))('%s answers what the node answers', async (method) => {
+    const params = examples()[method] ?? [];
+    const direct = await call(chain.anvil.url, method, ...params);
+    const relayed = await call(floodgate.gatewayUrl, method, ...params);
+    expect(relayed.status).toBe(200);
+    expect(relayed.json).toEqual(direct.json);
+    if (!['eth_sendRawTransaction', 'eth_getWork', 'eth_mining'].includes(method))
+      expect(relayed.json).toHaveProperty('result');
+  });
+
+  it('every row of the table of methods has an example here', () => {
+    expect(Object.keys(examples()).sort()).toEqual(RELAYED_ROWS.map(({ name }) => name).sort());
+  });
+
+  it('every number is passed on digit by digit', async () => {
+    const direct = await call(chain.anvil.url, 'eth_feeHistory', '0x5', 'latest', [1, 99]);
+    const relayed = await call(floodgate.gatewayUrl, 'eth_feeHistory', '0x5', 'latest', [1, 99]);
+    const resultOf = (text: string): string => /"result":.*/.exec(text)?.[0] ?? '';
+    expect(resultOf(relayed.text)).toBe(resultOf(direct.text));
+  });
+
+  it('parameters are put into one form before the node sees them', async () => {
+    const { gatewayUrl } = floodgate;
+    const plain = await call(gatewayUrl, 'eth_getBlockByNumber', '0x1', false);
+    expect((await call(gatewayUrl, 'eth_getBlockByNumber', 1)).json).toEqual(plain.json);
+    expect((await call(gatewayUrl, 'eth_getBlockByNumber', '0x0001', null)).json).toEqual(plain.json);
+    const byHash = await call(gatewayUrl, 'eth_getBlockByHash', block.hash.toUpperCase().replace('0X', '0x'));
+    expect(byHash.json).toEqual(plain.json);
+  });
+
+  const limit = (max: number, requested: number) => ({ code: -32005, data: { limit: max, requested } });
+  const invalid = (...words: string[]) => ({
+    code: -32602,
+    message: expect.stringMatching(new RegExp(words.join('.*'))),
+  });
+  it.each<[string, string, readonly unknown[], object]>([
+    ['too many blocks of fees', 'eth_feeHistory', ['0xb', 'latest', []], limit(10, 11)],
+    ['801 blocks of logs', 'eth_getLogs', [{ fromBlock: '0x1', toBlock: '0x321' }], limit(800, 801)],
+    ['reversed logs', 'eth_getLogs', [{ fromBlock: '0x2', toBlock: '0x1' }], invalid('fromBlock 2')],
+    ['pending logs', 'eth_getLogs', [{ fromBlock: 'pending' }], invalid('fromBlock', 'pending')],
+    [
+      'logs by hash and number',
+      'eth_getLogs',
+      [{ blockHash: ZERO_HASH, fromBlock: '0x1' }],
+      invalid('blockHash', 'fromBlock'),
+    ],
+    ['an unknown member of a filter', 'eth_getLogs', [{ from: '0x1' }], invalid('unknown', '"from"')],
+    ['five topics', 'eth_getLogs', [{ topics: [null, null, null, null, null] }], invalid('topics', '4')],
+    ['a short topic', 'eth_getLogs', [{ topics: ['0x12'] }], invalid('topics\\[0\\]', 'hash', '0x12')],
+    ['no address', 'eth_getBalance', [], invalid('params\\[0\\]', 'address', 'missing')],
+    ['half an address', 'eth_getBalance', ['0x12', 'latest'], invalid('address', '0x12')],
+    ['a tag that is none', 'eth_getBalance', [ZERO_ADDRESS, 'newest'], invalid('latest', 'newest')],
+    ['a decimal number', 'eth_getBlockByNumber', ['12', false], invalid('block', '"12"')],
+    ['a negative number', 'eth_getBlockByNumber', [-1, false], invalid('block', '-1')],
+    ['a fraction', 'eth_getBlockByNumber', [1.5, false], invalid('block', '1.5')],
+    ['a number beyond 2^53', 'eth_getBlockByNumber', ['0x20000000000000', false], invalid('block')],
+    ['too many parameters', 'eth_chainId', [1], invalid('at most 0', 'has 1')],
+    ['no boolean', 'eth_getBlockByNumber', ['0x1', 'yes'], invalid('true or false')],
+    ['odd data', 'web3_sha3', ['0x123'], invalid('even')],
+    ['an unknown member of a call', 'eth_call', [{ foo: 1, to: ZERO_ADDRESS }], invalid('unknown', '"foo"')],
+    ['__proto__ in a call', 'eth_call', [JSON.parse('{"__proto__":{}}')], invalid('unknown', '__proto__')],
+    ['falling percentiles', 'eth_feeHistory', [1, 'latest', [2, 1]], invalid('rising')],
+    [
+      'a thousand and one addresses',
+      'eth_getLogs',
+      [{ address: Array(1001).fill(ZERO_ADDRESS) }],
+      invalid('1000'),
+    ],
+  ])('%s: refused, naming what and why', async (_what, method, params, error) => {
+    const answer = await call(floodgate.gatewayUrl, method, ...params);
+    expect(answer.status).toBe(200);
+    expect(answer.json.error).toMatchObject(error);
+  });
+
+  it.each<[string, object]>([
+    ['800 blocks', { fromBlock: '0x0', toBlock: '0x31f' }],
+    ['a block hash', {}],
+    ['nothing, which is the latest block', {}],
+    ['earliest to latest', { fromBlock: 'earliest', toBlock: 'latest' }],
+  ])('logs of %s are answered', async (what, filter) => {
+    const asked = what === 'a block hash' ? { blockHash: block.hash } : filter;
+    const answer = await call(floodgate.gatewayUrl, 'eth_getLogs', asked);
+    expect(answer.json.result).toBeInstanceOf(Array);
+  });
+
+  it("a node's own errors keep their code, message and data", async () => {
+    const reverts = { data: '0x60006000fd', from: ZERO_ADDRESS };
+    const direct = await call(chain.anvil.url, 'eth_call', reverts, 'latest');
+    const relayed = await call(floodgate.gatewayUrl, 'eth_call', reverts, 'latest');
+    expect(direct.json.error.code).toBe(3);
+    expect(relayed.json).toEqual(direct.json);
+  });
+});

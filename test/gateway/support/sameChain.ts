@@ -1,0 +1,60 @@
+import { type Anvil, connect, createTraffic, startAnvil, type TrafficBlock } from '../../support/anvil.ts';
+
+export interface SameChain {
+  readonly nodes: readonly Anvil[];
+  /** Makes blocks on the first node, and the same on all others. */
+  grow(blocks: number): Promise<void>;
+  /** Makes the blocks on the first node alone; `copy` gives them to the others. */
+  growFirst(blocks: number): Promise<void>;
+  copy(): Promise<void>;
+  head(): number;
+  stop(): Promise<void>;
+}
+
+const GENESIS_TIME = '1700000000';
+const BLOCK_SECONDS = 12;
+
+/** Several nodes with the same chain, block hashes included. */
+export async function startSameChain(count: number, seed = 3): Promise<SameChain> {
+  const nodes = await Promise.all(
+    Array.from({ length: count }, () => startAnvil({ extraArgs: ['--timestamp', GENESIS_TIME] })),
+  );
+  const first = nodes[0];
+  if (first === undefined) throw new Error('a chain needs a node');
+  const traffic = await createTraffic({ url: first.url, seed, blockSeconds: BLOCK_SECONDS });
+  const made: TrafficBlock[] = [];
+  let copied = 0;
+  const growFirst = async (blocks: number): Promise<void> => {
+    made.push(...(await traffic.run({ steps: blocks })));
+  };
+  const copy = async (): Promise<void> => {
+    const fresh = made.slice(copied);
+    copied = made.length;
+    await Promise.all(nodes.slice(1).map(({ url }) => replay(url, fresh)));
+  };
+  return {
+    nodes,
+    growFirst,
+    copy,
+    async grow(blocks) {
+      await growFirst(blocks);
+      await copy();
+    },
+    head: () => made.at(-1)?.number ?? 0,
+    stop: async () => {
+      await Promise.all(nodes.map((node) => node.stop()));
+    },
+  };
+}
+
+async function replay(url: string, blocks: readonly TrafficBlock[]): Promise<void> {
+  const node = connect(url);
+  for (const block of blocks) {
+    const parent = await node.call<{ timestamp: string }>('eth_getBlockByNumber', 'latest', false);
+    for (const transaction of block.transactions) await node.call('eth_sendRawTransaction', transaction);
+    await node.call('evm_setNextBlockTimestamp', Number(parent.timestamp) + BLOCK_SECONDS);
+    await node.call('evm_mine');
+    const { hash } = await node.call<{ hash: string }>('eth_getBlockByNumber', 'latest', false);
+    if (hash !== block.hash) throw new Error(`block ${block.number} differs: ${hash}, not ${block.hash}`);
+  }
+}
