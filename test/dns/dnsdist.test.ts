@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
 import { DnsdistConsole, type DnsdistGuard, driveDnsdist } from '../../src/dns/dnsdist/index.ts';
 import type { Rule } from '../../src/rules/index.ts';
+import { DnsStore } from '../../src/storage/lmdb/dnsStore.ts';
 import { askTcp, query, RCODE, UdpClient } from './support/dnsClient.ts';
 import { RULE, TestRules, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
 import { noDnsdist, type RealDnsdist, startDnsdist } from './support/realDnsdist.ts';
@@ -116,6 +117,25 @@ describe('dnsdist, driven', () => {
     const before = await count();
     await floodUntil(all, async () => (await count()) > before + 200);
     expect(await all.client.ask(query(`h7.${ZONE_NAME}`, 1, 3), all.dnsdist)).toMatchObject({ answers: 1 });
+  });
+
+  it('finds the names that an earlier run learned, and publishes them again', async (ctx) => {
+    if (noDnsdist) return ctx.skip(noDnsdist);
+    const { dnsdist, guard, rules } = await running(RULE);
+    await guard.stop();
+    const store = new DnsStore(dnsdist.folder);
+    const parts = { place: {}, rules, consoles: [dnsdist.console], key: dnsdist.key, dnstap: dnsdist.dnstap };
+    const zones = [{ name: ZONE_NAME, file: join(dnsdist.folder, 'zone') }];
+    const first = await driveDnsdist({ ...parts, folder: dnsdist.folder, zones, profileStore: store });
+    const names = first.knownNames();
+    await first.stop();
+    const second = await driveDnsdist({ ...parts, folder: dnsdist.folder, profileStore: store });
+    ends.push(
+      () => store.close(),
+      () => second.stop(),
+    );
+    expect(names).toBeGreaterThan(200);
+    expect(second.knownNames()).toBe(names);
   });
 
   it('refuses a console with the wrong key in words', async (ctx) => {

@@ -38,6 +38,19 @@ export function cdbOf(keys: Iterable<Uint8Array>): Buffer {
   return Buffer.concat([header, ...records, ...slots]);
 }
 
+/** The keys of a database that {@link cdbOf} wrote, in their order; ends early where the file was cut short. */
+export function* cdbKeys(file: Buffer): Generator<Uint8Array> {
+  if (file.length < HEADER_BYTES) return;
+  const end = Math.min(file.readUInt32LE(0), file.length);
+  for (let at = HEADER_BYTES; at + RECORD_HEADER_BYTES <= end; ) {
+    const keyEnd = at + RECORD_HEADER_BYTES + file.readUInt32LE(at);
+    const next = keyEnd + file.readUInt32LE(at + 4);
+    if (next > end) return;
+    yield file.subarray(at + RECORD_HEADER_BYTES, keyEnd);
+    at = next;
+  }
+}
+
 /** Twice as many slots as entries, filled from where the hash says. */
 function tableOf(entries: readonly { hash: number; at: number }[]): Buffer {
   const count = entries.length * 2;

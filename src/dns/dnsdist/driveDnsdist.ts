@@ -1,15 +1,17 @@
 /** Drives dnsdist: rules to its console, names to its file, and what it sees by dnstap to the judge. */
-import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import type { Place } from '../../rules/index.ts';
 import { Judge, type JudgeOptions } from '../judge.ts';
 import { networkHash } from '../nameHash.ts';
-import type { RuleSource } from '../ports.ts';
+import type { ProfileStore, RuleSource, SeenStore } from '../ports.ts';
 import {
   followRules,
   type GuardLog,
+  keepMinutes,
+  remember,
   type ServerAddress,
   seedZones,
+  storedKey,
   type ZoneSource,
 } from '../proxy/index.ts';
 import { Seen } from '../seen.ts';
@@ -32,12 +34,16 @@ export interface DnsdistOptions {
   readonly folder: string;
   readonly zones?: readonly ZoneSource[];
   readonly judge?: Partial<JudgeOptions>;
+  readonly profileStore?: ProfileStore;
+  readonly seenStore?: SeenStore;
   readonly log?: GuardLog;
 }
 
 export interface DnsdistGuard {
   readonly judge: Judge;
   readonly seen: Seen;
+  /** Names that dnsdist is told of. */
+  knownNames(): number;
   /** What dnsdist's rules matched since they were last changed, over all nodes, by reason. */
   matches(): Promise<Record<keyof typeof RULE_NAMES, number>>;
   stop(): Promise<void>;
@@ -46,15 +52,16 @@ export interface DnsdistGuard {
 const TICK_MS = 1000;
 /** Names that were forgotten leave the file once an hour: looking at each costs a while. */
 const FORGET_EVERY_TICKS = 3600;
-const WORD = 2 ** 32;
 const QUIET: GuardLog = { info() {}, warn() {} };
 
 /** Rejects where dnstap cannot listen or the rules cannot be read. A node that is away gets everything when it is back. */
 export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuard> {
   const log = options.log ?? QUIET;
-  const judge = new Judge({ high: randomInt(WORD), low: randomInt(WORD) }, options.judge, Date.now());
+  const judge = new Judge(storedKey(options.profileStore), options.judge, Date.now());
+  const saveAtEnd = remember(judge, options.profileStore, log);
   const seen = new Seen(judge, Date.now());
   const known = new KnownNames(judge, join(options.folder, 'known.cdb'));
+  await known.load();
   const nodes = options.consoles.map((address) => new DnsdistConsole(address, options.key));
   const tap = new DnstapServer((tapped) => learnFrom(tapped, judge, known));
   await tap.listen(options.dnstap.host, options.dnstap.port);
@@ -92,13 +99,14 @@ export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuar
   let ticks = 0;
   const timer = setInterval(() => {
     judge.tick(Date.now());
-    seen.tick(Date.now());
+    void keepMinutes(seen.tick(Date.now()), options.seenStore, log);
     if (++ticks % FORGET_EVERY_TICKS === 0) known.forget();
     applySoon();
   }, TICK_MS);
   return {
     judge,
     seen,
+    knownNames: () => known.size,
     matches: () => readMatches(nodes),
     async stop() {
       clearInterval(timer);
@@ -107,6 +115,8 @@ export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuar
       await applying;
       for (const node of nodes) node.close();
       await tap.close();
+      await keepMinutes(seen.flush(Date.now()), options.seenStore, log);
+      await saveAtEnd();
     },
   };
 }

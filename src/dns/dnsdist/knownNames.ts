@@ -2,11 +2,11 @@
  * The names themselves, which dnsdist looks up: the profile keeps only hashes. A name is here because it was seeded or
  * because the profile knows it, and goes when the profile forgets it.
  */
-import { rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import type { Judge } from '../judge.ts';
 import { Question } from '../wire/question.ts';
 import { questionOfWire } from '../wire/questionOf.ts';
-import { cdbOf } from './cdb.ts';
+import { cdbKeys, cdbOf } from './cdb.ts';
 
 export class KnownNames {
   readonly #judge: Judge;
@@ -39,6 +39,13 @@ export class KnownNames {
     if (this.#names.has(name)) return;
     this.#names.add(name);
     this.#changed = true;
+  }
+
+  /** Takes up what an earlier run published, as far as the profile still knows it. No file is no names. */
+  async load(): Promise<void> {
+    const file = await readFile(this.#file).catch(() => Buffer.alloc(0));
+    for (const key of cdbKeys(file)) this.add(Uint8Array.from(key));
+    this.forget();
   }
 
   /** Takes out what the profile has forgotten. */
