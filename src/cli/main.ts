@@ -9,6 +9,7 @@ import { RuleFileError } from '../rules/plan/index.ts';
 import { DataDirInUseError, DataDirUnusableError } from '../server/index.ts';
 import { registerAudit } from './commands/audit.ts';
 import { registerDev } from './commands/dev.ts';
+import { registerDns } from './commands/dns.ts';
 import { registerRules } from './commands/rules.ts';
 import { registerStart } from './commands/start.ts';
 import { registerToken } from './commands/token.ts';
@@ -45,6 +46,7 @@ registerDev(program);
 registerRules(program);
 registerToken(program);
 registerAudit(program);
+registerDns(program);
 
 endWithReader();
 try {
