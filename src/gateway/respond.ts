@@ -3,6 +3,8 @@ import type { HttpAnswer, ResultStream } from '../rpc/index.ts';
 
 /** A client that reads nothing of a large answer for this long is hung up on: a node waits for it. */
 const STALLED_CLIENT_MS = 30_000;
+/** Above, copying costs more than a second piece. */
+const MAX_ONE_PIECE_BYTES = 16 * 1024;
 const EMPTY = new Uint8Array();
 
 /** Writes an answer with these headers, names and values in turn. */
@@ -25,8 +27,13 @@ export function respond(response: ServerResponse, answer: HttpAnswer, headers: s
   const body = parts.length === 1 ? (parts[0] ?? EMPTY) : Buffer.concat(parts);
   headers.push('content-length', String(body.length));
   response.writeHead(status, headers);
-  response.end(body);
+  // As text it leaves in one piece with its head; latin1 stands for each byte as it is.
+  if (body.length <= MAX_ONE_PIECE_BYTES) response.end(latin1(body), 'latin1');
+  else response.end(body);
 }
+
+const latin1 = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).latin1Slice();
 
 /** A stream into a response. Where it breaks off the connection is cut, so that half an answer never looks whole. */
 function pipe(stream: ResultStream, response: ServerResponse, end: Uint8Array): void {
