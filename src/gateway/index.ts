@@ -18,3 +18,5 @@ export { FailoverSource, type RankedSource } from './upstream/failoverSource.ts'
 export { NodeClient } from './upstream/nodeClient.ts';
 export { ChainMismatchError } from './upstream/nodePool.ts';
 export { NodeSource } from './upstream/nodeSource.ts';
+export { probeTraces, TRACERS } from './upstream/probeTraces.ts';
+export type { WayFound } from './upstream/traceWay.ts';

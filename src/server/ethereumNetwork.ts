@@ -64,7 +64,7 @@ export async function startEthereumNetwork(options: EthereumNetworkOptions): Pro
   const clients = upstream.map((url) => new NodeClient(url));
   const indexer = new Indexer({
     store,
-    source: sourceOf(clients, network),
+    source: sourceOf(clients, network, logger),
     pollIntervalMs: config.index.pollIntervalMs,
     observer: new IngestReport(logger, ingestMetrics, name),
     ...(options.indexFrom !== undefined && { fromBlock: options.indexFrom }),
@@ -101,9 +101,15 @@ export async function startEthereumNetwork(options: EthereumNetworkOptions): Pro
 }
 
 /** Blocks come from the nodes that are well first. */
-function sourceOf(clients: readonly NodeClient[], { pool }: Network): NodeSource | FailoverSource {
+function sourceOf(
+  clients: readonly NodeClient[],
+  { pool, name }: Network,
+  logger: Logger,
+): NodeSource | FailoverSource {
   const sources = clients.map((client, i) => ({
-    source: new NodeSource(client),
+    source: new NodeSource(client, (node, way, notes) =>
+      logger.info({ network: name, node, way, notes }, 'a node gives traces'),
+    ),
     isGood: () => pool.nodes[i]?.standing === 'good',
   }));
   const [only] = sources;
