@@ -14,7 +14,6 @@ export type { Network } from './relay/network.ts';
 export { relayed } from './relay/relayed.ts';
 export { startNetwork } from './relay/startNetwork.ts';
 export { traceFilter } from './traceFilter/traceFilter.ts';
-export { FailoverSource, type RankedSource } from './upstream/failoverSource.ts';
 export { NodeClient } from './upstream/nodeClient.ts';
 export { ChainMismatchError } from './upstream/nodePool.ts';
 export { NodeSource } from './upstream/nodeSource.ts';

@@ -3,7 +3,6 @@ import { type Config, ConfigError } from '../config/index.ts';
 import {
   type AnswerStore,
   ChainMismatchError,
-  FailoverSource,
   type GatewayMetrics,
   type Method,
   type Network,
@@ -16,7 +15,7 @@ import {
   traceFilter,
 } from '../gateway/index.ts';
 import { openTraceStore } from '../storage/lmdb/traces/traceStore.ts';
-import { Indexer } from '../traces/index.ts';
+import { Indexer, SourceSet } from '../traces/index.ts';
 import type { IngestMetrics } from './ingestMetrics.ts';
 import { IngestReport } from './ingestReport.ts';
 
@@ -101,19 +100,20 @@ export async function startEthereumNetwork(options: EthereumNetworkOptions): Pro
 }
 
 /** Blocks come from the nodes that are well first. */
-function sourceOf(
-  clients: readonly NodeClient[],
-  { pool, name }: Network,
-  logger: Logger,
-): NodeSource | FailoverSource {
-  const sources = clients.map((client, i) => ({
+function sourceOf(clients: readonly NodeClient[], { pool, name }: Network, logger: Logger): SourceSet {
+  const members = clients.map((client, i) => ({
+    name: client.name,
     source: new NodeSource(client, (node, way, notes) =>
       logger.info({ network: name, node, way, notes }, 'a node gives traces'),
     ),
     isGood: () => pool.nodes[i]?.standing === 'good',
   }));
-  const [only] = sources;
-  return only !== undefined && sources.length === 1 ? only.source : new FailoverSource(sources);
+  return new SourceSet(members, (node, what, { reason, message }) =>
+    logger.warn(
+      { network: name, node, what, reason, detail: message },
+      'a node did not give what it was asked for; the others are asked',
+    ),
+  );
 }
 
 /** The methods that the operator wants served: some of the table, never others. */
