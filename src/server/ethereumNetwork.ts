@@ -12,7 +12,10 @@ import {
   RELAYED_ROWS,
   relayed,
   startNetwork,
+  traceBlock,
   traceFilter,
+  traceGet,
+  traceTransaction,
 } from '../gateway/index.ts';
 import { openTraceStore } from '../storage/lmdb/traces/traceStore.ts';
 import { Indexer, SourceSet } from '../traces/index.ts';
@@ -61,9 +64,10 @@ export async function startEthereumNetwork(options: EthereumNetworkOptions): Pro
   });
   const store = openTraceStore(options.folder, config.index.cacheBytes);
   const clients = upstream.map((url) => new NodeClient(url));
+  const source = sourceOf(clients, network, logger);
   const indexer = new Indexer({
     store,
-    source: sourceOf(clients, network, logger),
+    source,
     pollIntervalMs: config.index.pollIntervalMs,
     observer: new IngestReport(logger, ingestMetrics, name),
     ...(options.indexFrom !== undefined && { fromBlock: options.indexFrom }),
@@ -73,6 +77,9 @@ export async function startEthereumNetwork(options: EthereumNetworkOptions): Pro
 
   const methods = [
     traceFilter({ store, indexer, maxAnswerBytes: config.gateway.maxAnswerBytes }),
+    ...[traceBlock, traceTransaction, traceGet].map((method) =>
+      method({ store, indexer, finder: source, maxAnswerBytes: config.gateway.maxAnswerBytes }),
+    ),
     ...RELAYED_ROWS.map((row) => relayed(row, network)),
   ];
   return {
