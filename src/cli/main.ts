@@ -23,7 +23,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 
 const program = new Command('floodgate')
   .description(
-    'Keeps floods off the servers behind it: DNS servers by protection rules with a REST API, Ethereum nodes by a\n' +
+    'Keeps floods off the servers behind it: DNS servers by protection rules with a REST API, Ethereum nodes by a ' +
       'JSON-RPC gateway that answers trace_filter from its own index.',
   )
   .version(version)
