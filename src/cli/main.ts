@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
-import { Command } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config/index.ts';
 import { ApiFailure } from '../rules/client/index.ts';
 import { StoreUnavailable } from '../rules/index.ts';
 import { RuleFileError } from '../rules/plan/index.ts';
-import { DataDirInUseError, DataDirUnusableError } from '../server/index.ts';
+import { DataDirInUseError, DataDirUnusableError, ListenError } from '../server/index.ts';
 import { registerAudit } from './commands/audit.ts';
 import { registerDev } from './commands/dev.ts';
 import { registerRules } from './commands/rules.ts';
@@ -27,7 +27,8 @@ const program = new Command('floodgate')
       'JSON-RPC gateway that answers trace_filter from its own index.',
   )
   .version(version)
-  .showHelpAfterError()
+  .showHelpAfterError('Add --help to see what there is.')
+  .exitOverride()
   .addHelpText(
     'after',
     '\nEvery option can stand in floodgate.yaml, in a variable or on the command line, in rising order.\n' +
@@ -44,13 +45,20 @@ endWithReader();
 try {
   await program.parseAsync();
 } catch (error) {
-  process.stderr.write(`floodgate: ${error instanceof Error ? error.message : error}\n`);
-  if (!isOperators(error) && error instanceof Error) process.stderr.write(`${error.stack}\n`);
-  process.exitCode = error instanceof ConfigError ? EXIT_CODE_USAGE : 1;
+  process.exitCode = tell(error);
 }
 await flushOutput();
 // What is still open (a stuck socket, a timer of a library) must not keep a stopped program alive.
 process.exit();
+
+/** Says what went wrong; the exit code for it. */
+function tell(error: unknown): number {
+  // The command line's own reader has said all already; showing help is no failure.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_CODE_USAGE;
+  process.stderr.write(`floodgate: ${error instanceof Error ? error.message : error}\n`);
+  if (!isOperators(error) && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+  return error instanceof ConfigError ? EXIT_CODE_USAGE : 1;
+}
 
 /** Errors that the operator mends: their message says all. */
 function isOperators(error: unknown): boolean {
@@ -58,6 +66,7 @@ function isOperators(error: unknown): boolean {
     ConfigError,
     DataDirInUseError,
     DataDirUnusableError,
+    ListenError,
     OperatorError,
     StoreUnavailable,
     ApiFailure,
