@@ -37,7 +37,7 @@ export function registerDev(program: Command): void {
     const logger = createLogger(settings.log.level);
     const stopped = untilSignal(logger);
 
-    // Loaded only here, so that small commands start without the server's libraries.
+    // Loaded here, so that other commands start without the server's libraries.
     const { lockDataDir } = await import('../../server/index.ts');
     const lock = lockDataDir(settings.dataDir);
     try {
@@ -60,9 +60,9 @@ async function runUntil(
   stopped: Promise<unknown>,
   { settings, logger, lock, needsChain }: DevRun,
 ): Promise<void> {
+  const { setAsideForeignIndex, startServer } = await import('../../server/index.ts');
   const { dataDir } = settings;
   const config: Config = { ...settings, apiToken: settings.apiToken ?? devToken(dataDir) };
-  const { setAsideForeignIndex, startServer } = await import('../../server/index.ts');
   const zone = config.dns.servers.length === 0 ? await serveExampleZone(dataDir) : undefined;
   let chain: DevelopmentChain | undefined;
   let server: Server | undefined;
