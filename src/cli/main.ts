@@ -8,6 +8,7 @@ import { RuleFileError } from '../rules/plan/index.ts';
 import { DataDirInUseError, DataDirUnusableError } from '../server/index.ts';
 import { registerAudit } from './commands/audit.ts';
 import { registerDev } from './commands/dev.ts';
+import { registerKey } from './commands/key.ts';
 import { registerRules } from './commands/rules.ts';
 import { registerStart } from './commands/start.ts';
 import { registerToken } from './commands/token.ts';
@@ -39,6 +40,7 @@ registerDev(program);
 registerRules(program);
 registerToken(program);
 registerAudit(program);
+registerKey(program);
 
 endWithReader();
 try {

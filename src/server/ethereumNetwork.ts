@@ -72,12 +72,13 @@ export async function startEthereumNetwork(options: EthereumNetworkOptions): Pro
   ingestMetrics.watchLag(name, () => indexer.status().lagBlocks ?? 0);
   indexer.start();
 
+  const wanted = config.gateway.methods;
   const methods = [
     traceFilter({ store, indexer, maxAnswerBytes: config.gateway.maxAnswerBytes }),
     ...RELAYED_ROWS.map((row) => relayed(row, network)),
   ];
   return {
-    methods: narrowed(methods, config.gateway.methods),
+    methods: methods.filter(({ name }) => wanted.length === 0 || wanted.includes(name)),
     nodes: () =>
       network.pool.nodes.map((node) => ({
         name: node.name,
@@ -108,15 +109,4 @@ function sourceOf(clients: readonly NodeClient[], { pool }: Network): NodeSource
   }));
   const [only] = sources;
   return only !== undefined && sources.length === 1 ? only.source : new FailoverSource(sources);
-}
-
-/** The methods that the operator wants served: some of the table, never others. */
-function narrowed(methods: readonly Method[], wanted: readonly string[]): readonly Method[] {
-  if (wanted.length === 0) return methods;
-  const unknown = wanted.filter((name) => !methods.some((method) => method.name === name));
-  if (unknown.length > 0)
-    throw new ConfigError(
-      `gateway.methods names ${unknown.join(', ')}, which the gateway cannot serve; allowed: ${methods.map(({ name }) => name).join(', ')}`,
-    );
-  return methods.filter(({ name }) => wanted.includes(name));
 }

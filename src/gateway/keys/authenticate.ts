@@ -58,7 +58,10 @@ export class Authenticator {
 
 const denied = (reason: string): Access => ({ granted: false, reason });
 
-function secretOf(authorization: string | undefined, queryKey: string | null | undefined): string | undefined {
+function secretOf(
+  authorization: string | undefined,
+  queryKey: string | null | undefined,
+): string | undefined {
   const bearer = authorization === undefined ? undefined : /^bearer +(\S+)$/i.exec(authorization)?.[1];
   return bearer ?? (queryKey || undefined);
 }
