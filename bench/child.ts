@@ -18,7 +18,7 @@ export async function startScript(name: string, ...args: readonly string[]): Pro
   return serverOf(child, url);
 }
 
-const MAIN = fileURLToPath(new URL('../src/cli/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../cli/main.js', import.meta.url));
 const READY_TIMEOUT_MS = 60_000;
 
 /** Starts Floodgate with the given flags and waits until it is ready. */

@@ -1,41 +1,47 @@
 /**
- * trace_filter on a chain like mainnet's: 800 blocks in recent use and 800 that are cold, 1,000 traces each. Every figure
- * is a ratio of two measurements of this run: Floodgate against a bare node:http server that sends as many bytes, each in
- * a process of its own, taken in turns.
+ * trace_filter on a chain like mainnet's: 800 blocks of 1,000 traces. Every figure is a ratio of two measurements of this
+ * run: Floodgate against a bare node:http server that sends as many bytes, each in a process of its own, taken in turns.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openTraceStore } from '../src/storage/lmdb/traces/traceStore.ts';
 import { checkBlock, parseHeader, parseTraceBlock } from '../src/traces/convert/index.ts';
 import {
   type Address,
-  type Hash,
+  type IndexedBlock,
   indexBlock,
   type TraceFilter,
   type TraceStore,
 } from '../src/traces/index.ts';
 import { Random } from '../test/support/random.ts';
-import { startFloodgate, startScript } from './child.ts';
+import { type ServerProcess, startFloodgate, startScript } from './child.ts';
 import { freePort } from './freePort.ts';
 import { type LoadResult, load } from './load.ts';
-import { addressAt, MainnetLike } from './mainnetLike.ts';
+import { type MadeChain, makeChain, openMadeChain } from './madeChain.ts';
+import { addressAt } from './mainnetLike.ts';
+import { CONNECTIONS, inTurns, progress, row } from './turns.ts';
 
 const TRACES_PER_BLOCK = 1000;
-const HOT_BLOCKS = Number(process.env['BENCH_BLOCKS'] ?? 800);
-const FIRST_BLOCK = 1024;
-const COLD_FIRST = FIRST_BLOCK + HOT_BLOCKS;
-const LAST_BLOCK = FIRST_BLOCK + 2 * HOT_BLOCKS - 1;
+const BLOCKS = Number(process.env['BENCH_BLOCKS'] ?? 800);
+/** Blocks before those that are measured, to warm a process that shall not have read the others. */
+const WARM_BLOCKS = 64;
+const WARM_FIRST = 1024;
+const FIRST_BLOCK = WARM_FIRST + WARM_BLOCKS;
+const LAST_BLOCK = FIRST_BLOCK + BLOCKS - 1;
 const BLOCKS_PER_COMMIT = 64;
-const CONNECTIONS = 8;
 const TURNS = 3;
 const TURN_MS = Number(process.env['BENCH_TURN_MS'] ?? 3000);
 const DIFFERENT_REQUESTS = 10_000;
+/** So few that most of the 100,000 chunks of the chain are read for the first time. */
+const COLD_REQUESTS = 250;
 const MEGABYTE = 1e6;
 
 const folder = process.env['BENCH_DATA'] ?? mkdtempSync(join(tmpdir(), 'floodgate-bench-'));
-const traces = join(folder, 'traces');
-const headersFile = join(folder, 'headers.json');
+/** Indexed by this process: to time it, and to choose requests by what is there. */
+const ownIndex = join(folder, 'own');
+/** Indexed by the server. */
+const serverData = join(folder, 'server');
 
 interface Workload {
   readonly name: string;
@@ -43,62 +49,59 @@ interface Workload {
   readonly bodies: Buffer[];
   /** Bytes of each answer, by request. */
   readonly sizes: number[];
-  readonly once?: boolean;
+  /** Sent first, to a process of its own: then the bodies, once each. */
+  readonly warmUp?: Buffer[];
 }
 
-async function prepare(): Promise<void> {
-  console.log(`making ${2 * HOT_BLOCKS} blocks of ${TRACES_PER_BLOCK} traces and indexing them`);
-  const chain = new MainnetLike(1, TRACES_PER_BLOCK);
-  const store = openTraceStore(traces);
-  const genesis = chain.block(0).header;
-  let head: object = genesis;
+async function ingest(chain: MadeChain): Promise<void> {
+  rmSync(ownIndex, { recursive: true, force: true });
+  const store = openTraceStore(ownIndex);
   let [parseMs, ingestMs, rawBytes] = [0, 0, 0];
-  await store.bindChain({ chainId: 1, genesisHash: (genesis as { hash: Hash }).hash });
-  for (let first = FIRST_BLOCK; first <= LAST_BLOCK; first += BLOCKS_PER_COMMIT) {
+  let written: Promise<void> = Promise.resolve();
+  for (let first = chain.first; first <= chain.last; first += BLOCKS_PER_COMMIT) {
+    const last = Math.min(chain.last, first + BLOCKS_PER_COMMIT - 1);
     const made = [];
-    for (let n = first; n < first + BLOCKS_PER_COMMIT && n <= LAST_BLOCK; n++) {
-      const block = chain.block(n);
-      head = block.header;
-      made.push({ header: block.header, bytes: Buffer.from(JSON.stringify(block.traces)) });
-    }
+    for (let number = first; number <= last; number++)
+      made.push({
+        header: JSON.parse(chain.header(number).toString()) as unknown,
+        bytes: chain.traces(number),
+      });
     let started = performance.now();
     for (const { bytes } of made) JSON.parse(bytes.toString());
     parseMs += performance.now() - started;
 
     started = performance.now();
-    const blocks = made.map(({ header, bytes }) => {
-      const parsed = parseHeader(header);
-      const traces = parseTraceBlock(JSON.parse(bytes.toString()));
-      checkBlock(parsed, traces);
-      return indexBlock(parsed, traces);
-    });
-    await store.apply({ blocks });
+    const blocks = made.map(({ header, bytes }) => prepared(header, bytes));
+    await written;
+    written = store.apply({ blocks });
     ingestMs += performance.now() - started;
     rawBytes += made.reduce((sum, { bytes }) => sum + bytes.length, 0);
-    progress(Math.min(LAST_BLOCK, first + BLOCKS_PER_COMMIT - 1) - FIRST_BLOCK + 1, 2 * HOT_BLOCKS);
+    progress(last - chain.first + 1, chain.last - chain.first + 1);
   }
+  const started = performance.now();
+  await written;
+  ingestMs += performance.now() - started;
   await store.close();
-  writeFileSync(headersFile, JSON.stringify({ genesis, head }));
-  const file = statSync(traces).isDirectory() ? join(traces, 'data.mdb') : traces;
-  const diskBytes = statSync(file).size;
-  row(
-    'ingest against JSON.parse alone',
-    '0.3',
-    parseMs / ingestMs,
-    `${((rawBytes / MEGABYTE / ingestMs) * 1000).toFixed(0)} MB/s`,
-  );
+  const megabytesPerSecond = ((rawBytes / MEGABYTE / ingestMs) * 1000).toFixed(0);
+  row('ingest against JSON.parse alone', '0.3', parseMs / ingestMs, `${megabytesPerSecond} MB/s`);
+  const diskBytes = fileBytes(ownIndex);
   row(
     'bytes on disk against raw JSON',
     'at most 0.25',
     diskBytes / rawBytes,
     `${(diskBytes / MEGABYTE).toFixed(0)} MB`,
   );
-  row(
-    'resident memory after ingest, MB',
-    'at most 400',
-    process.memoryUsage.rss() / MEGABYTE,
-    'with the generator',
-  );
+}
+
+function prepared(header: unknown, bytes: Buffer): IndexedBlock {
+  const parsed = parseHeader(header);
+  const traces = parseTraceBlock(JSON.parse(bytes.toString()));
+  checkBlock(parsed, traces);
+  return indexBlock(parsed, traces);
+}
+
+function fileBytes(index: string): number {
+  return statSync(statSync(index).isDirectory() ? join(index, 'data.mdb') : index).size;
 }
 
 function makeWorkloads(store: TraceStore): Workload[] {
@@ -106,7 +109,7 @@ function makeWorkloads(store: TraceStore): Workload[] {
   const spread = addressesWith(store, FIRST_BLOCK, 200, 450);
   const tail = addressesWith(store, FIRST_BLOCK, 15, 25);
   console.log(`${tail.length} addresses with about 20 traces, ${spread.length} with 200 to 450`);
-  const hot = { fromBlock: FIRST_BLOCK, toBlock: FIRST_BLOCK + HOT_BLOCKS - 1 };
+  const hot = { fromBlock: FIRST_BLOCK, toBlock: LAST_BLOCK };
   const one = (list: Sided[]) => (): Partial<TraceFilter> => {
     const { side, address } = random.pick(list);
     return { ...hot, [side]: [address], fromBlock: hot.fromBlock + random.below(20) };
@@ -127,14 +130,19 @@ function makeWorkloads(store: TraceStore): Workload[] {
     after: after + random.below(1000),
     fromBlock: hot.fromBlock + random.below(3),
   });
-  const cold = (): Partial<TraceFilter> => {
-    const { side, address } = random.pick(spread);
-    return { fromBlock: COLD_FIRST, toBlock: LAST_BLOCK, [side]: [address] };
-  };
+  const warm = (): Partial<TraceFilter> => ({
+    fromBlock: WARM_FIRST,
+    toBlock: FIRST_BLOCK - 1,
+    toAddresses: [addressAt(random.below(60))],
+    after: random.below(50),
+  });
   return [
     workload(store, 'typical', '0.5', DIFFERENT_REQUESTS, one(tail)),
     workload(store, 'hot', '0.4', DIFFERENT_REQUESTS, one(spread)),
-    { ...workload(store, 'cold', '0.15', 300, cold), once: true },
+    {
+      ...workload(store, 'cold', '0.15', COLD_REQUESTS, one(spread)),
+      warmUp: workload(store, 'warm', '', 2000, warm).bodies,
+    },
     workload(store, 'two lists, union', '0.3', DIFFERENT_REQUESTS, two('union')),
     workload(store, 'two lists, intersection', '0.3', DIFFERENT_REQUESTS, two('intersection')),
     workload(store, 'busy, after 0', '', DIFFERENT_REQUESTS, busiest(0)),
@@ -159,7 +167,7 @@ function addressesWith(store: TraceStore, fromBlock: number, least: number, most
       const address = addressAt(rank);
       const count = countOf(
         store,
-        { fromBlock, toBlock: fromBlock + HOT_BLOCKS - 1, [side]: [address] },
+        { fromBlock, toBlock: fromBlock + BLOCKS - 1, [side]: [address] },
         most + 1,
       );
       if (count >= least && count <= most) found.push({ side, address });
@@ -203,83 +211,99 @@ function workload(
 }
 
 async function measure(workloads: readonly Workload[]): Promise<void> {
-  const node = await startScript('headNode.js', headersFile);
-  const flags = ['--data-dir', folder, '--upstream', node.url];
-  let server = await startFloodgate(await freePort(), flags);
-  let busy: number | undefined;
-  let peakRss = 0;
+  const node = await startScript('blockNode.js', folder);
+  const start = async (): Promise<ServerProcess> =>
+    startFloodgate(await freePort(), [
+      '--data-dir',
+      serverData,
+      '--upstream',
+      node.url,
+      '--index-from',
+      String(WARM_FIRST),
+    ]);
+  rmSync(serverData, { recursive: true, force: true });
+  mkdirSync(serverData);
+  const started = performance.now();
+  let server = await start();
+  console.log(
+    `the server has indexed the chain from a node in ${((performance.now() - started) / 1000).toFixed(1)} s`,
+  );
+  let peakRssBytes = 0;
+  let busyMs: number | undefined;
   for (const work of workloads) {
     const sizesFile = join(folder, 'sizes.json');
     writeFileSync(sizesFile, JSON.stringify(work.sizes));
     const bare = await startScript('bareServer.js', sizesFile);
-    if (work.once) {
-      // A fresh process, warmed on the hot blocks only: the cold ones are read for the first time.
+    if (work.warmUp !== undefined) {
+      peakRssBytes = Math.max(peakRssBytes, peakRssOf(server));
       await server.stop();
-      server = await startFloodgate(await freePort(), flags);
-      const warm = workloads.find(({ name }) => name === 'hot');
-      await load({
-        url: `${server.url}/v1/mainnet`,
-        bodies: warm?.bodies.slice(0, 3000) ?? [],
-        connections: CONNECTIONS,
-      });
+      server = await start();
+      await load({ url: `${server.url}/v1/mainnet`, bodies: work.warmUp, connections: CONNECTIONS });
     }
-    const [ours, theirs] = await inTurns(work, `${server.url}/v1/mainnet`, bare.url);
+    const [ours, theirs] = await measureTurns(work, `${server.url}/v1/mainnet`, bare.url);
     await bare.stop();
-    peakRss = Math.max(peakRss, rssOf(server.pid));
-    const ratio = ours.requestsPerSecond / theirs.requestsPerSecond;
-    const note = `${ours.requestsPerSecond.toFixed(0)}/s, p50 ${ours.p50Ms.toFixed(2)} ms, p99 ${ours.p99Ms.toFixed(2)} ms, ${(ours.bytesPerAnswer / 1000).toFixed(0)} kB`;
-    row(work.name, work.must, ratio, note + (ours.refused > 0 ? `, ${ours.refused} refused` : ''));
-    if (work.name === 'busy, after 0') busy = ours.p50Ms / ours.bytesPerAnswer;
-    if (work.name.startsWith('busy, after 1') && busy !== undefined)
+    report(work, ours, theirs);
+    if (work.name === 'busy, after 0') busyMs = ours.p50Ms / ours.bytesPerAnswer;
+    if (work.name === 'busy, after 100,000' && busyMs !== undefined)
       row(
         'time a byte, after 100,000 against after 0',
         'at most 1.3',
-        ours.p50Ms / ours.bytesPerAnswer / busy,
+        ours.p50Ms / ours.bytesPerAnswer / busyMs,
         '',
       );
   }
-  row('resident memory of the server, MB', 'at most 400', peakRss / MEGABYTE, 'after all requests');
+  peakRssBytes = Math.max(peakRssBytes, peakRssOf(server));
+  row(
+    'resident memory of the server at its peak, MB',
+    'at most 400',
+    peakRssBytes / MEGABYTE,
+    'ingest and all requests',
+  );
   await server.stop();
   await node.stop();
 }
 
-async function inTurns(work: Workload, ours: string, theirs: string): Promise<[LoadResult, LoadResult]> {
-  const turn = (url: string, durationMs: number): Promise<LoadResult> =>
-    load({ url, bodies: work.bodies, connections: CONNECTIONS, ...(!work.once && { durationMs }) });
-  if (work.once) return [await turn(ours, 0), await turn(theirs, 0)];
-  const results: [LoadResult[], LoadResult[]] = [[], []];
-  await turn(ours, TURN_MS);
-  await turn(theirs, TURN_MS / 3);
-  for (let i = 0; i < TURNS; i++) {
-    results[0].push(await turn(ours, TURN_MS));
-    results[1].push(await turn(theirs, TURN_MS));
-  }
-  return [median(results[0]), median(results[1])];
+function report(work: Workload, ours: LoadResult, theirs: LoadResult): void {
+  const ratio = ours.requestsPerSecond / theirs.requestsPerSecond;
+  const refused = ours.refused > 0 ? `, ${ours.refused} refused` : '';
+  const note = `${ours.requestsPerSecond.toFixed(0)}/s, p50 ${ours.p50Ms.toFixed(2)} ms, p99 ${ours.p99Ms.toFixed(2)} ms`;
+  row(work.name, work.must, ratio, `${note}, ${(ours.bytesPerAnswer / 1000).toFixed(0)} kB${refused}`);
 }
 
-function median(results: readonly LoadResult[]): LoadResult {
-  const sorted = [...results].sort((a, b) => a.requestsPerSecond - b.requestsPerSecond);
-  const middle = sorted[sorted.length >>> 1];
-  if (middle === undefined) throw new Error('nothing was measured');
-  return middle;
-}
-
-function rssOf(pid: number): number {
-  const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+/** The most memory that a process has had resident. */
+function peakRssOf({ pid }: ServerProcess): number {
+  const kilobytes = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return 1024 * Number(kilobytes ?? 0);
 }
 
-function row(name: string, must: string, value: number, note: string): void {
-  console.log(`${name.padEnd(46)} ${value.toFixed(2).padStart(8)}   ${must.padEnd(22)} ${note}`);
+async function measureTurns(work: Workload, ours: string, theirs: string): Promise<[LoadResult, LoadResult]> {
+  const { bodies } = work;
+  if (work.warmUp !== undefined)
+    return [
+      await load({ url: ours, bodies, connections: CONNECTIONS }),
+      await load({ url: theirs, bodies, connections: CONNECTIONS }),
+    ];
+  const [first, second] = await inTurns(
+    [
+      { url: ours, bodies },
+      { url: theirs, bodies },
+    ],
+    TURN_MS,
+    TURNS,
+  );
+  if (first === undefined || second === undefined) throw new Error('nothing was measured');
+  return [first, second];
 }
 
-function progress(done: number, total: number): void {
-  if (process.stdout.isTTY) process.stdout.write(`\r${done} of ${total} blocks${done === total ? '\n' : ''}`);
+if (existsSync(join(folder, 'chain.json'))) console.log(`using the chain in ${folder}`);
+else {
+  console.log(`making ${WARM_BLOCKS + BLOCKS} blocks of ${TRACES_PER_BLOCK} traces`);
+  makeChain(folder, WARM_FIRST, LAST_BLOCK, TRACES_PER_BLOCK, progress);
 }
-
-if (existsSync(headersFile)) console.log(`using the chain in ${folder}`);
-else await prepare();
-const store = openTraceStore(traces);
+const chain = openMadeChain(folder);
+await ingest(chain);
+chain.close();
+const store = openTraceStore(ownIndex);
 const workloads = makeWorkloads(store);
 await store.close();
 await measure(workloads);

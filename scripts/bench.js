@@ -1,20 +1,27 @@
-// Compiles and runs one benchmark: `npm run bench NAME` runs bench/NAME.ts with what follows as its arguments.
+// Compiles the program and the benchmarks, then runs one of them: `npm run bench NAME` runs bench/NAME.ts with what follows
+// as its arguments. Without a name it runs those that make up the tables of bench/README.md, one after the other.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
-const [name, ...rest] = process.argv.slice(2);
+const TABLES = ['anvil', 'traces', 'rules', 'gateway'];
 
-if (name === undefined || !existsSync(`${root}bench/${name}.ts`)) {
-  console.error('floodgate: say which benchmark: npm run bench NAME, for bench/NAME.ts');
-  process.exit(1);
+function run(file, ...args) {
+  const { status } = spawnSync(process.execPath, [file, ...args], { cwd: root, stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
 }
-const { status } = spawnSync(
-  process.execPath,
-  [`${root}node_modules/typescript/bin/tsc`, '-p', `${root}tsconfig.bench.json`],
-  { cwd: root, stdio: 'inherit' },
-);
-if (status !== 0) process.exit(status ?? 1);
-process.argv = [process.argv[0], `${root}dist/.bench/bench/${name}.js`, ...rest];
-await import(`../dist/.bench/bench/${name}.js`);
+
+const [name, ...rest] = process.argv.slice(2);
+if (name !== undefined && !existsSync(`${root}bench/${name}.ts`)) {
+  console.error(`floodgate: there is no bench/${name}.ts; npm run bench runs ${TABLES.join(', ')}`);
+  process.exit(64);
+}
+for (const project of ['tsconfig.build.json', 'tsconfig.bench.json'])
+  run(`${root}node_modules/typescript/bin/tsc`, '-p', `${root}${project}`);
+for (const table of name === undefined
+  ? TABLES.filter((known) => existsSync(`${root}bench/${known}.ts`))
+  : [name]) {
+  console.log(`\n# ${table}\n`);
+  run(`${root}dist/.bench/bench/${table}.js`, ...rest);
+}

@@ -74,7 +74,12 @@ function encode({ kind, target, value = 0n, gas = ALL_GAS, data = '0x' as Data }
   ].join('');
 }
 
-const hex = (value: number | bigint, bytes: number): string => value.toString(16).padStart(bytes * 2, '0');
+function hex(value: number | bigint, bytes: number): string {
+  const digits = value.toString(16).padStart(bytes * 2, '0');
+  if (value < 0 || digits.length > bytes * 2)
+    throw new RangeError(`program: ${value} does not fit into ${bytes} bytes of an action`);
+  return digits;
+}
 
 /** Where the interpreter keeps its variables in memory, a word each, and the program after them. */
 const NEXT = 0x00;

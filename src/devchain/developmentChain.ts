@@ -37,6 +37,8 @@ export async function startDevelopmentChain(options: {
   const traffic = await createTraffic({ url: anvil.url, seed: SEED });
   const { number } = await traffic.step();
   if (number < SCRIPT_BLOCKS) await traffic.run({ steps: SCRIPT_BLOCKS - number });
+  // Before anybody indexes it: a chain that is lost to a kill leaves an index that fits no other.
+  if (anvil.fresh) await anvil.save();
 
   let stopping = false;
   let timer: NodeJS.Timeout | undefined;

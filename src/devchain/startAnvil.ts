@@ -53,9 +53,12 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   try {
     return await launch(options, log, false);
   } catch (reason) {
-    const anvil = await launch(options, log, true).catch(() => Promise.reject(reason)); // not the state's fault
     const aside = `${statePath}.unreadable`;
     await rename(statePath, aside);
+    const anvil = await launch(options, log, true).catch(async () => {
+      await rename(aside, statePath); // it does not start without it either: not the state's fault
+      throw reason;
+    });
     log(
       `the development chain's state could not be read and was moved to ${aside}; it starts afresh: ${reason}`,
     );

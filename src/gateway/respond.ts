@@ -24,12 +24,18 @@ export function respond(response: ServerResponse, answer: HttpAnswer, headers: s
     pipe(stream, response, end);
     return;
   }
-  const body = parts.length === 1 ? (parts[0] ?? EMPTY) : Buffer.concat(parts);
-  headers.push('content-length', String(body.length));
+  if (answer.release !== undefined) response.once('close', answer.release);
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  headers.push('content-length', String(length));
   response.writeHead(status, headers);
-  // As text it leaves in one piece with its head; latin1 stands for each byte as it is.
-  if (body.length <= MAX_ONE_PIECE_BYTES) response.end(latin1(body), 'latin1');
-  else response.end(body);
+  if (length <= MAX_ONE_PIECE_BYTES) {
+    // As text it leaves in one piece with its head; latin1 stands for each byte as it is.
+    response.end(parts.map(latin1).join(''), 'latin1');
+    return;
+  }
+  // Node gathers them into one call to the system.
+  for (const part of parts) response.write(part);
+  response.end();
 }
 
 const latin1 = (bytes: Uint8Array): string =>

@@ -3,7 +3,6 @@ import { type Config, ConfigError } from '../config/index.ts';
 import {
   type AnswerStore,
   ChainMismatchError,
-  FailoverSource,
   type GatewayMetrics,
   type Method,
   type Network,
@@ -13,10 +12,13 @@ import {
   RELAYED_ROWS,
   relayed,
   startNetwork,
+  traceBlock,
   traceFilter,
+  traceGet,
+  traceTransaction,
 } from '../gateway/index.ts';
 import { openTraceStore } from '../storage/lmdb/traces/traceStore.ts';
-import { Indexer } from '../traces/index.ts';
+import { Indexer, SourceSet } from '../traces/index.ts';
 import type { IngestMetrics } from './ingestMetrics.ts';
 import { IngestReport } from './ingestReport.ts';
 
@@ -60,11 +62,12 @@ export async function startEthereumNetwork(options: EthereumNetworkOptions): Pro
   }).catch((error: unknown) => {
     throw error instanceof ChainMismatchError ? new ConfigError(`network ${name}: ${error.message}`) : error;
   });
-  const store = openTraceStore(options.folder);
+  const store = openTraceStore(options.folder, config.index.cacheBytes);
   const clients = upstream.map((url) => new NodeClient(url));
+  const source = sourceOf(clients, network, logger);
   const indexer = new Indexer({
     store,
-    source: sourceOf(clients, network),
+    source,
     pollIntervalMs: config.index.pollIntervalMs,
     observer: new IngestReport(logger, ingestMetrics, name),
     ...(options.indexFrom !== undefined && { fromBlock: options.indexFrom }),
@@ -75,6 +78,9 @@ export async function startEthereumNetwork(options: EthereumNetworkOptions): Pro
   const wanted = config.gateway.methods;
   const methods = [
     traceFilter({ store, indexer, maxAnswerBytes: config.gateway.maxAnswerBytes }),
+    ...[traceBlock, traceTransaction, traceGet].map((method) =>
+      method({ store, indexer, finder: source, maxAnswerBytes: config.gateway.maxAnswerBytes }),
+    ),
     ...RELAYED_ROWS.map((row) => relayed(row, network)),
   ];
   return {
@@ -87,8 +93,9 @@ export async function startEthereumNetwork(options: EthereumNetworkOptions): Pro
       })),
     notReady() {
       const { lagBlocks, failure } = indexer.status();
-      if (lagBlocks === undefined)
-        return `the node has not answered yet${failure === undefined ? '' : `: ${failure}`}`;
+      // How far behind the index is cannot be told while the node cannot be followed.
+      if (failure !== undefined) return `indexing waits: ${failure}`;
+      if (lagBlocks === undefined) return 'the node has not answered yet';
       if (lagBlocks > MAX_READY_LAG_BLOCKS) return `the index is ${lagBlocks} blocks behind the node`;
       return undefined;
     },
@@ -102,11 +109,18 @@ export async function startEthereumNetwork(options: EthereumNetworkOptions): Pro
 }
 
 /** Blocks come from the nodes that are well first. */
-function sourceOf(clients: readonly NodeClient[], { pool }: Network): NodeSource | FailoverSource {
-  const sources = clients.map((client, i) => ({
-    source: new NodeSource(client),
+function sourceOf(clients: readonly NodeClient[], { pool, name }: Network, logger: Logger): SourceSet {
+  const members = clients.map((client, i) => ({
+    name: client.name,
+    source: new NodeSource(client, (node, way, notes) =>
+      logger.info({ network: name, node, way, notes }, 'a node gives traces'),
+    ),
     isGood: () => pool.nodes[i]?.standing === 'good',
   }));
-  const [only] = sources;
-  return only !== undefined && sources.length === 1 ? only.source : new FailoverSource(sources);
+  return new SourceSet(members, (node, what, { reason, message }) =>
+    logger.warn(
+      { network: name, node, what, reason, detail: message },
+      'a node did not give what it was asked for; the others are asked',
+    ),
+  );
 }

@@ -163,6 +163,13 @@ describe('a chain with a statePath', () => {
     expect((await start({ statePath })).fresh).toBe(false);
   });
 
+  test('leaves the file where it is when it is not the fault', async () => {
+    const statePath = join(folder, 'state.json');
+    await writeFile(statePath, '{}');
+    await expect(startAnvil({ statePath, extraArgs: ['--no-such-flag'] })).rejects.toThrow(/--no-such-flag/);
+    expect(existsSync(statePath)).toBe(true);
+  });
+
   test.each([
     ['torn', '{"block":{"num'],
     ['empty', ''],

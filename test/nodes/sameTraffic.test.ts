@@ -188,9 +188,10 @@ function ofTrace(trace: Trace): Comparable {
     return { ...common, kind: callType.toUpperCase(), from, to, value, input, output, gas };
   }
   const { init, creationMethod = 'create' } = trace.action;
-  const { result } = trace;
-  const to = result !== null && 'address' in result ? result.address : undefined;
-  const output = result === null ? undefined : 'code' in result ? result.code : result.output;
+  // As anvil sends it: a reverted creation has the address that would have been, and its output as code.
+  const created = trace.result && 'code' in trace.result ? trace.result : undefined;
+  const to = failed ? undefined : created?.address;
+  const output = created?.code;
   return { ...common, kind: creationMethod.toUpperCase(), from, to, value, input: init, output, gas };
 }
 

@@ -89,6 +89,12 @@ export class Segment implements TraceCounts {
     return this.#words[offset] !== 0;
   }
 
+  /** The lowest offset from `from` to `to` whose block is not in the index. */
+  firstMissing(from: number, to: number): number | undefined {
+    for (let offset = from; offset <= to; offset++) if (this.#words[offset] === 0) return offset;
+    return undefined;
+  }
+
   set(offset: number, traceCount: number | undefined): void {
     this.#words[offset] = traceCount === undefined ? 0 : traceCount + 1;
     this.#before = undefined;
