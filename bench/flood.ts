@@ -8,7 +8,8 @@ import { connect } from 'node:net';
 const [, , target = '', rate = '0'] = process.argv;
 const { hostname, port, pathname, host } = new URL(target);
 const CONNECTIONS = 16;
-const TICK_MS = 5;
+/** Short, so that requests come one by one as those of many clients do, not in bursts. */
+const TICK_MS = 1;
 const ANSWER_START = 'HTTP/1.1 403';
 
 const body = '{"jsonrpc":"2.0","id":1,"method":"eth_accounts","params":[]}';
@@ -26,12 +27,11 @@ const sockets = Array.from({ length: CONNECTIONS }, () => {
 
 const startMs = performance.now();
 let sent = 0;
+let next = 0;
 setInterval(() => {
   const due = Math.floor(((performance.now() - startMs) / 1_000) * Number(rate)) - sent;
   sent += due;
-  const each = Math.ceil(due / CONNECTIONS);
-  for (let left = due, i = 0; left > 0; left -= each, i++)
-    sockets[i % CONNECTIONS]?.write(request.repeat(Math.min(each, left)));
+  for (let i = 0; i < due; i++) sockets[next++ % CONNECTIONS]?.write(request);
 }, TICK_MS);
 
 const server = createServer((_request, response) => response.end(String(refused)));

@@ -6,6 +6,7 @@ import { ConfigError } from '../config/index.ts';
 import { registerAudit } from './commands/audit.ts';
 import { registerDev } from './commands/dev.ts';
 import { registerDns } from './commands/dns.ts';
+import { registerKey } from './commands/key.ts';
 import { registerRules } from './commands/rules.ts';
 import { registerStart } from './commands/start.ts';
 import { registerToken } from './commands/token.ts';
@@ -42,6 +43,7 @@ registerDev(program);
 registerRules(program);
 registerToken(program);
 registerAudit(program);
+registerKey(program);
 registerDns(program);
 
 endWithReader();

@@ -106,7 +106,6 @@ export class Gateway {
 
     const granted = this.#gatekeeper.enter(request, question === -1 ? '' : url.slice(question + 1));
     if ('refusal' in granted) return exchange.send(granted.status, granted.refusal, ...granted.headers);
-    response.once('close', granted.leave);
     readBody(
       request,
       this.#options.maxBodyBytes,
@@ -115,11 +114,17 @@ export class Gateway {
   }
 
   async #answer(exchange: Exchange, methods: MethodTable, granted: Granted, body: ReadBody): Promise<void> {
-    if (body.kind === 'aborted') return;
-    if (body.kind === 'tooLarge')
+    if (body.kind === 'aborted') return granted.leave();
+    if (body.kind === 'tooLarge') {
+      granted.leave();
       return exchange.send(413, overLimit('bytes of a body', this.#options.maxBodyBytes, body.bytes));
+    }
     const handler = new ExchangeHandler(this.#options, methods, granted, exchange);
-    exchange.answer(await handleBody(body.bytes, handler), handler.context);
+    const answer = await handleBody(body.bytes, handler);
+    // A stream goes on for as long as its client reads.
+    if (answer.stream === undefined) granted.leave();
+    else exchange.whenClosed(granted.leave);
+    exchange.answer(answer, handler.context);
   }
 }
 
@@ -163,6 +168,10 @@ class Exchange {
     this.#response.writeHead(status, this.#headers);
     this.#response.end(body);
     if (!this.#request.complete) this.#response.once('finish', () => this.#request.socket.destroySoon());
+  }
+
+  whenClosed(then: () => void): void {
+    this.#response.once('close', then);
   }
 
   preflight(): void {

@@ -9,6 +9,7 @@ export { hashOfSecret, newSecret } from './keys/authenticate.ts';
 export type { ApiKey, KeyStore } from './keys/keyStore.ts';
 export type { CallContext, Method } from './method.ts';
 export { RELAYED_ROWS } from './methods/relayedRows.ts';
+export { SERVED_METHODS } from './methods/table.ts';
 export { GatewayMetrics, type NodeGauges } from './metrics.ts';
 export type { Network } from './relay/network.ts';
 export { relayed } from './relay/relayed.ts';

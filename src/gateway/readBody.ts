@@ -30,7 +30,6 @@ export function readBody(request: IncomingMessage, maxBytes: number, done: (body
   request.on('end', () =>
     end({ kind: 'whole', bytes: more === undefined ? (first ?? EMPTY) : Buffer.concat(more, length) }),
   );
-  request.on('error', () => end({ kind: 'aborted' }));
   request.on('close', () => end({ kind: 'aborted' }));
 }
 

@@ -1,4 +1,4 @@
-import { overLimit, RateLimitedError, RpcError } from './errors.ts';
+import { overLimit, RateLimitedError, RPC_ERRORS, RpcError } from './errors.ts';
 import { type BadCall, type Call, isBadCall, type RequestId, readBody } from './request.ts';
 import { batchResponse, errorResponse, RESULT_END, resultResponse, resultStart } from './response.ts';
 import { isLent, isStream, type Result, type ResultBytes, type ResultStream } from './result.ts';
@@ -50,7 +50,7 @@ export async function handleBody(body: Uint8Array, handler: CallHandler): Promis
 async function answerSingle(call: Call | BadCall, handler: CallHandler): Promise<HttpAnswer> {
   const id = call.id ?? null;
   if (isBadCall(call)) return { status: statusOf(call.error), parts: [errorResponse(id, call.error)] };
-  if (!handler.supports(call.method)) return { status: 403, parts: [errorResponse(id, unsupported())] };
+  if (!handler.supports(call.method)) return { status: 403, parts: [unsupportedResponse(id)] };
   const wanted = call.id !== undefined;
   try {
     const result = await handler.handle(call, wanted);
@@ -83,7 +83,7 @@ async function answerBatch(calls: readonly (Call | BadCall)[], handler: CallHand
   const status = noneSupported ? 403 : 200;
   const wanted = answers.filter((_, i) => calls[i]?.id !== undefined);
   if (wanted.length > 0) return { status, parts: batchResponse(wanted) };
-  return noneSupported ? { status, parts: [errorResponse(null, unsupported())] } : NOTHING;
+  return noneSupported ? { status, parts: [unsupportedResponse(null)] } : NOTHING;
 }
 
 async function answerEntry(
@@ -94,7 +94,7 @@ async function answerEntry(
   const id = call.id ?? null;
   try {
     if (isBadCall(call)) throw call.error;
-    if (!handler.supports(call.method)) throw unsupported();
+    if (!handler.supports(call.method)) return [unsupportedResponse(id)];
     return entryOf(id, await handler.handle(call, false), handler.maxBatchBytes, room);
   } catch (error) {
     return [errorResponse(id, rpcErrorOf(error, handler))];
@@ -122,11 +122,14 @@ function entryOf(
 const rpcErrorOf = (error: unknown, handler: CallHandler): RpcError =>
   error instanceof RpcError ? error : handler.fault(error);
 
-const unsupported = (): RpcError =>
-  new RpcError(
-    'methodNotFound',
-    'the gateway does not support this method; docs/gateway.md lists those that it does',
-  );
+const UNSUPPORTED = JSON.stringify({
+  code: RPC_ERRORS.methodNotFound.code,
+  message: 'the gateway does not support this method; docs/gateway.md lists those that it does',
+});
+
+/** Written without an error object: what a flood of such requests costs is what it takes from the others. */
+const unsupportedResponse = (id: RequestId): Uint8Array =>
+  Buffer.from(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":${UNSUPPORTED}}`);
 
 /** A body that is no request is the sender's HTTP error too; every other error is an answer. */
 const statusOf = ({ code }: RpcError): 200 | 400 => (code === -32700 || code === -32600 ? 400 : 200);

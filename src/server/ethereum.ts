@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { type Config, ConfigError } from '../config/index.ts';
-import { GatewayMetrics, type KeyStore, type Method } from '../gateway/index.ts';
+import { GatewayMetrics, type KeyStore, type Method, SERVED_METHODS } from '../gateway/index.ts';
 import { openGatewayStorage } from '../storage/lmdb/gatewayStorage.ts';
 import { type EthereumNetwork, startEthereumNetwork } from './ethereumNetwork.ts';
 import { IngestMetrics } from './ingestMetrics.ts';
@@ -22,6 +22,7 @@ export interface Ethereum {
 
 /** Starts every network. Rejects with ConfigError, and nothing left open, where one cannot be served as configured. */
 export async function startEthereum(config: Config, logger: Logger, registry: Registry): Promise<Ethereum> {
+  checkMethods(config.gateway.methods);
   const storage = openGatewayStorage(config.dataDir, config.gateway.cacheDiskBytes);
   const metrics = new GatewayMetrics(registry);
   const ingestMetrics = new IngestMetrics(registry);
@@ -65,6 +66,15 @@ export async function startEthereum(config: Config, logger: Logger, registry: Re
     },
     stop,
   };
+}
+
+/** The operator may narrow the list of methods, never widen it. */
+function checkMethods(wanted: readonly string[]): void {
+  const unknown = wanted.filter((name) => !SERVED_METHODS.includes(name));
+  if (unknown.length > 0)
+    throw new ConfigError(
+      `gateway.methods names ${unknown.join(', ')}, which the gateway cannot serve; allowed: ${SERVED_METHODS.join(', ')}`,
+    );
 }
 
 function networksOf(

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import type { Command } from 'commander';
+import { ConfigError } from '../../config/index.ts';
+import { type ApiKey, hashOfSecret, newSecret, SERVED_METHODS } from '../../gateway/index.ts';
+import { type GatewayStorage, openGatewayStorage } from '../../storage/lmdb/gatewayStorage.ts';
+import { addConfigFlags, readConfig } from '../configFlags.ts';
+
+/** An id is a name for a key that is short enough to type. */
+const ID_LENGTH = 8;
+const MAX_NAME_LENGTH = 64;
+const MAX_RATE_PER_SECOND = 1_000_000;
+
+/** `floodgate key`: the API keys of the gateway. A running server hears of a change within half a second. */
+export function registerKey(program: Command): void {
+  const group = program
+    .command('key')
+    .description('API keys of the gateway. Once a first key is created every request needs one.');
+
+  const create = group.command('create').description('Create a key and show it, once.');
+  addConfigFlags(create)
+    .requiredOption('--name <name>', `what to call it (1 to ${MAX_NAME_LENGTH} characters)`)
+    .option('--rate <calls>', 'calls per second that it may make (left out: any number)')
+    .option('--methods <methods>', 'methods that it may call, with commas between (left out: all)')
+    .action(async (flags: { name: string; rate?: string; methods?: string }) => {
+      const key = newKey(flags);
+      const secret = newSecret();
+      await withStorage(create, ({ keys }) => keys.add(hashOfSecret(secret), key));
+      process.stdout.write(
+        `${secret}\n\nKey ${key.id} (${key.name}) was created. It is shown this once: keep it safe.\n` +
+          'Send it as "Authorization: Bearer KEY" or as ?key=KEY. Requests without a key are refused from now on.\n',
+      );
+    });
+
+  const list = group.command('list').description('List all keys, revoked ones too.');
+  addConfigFlags(list).action(async () => {
+    const keys = await withStorage(list, async (storage) => storage.keys.list());
+    const lines = keys.map(lineOf);
+    process.stdout.write(
+      lines.length === 0 ? 'There are no keys: the gateway is open.\n' : `${lines.join('\n')}\n`,
+    );
+  });
+
+  const revoke = group
+    .command('revoke')
+    .description('Revoke a key by its id.')
+    .argument('<id>', 'see key list');
+  addConfigFlags(revoke).action(async (id: string) => {
+    const revoked = await withStorage(revoke, ({ keys }) => keys.revoke(id, new Date().toISOString()));
+    if (revoked === undefined)
+      throw new ConfigError(`there is no key ${id}; \`floodgate key list\` shows those that there are`);
+    process.stdout.write(`Key ${revoked.id} (${revoked.name}) is revoked.\n`);
+  });
+}
+
+function newKey({ name, rate, methods }: { name: string; rate?: string; methods?: string }): ApiKey {
+  if (name.trim() === '' || name.length > MAX_NAME_LENGTH)
+    throw new ConfigError(`--name is ${JSON.stringify(name)}; allowed: 1 to ${MAX_NAME_LENGTH} characters`);
+  const ratePerSecond = rate === undefined ? undefined : Number(rate);
+  if (
+    ratePerSecond !== undefined &&
+    !(Number.isInteger(ratePerSecond) && ratePerSecond >= 1 && ratePerSecond <= MAX_RATE_PER_SECOND)
+  )
+    throw new ConfigError(
+      `--rate is ${JSON.stringify(rate)}; allowed: a whole number from 1 to ${MAX_RATE_PER_SECOND} (calls per second)`,
+    );
+  const wanted = methods?.split(',').map((method) => method.trim());
+  const unknown = wanted?.filter((method) => !SERVED_METHODS.includes(method)) ?? [];
+  if (unknown.length > 0)
+    throw new ConfigError(
+      `--methods names ${unknown.join(', ')}, which the gateway does not serve; allowed: ${SERVED_METHODS.join(', ')}`,
+    );
+  return {
+    id: randomUUID().slice(0, ID_LENGTH),
+    name: name.trim(),
+    ...(ratePerSecond !== undefined && { ratePerSecond }),
+    ...(wanted !== undefined && { methods: wanted }),
+    createdOn: new Date().toISOString(),
+  };
+}
+
+const lineOf = ({ id, name, ratePerSecond, methods, createdOn, revokedOn }: ApiKey): string =>
+  [
+    id,
+    revokedOn === undefined ? 'active ' : 'revoked',
+    createdOn,
+    ratePerSecond === undefined ? 'any rate' : `${ratePerSecond} calls/s`,
+    methods === undefined ? 'all methods' : methods.join(','),
+    name,
+  ].join('  ');
+
+async function withStorage<T>(command: Command, use: (storage: GatewayStorage) => Promise<T>): Promise<T> {
+  const { dataDir, gateway } = readConfig(command);
+  const storage = openGatewayStorage(dataDir, gateway.cacheDiskBytes);
+  try {
+    return await use(storage);
+  } finally {
+    await storage.close();
+  }
+}

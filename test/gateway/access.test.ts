@@ -1,0 +1,161 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startAnvil } from '../support/anvil.ts';
+import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
+import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { call, send } from './support/send.ts';
+import { startSpoiltNode } from './support/spoiltNode.ts';
+import { until } from './support/until.ts';
+
+const run = promisify(execFile);
+const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+const CHAIN_ID = { jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] };
+const BLOCK_NUMBER = { ...CHAIN_ID, method: 'eth_blockNumber' };
+
+describe('who may call, and how much', () => {
+  let chain: SharedChain;
+  beforeAll(async () => {
+    chain = await startSharedChain();
+  });
+  afterAll(async () => {
+    await chain?.anvil.stop();
+  });
+
+  async function serving(
+    options: Parameters<typeof startFloodgate>[0],
+    test: (floodgate: Floodgate) => Promise<void>,
+  ): Promise<void> {
+    const floodgate = await startFloodgate({ upstream: chain.anvil.url, ...options });
+    try {
+      await test(floodgate);
+    } finally {
+      await floodgate.stop();
+    }
+  }
+
+  it('API keys: created, used, narrowed, limited and revoked while the server runs', () =>
+    serving({}, async ({ gatewayUrl, dataDir, output }) => {
+      const key = async (...args: string[]): Promise<string> =>
+        (await run(process.execPath, [program, 'key', ...args, '--data-dir', dataDir])).stdout;
+      expect(await key('list')).toMatch(/no keys/);
+      expect((await send(gatewayUrl, { body: CHAIN_ID })).status).toBe(200);
+
+      const all = /fgk_\S{40}/.exec(await key('create', '--name', 'all'))?.[0] ?? '';
+      const closed = await until('the gateway asks for a key', async () => {
+        const answer = await send(gatewayUrl, { body: CHAIN_ID });
+        return answer.status === 401 && answer;
+      });
+      expect(closed).toMatchObject({ json: { id: null, error: { code: -32000 } } });
+      expect(closed.headers['www-authenticate']).toBe('Bearer');
+      const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
+      expect((await send(gatewayUrl, { body: CHAIN_ID, headers: bearer(all) })).status).toBe(200);
+      expect((await send(`${gatewayUrl}?key=${all}`, { body: CHAIN_ID })).status).toBe(200);
+      expect((await send(gatewayUrl, { body: CHAIN_ID, headers: bearer(`${all}x`) })).status).toBe(401);
+      expect((await send(gatewayUrl, { body: CHAIN_ID, headers: { authorization: all } })).status).toBe(401);
+
+      const few = ['create', '--name', 'few', '--methods', 'eth_chainId', '--rate', '2'];
+      const narrow = /fgk_\S{40}/.exec(await key(...few))?.[0] ?? '';
+      const refused = await send(gatewayUrl, { body: BLOCK_NUMBER, headers: bearer(narrow) });
+      expect(refused).toMatchObject({ status: 403, json: { error: { code: -32601 } } });
+      const many = await send(gatewayUrl, { body: [CHAIN_ID, CHAIN_ID], headers: bearer(narrow) });
+      expect(many).toMatchObject({ status: 429, json: { error: { code: -32005, data: { limit: 2 } } } });
+      expect(Number(many.headers['retry-after'])).toBeGreaterThan(0);
+
+      const listed = await key('list');
+      expect(listed).not.toContain(all);
+      const id = /^(\S+) .* all$/m.exec(listed)?.[1] ?? '';
+      await key('revoke', id);
+      await until('the key is refused', async () => {
+        return (await send(gatewayUrl, { body: CHAIN_ID, headers: bearer(all) })).status === 401;
+      });
+      expect(output()).not.toContain(all);
+    }));
+
+  it.each([
+    [['--name', ''], /--name/],
+    [['--name', 'x', '--rate', '0'], /--rate is "0"/],
+    [['--name', 'x', '--methods', 'eth_sign'], /eth_sign/],
+  ])('key create %j is refused, naming the option', async (args, message) => {
+    await expect(run(process.execPath, [program, 'key', 'create', ...args])).rejects.toMatchObject({
+      code: 64,
+      stderr: expect.stringMatching(message),
+    });
+  });
+
+  it('calls of an address beyond its rate are refused with 429, entries of a batch counted', () =>
+    serving({ args: ['--gateway-rate-per-address', '5'] }, async ({ gatewayUrl }) => {
+      expect((await send(gatewayUrl, { body: Array(5).fill(CHAIN_ID) })).status).toBe(200);
+      const refused = await send(gatewayUrl, { body: CHAIN_ID });
+      expect(refused).toMatchObject({ status: 429, json: { error: { code: -32005, data: { limit: 5 } } } });
+      await until('calls are let through again', async () => {
+        return (await send(gatewayUrl, { body: CHAIN_ID })).status === 200;
+      });
+    }));
+
+  it('more at once than the bound is refused at once with 429', async () => {
+    const node = await startSpoiltNode(chain.anvil.url);
+    try {
+      await serving(
+        { upstream: node.url, args: ['--gateway-max-in-flight', '3'] },
+        async ({ gatewayUrl }) => {
+          let release: () => void = () => undefined;
+          const held = new Promise<void>((resolve) => {
+            release = resolve;
+          });
+          node.spoil = async ({ methods }, answer) => {
+            if (methods[0] === 'eth_gasPrice' || methods[0] === 'eth_getCode') await held;
+            return answer();
+          };
+          const address = `0x${'1'.repeat(40)}`;
+          const slow = [1, 2, 3].map((block) => call(gatewayUrl, 'eth_getCode', address, block));
+          await until('three run', async () => (node.counts.get('eth_getCode') ?? 0) === 3);
+          const refused = await call(gatewayUrl, 'eth_chainId');
+          expect(refused).toMatchObject({
+            status: 429,
+            json: { error: { code: -32005, data: { limit: 3 } } },
+          });
+          expect(refused.headers['retry-after']).toBe('1');
+          release();
+          for (const answer of await Promise.all(slow)) expect(answer.json.result).toBe('0x');
+          expect((await call(gatewayUrl, 'eth_chainId')).status).toBe(200);
+        },
+      );
+    } finally {
+      await node.stop();
+    }
+  });
+
+  it('an operator may narrow the list of methods', () =>
+    serving({ args: ['--gateway-methods', 'eth_chainId', 'trace_filter'] }, async ({ gatewayUrl }) => {
+      expect((await call(gatewayUrl, 'eth_chainId')).status).toBe(200);
+      expect((await call(gatewayUrl, 'eth_blockNumber')).status).toBe(403);
+    }));
+
+  it('and never widen it: a method that is none is refused at start', async () => {
+    const options = { upstream: chain.anvil.url, args: ['--gateway-methods', 'eth_chainId', 'eth_sign'] };
+    await expect(startFloodgate(options)).rejects.toThrow(/gateway.methods names eth_sign/);
+  });
+
+  it('several networks are served beside each other, each with its own chain', async () => {
+    const other = await startAnvil({ extraArgs: ['--chain-id', '5'] });
+    try {
+      const config = {
+        upstream: [chain.anvil.url],
+        networks: { goerli: { upstream: [other.url], indexFrom: 0 } },
+      };
+      await serving({ upstream: [], config }, async ({ url, gatewayUrl }) => {
+        expect((await call(gatewayUrl, 'eth_chainId')).json.result).toBe('0x7a69');
+        expect((await call(`${url}/v1/goerli`, 'eth_chainId')).json.result).toBe('0x5');
+        expect((await call(`${url}/v1/goerli`, 'trace_filter', {})).json.result).toEqual([]);
+        expect((await call(`${url}/v1/sepolia`, 'eth_chainId')).status).toBe(404);
+        const metrics = await (await fetch(`${url}/metrics`)).text();
+        expect(metrics).toMatch(/floodgate_upstream_up\{network="goerli",node="node-1"\} 1/);
+        expect(metrics).not.toContain('eth_sign');
+      });
+    } finally {
+      await other.stop();
+    }
+  });
+});

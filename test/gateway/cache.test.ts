@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connect } from '../support/anvil.ts';
+import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { type SameChain, startSameChain } from './support/sameChain.ts';
+import { call, send } from './support/send.ts';
+import { type SpoiltNode, startSpoiltNode } from './support/spoiltNode.ts';
+import { until } from './support/until.ts';
+
+/** anvil takes the block 64 below its head for final. */
+const BLOCKS = 80;
+const FINAL = '0x5';
+const NOT_FINAL = `0x${(BLOCKS - 2).toString(16)}`;
+const POLL = ['--index-poll-interval-ms', '100'];
+
+describe('kept answers', () => {
+  let chain: SameChain;
+  let node: SpoiltNode;
+  let floodgate: Floodgate;
+  const dataDir = mkdtempSync(join(tmpdir(), 'floodgate-cache-'));
+
+  beforeAll(async () => {
+    chain = await startSameChain(1);
+    await chain.grow(BLOCKS);
+    node = await startSpoiltNode(chain.nodes[0]?.url ?? '');
+    floodgate = await startFloodgate({ upstream: node.url, args: POLL, dataDir });
+  });
+  afterAll(async () => {
+    await floodgate?.stop();
+    await node?.stop();
+    await chain?.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  const cacheOf = async (method: string, ...params: readonly unknown[]): Promise<unknown> =>
+    (await call(floodgate.gatewayUrl, method, ...params)).headers['x-floodgate-cache'];
+  const isHit = async (method: string, ...params: readonly unknown[]): Promise<boolean> =>
+    (await cacheOf(method, ...params)) === 'hit';
+
+  it('a final block is asked for once, and outlives a restart of the server', async () => {
+    const first = await call(floodgate.gatewayUrl, 'eth_getBlockByNumber', FINAL, true);
+    const kept = await call(floodgate.gatewayUrl, 'eth_getBlockByNumber', 5, true);
+    expect(kept.headers['x-floodgate-cache']).toBe('hit');
+    expect(kept.text).toBe(first.text);
+    const anotherBlock = '0x6';
+    // An answer is on disk once its store knows which chain it is of.
+    await until('the store is open and the block is written', async () => {
+      await floodgate.stop();
+      floodgate = await startFloodgate({ upstream: node.url, args: POLL, dataDir });
+      return isHit('eth_getBlockByNumber', anotherBlock, false);
+    });
+  });
+
+  it('an answer tells its id even where it is kept', async () => {
+    await call(floodgate.gatewayUrl, 'eth_getBlockByNumber', FINAL, false);
+    const body = { jsonrpc: '2.0', id: 'mine', method: 'eth_getBlockByNumber', params: [FINAL, false] };
+    expect((await send(floodgate.gatewayUrl, { body })).json.id).toBe('mine');
+  });
+
+  it('what is not final lives as long as the head, and a reorganisation replaces it', async () => {
+    const before = await call(floodgate.gatewayUrl, 'eth_getBlockByNumber', NOT_FINAL, false);
+    expect(await cacheOf('eth_getBlockByNumber', NOT_FINAL, false)).toBe('hit');
+    await connect(chain.nodes[0]?.url ?? '').call('anvil_reorg', 5, []);
+    await until('the replaced block is gone', async () => {
+      const after = await call(floodgate.gatewayUrl, 'eth_getBlockByNumber', NOT_FINAL, false);
+      return after.json.result.hash !== before.json.result.hash;
+    });
+  });
+
+  it('null and errors are not kept', async () => {
+    const unknown = `0x${'12'.repeat(32)}`;
+    for (let i = 0; i < 2; i++) {
+      expect(await cacheOf('eth_getTransactionReceipt', unknown)).toBe('miss');
+      expect(await cacheOf('eth_call', { data: '0xfe' }, FINAL)).toBe('miss');
+    }
+  });
+
+  it('tags are left to a single node: what it has just mined is seen at once', async () => {
+    const direct = connect(chain.nodes[0]?.url ?? '');
+    for (let i = 0; i < 5; i++) {
+      await direct.call('evm_mine');
+      const number = await direct.call('eth_blockNumber');
+      expect((await call(floodgate.gatewayUrl, 'eth_blockNumber')).json.result).toBe(number);
+      const logs = await call(floodgate.gatewayUrl, 'eth_getLogs', { fromBlock: number, toBlock: 'latest' });
+      expect(logs.json.result).toEqual([]);
+    }
+  });
+
+  it('the same asked for by many at once is asked of the node once', async () => {
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    node.spoil = async ({ methods }, answer) => {
+      if (methods[0] === 'eth_getCode') await held;
+      return answer();
+    };
+    const address = `0x${'77'.repeat(20)}`;
+    const before = node.counts.get('eth_getCode') ?? 0;
+    const calls = Array.from({ length: 20 }, () => call(floodgate.gatewayUrl, 'eth_getCode', address, FINAL));
+    await until('the node is asked', async () => (node.counts.get('eth_getCode') ?? 0) > before);
+    // One more request after all of them has been answered: the server has read the twenty by then.
+    await call(floodgate.gatewayUrl, 'eth_chainId');
+    release();
+    const answers = await Promise.all(calls);
+    node.spoil = undefined;
+    expect(node.counts.get('eth_getCode')).toBe(before + 1);
+    for (const { json } of answers) expect(json.result).toBe('0x');
+    const shared = answers.filter(({ headers }) => headers['x-floodgate-cache'] === 'shared');
+    expect(shared.length).toBeGreaterThan(0);
+  });
+});

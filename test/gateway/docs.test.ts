@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { methodsTable } from '../../src/gateway/methods/methodsTable.ts';
+import { SERVED_METHODS } from '../../src/gateway/methods/table.ts';
+import { RPC_ERRORS } from '../../src/rpc/index.ts';
+
+const page = readFileSync(new URL('../../docs/gateway.md', import.meta.url), 'utf8');
+
+describe('docs/gateway.md', () => {
+  it('has the table of methods that the program has', () => {
+    expect(page, `the table must be:\n\n${methodsTable()}`).toContain(methodsTable());
+  });
+
+  it('has every error of the table of errors', () => {
+    for (const { code, meaning } of Object.values(RPC_ERRORS))
+      expect(page).toContain(`| ${code} | ${meaning} |`);
+  });
+
+  it('lists 33 methods: those of the reference gateway', () => {
+    expect(new Set(SERVED_METHODS).size).toBe(SERVED_METHODS.length);
+    expect(SERVED_METHODS).toHaveLength(33);
+  });
+});
