@@ -1,4 +1,7 @@
 /** The figures of the DNS guard: `npm run bench:dns`. Each is a ratio or a count against something in the same run. */
+import { benchAttackFree } from './dns/attackFree.ts';
+import { benchEmbedded } from './dns/embedded.ts';
+import { missing } from './dns/processes.ts';
 import { benchVerdict } from './dns/verdict.ts';
 
 const verdict = benchVerdict();
@@ -6,3 +9,27 @@ console.log(`a verdict, known name      ${verdict.knownNs.toFixed(0)} ns`);
 console.log(`a verdict, unknown name    ${verdict.unknownNs.toFixed(0)} ns`);
 console.log(`a malformed packet         ${verdict.malformedNs.toFixed(0)} ns`);
 console.log(`profile memory             ${verdict.bytesPerName.toFixed(2)} bytes a name at 1,000,000 names`);
+
+const { queries, dropped, attackSeconds } = benchAttackFree();
+console.log(
+  `attack-free, medium        ${dropped} of ${queries} dropped, ${attackSeconds} s taken for an attack (20 % NXDOMAIN, new names)`,
+);
+
+const lacking = missing();
+if (lacking.length > 0) {
+  console.log(
+    `not measured, for want of ${lacking.join(' and ')}: everything over the wire (apt-get install ${lacking.join(' ')})`,
+  );
+  process.exit();
+}
+const embedded = await benchEmbedded();
+const { ratio, guardedPerSecond, plainPerSecond } = embedded;
+console.log(
+  `known names, guard on / off  ${ratio.toFixed(3)} (${guardedPerSecond.toFixed(0)} / ${plainPerSecond.toFixed(0)} queries/s)`,
+);
+for (const { flood, guarded, sensitivity, floodPerSecond, legitAnswered, legitP99Ms } of embedded.floods)
+  console.log(
+    `flood of ${flood.padEnd(29)} guard ${guarded ? sensitivity.padEnd(6) : 'off   '}  ` +
+      `${(legitAnswered * 100).toFixed(2).padStart(6)} % of 500 legitimate queries/s answered, p99 ${legitP99Ms.toFixed(1)} ms ` +
+      `(flood ${floodPerSecond.toFixed(0)}/s)`,
+  );

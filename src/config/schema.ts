@@ -91,6 +91,13 @@ const Index = Type.Object(
           'First block to index. Left out: the latest 800 blocks are indexed, older ones when they are asked for.',
       }),
     ),
+    cacheBytes: Type.Integer({
+      minimum: 1024 * 1024,
+      maximum: 4 * 1024 * 1024 * 1024 - 1,
+      default: 64 * 1024 * 1024,
+      unit: 'bytes',
+      description: 'Memory for the text of traces in recent use.',
+    }),
     pollIntervalMs: Type.Integer({
       minimum: 50,
       maximum: 60_000,
@@ -199,6 +206,33 @@ const Dns = Type.Object(
       maxItems: 4096,
       description:
         'Zones whose names are known from the start: example.com=FILE, or example.com=axfr:192.0.2.1:53 to transfer it.',
+    }),
+    dnsdistConsoles: Type.Array(Type.String({ pattern: HOST_AND_PORT }), {
+      default: [],
+      maxItems: 256,
+      description:
+        'Consoles of the dnsdist nodes in front of the servers: the guard drives these, and answers no DNS itself.',
+    }),
+    dnsdistKey: Type.Optional(
+      Type.String({
+        minLength: 44,
+        maxLength: 44,
+        pattern: '^[A-Za-z0-9+/]{43}=$',
+        secret: true,
+        description: 'The key of the dnsdist consoles, as setKey takes it.',
+      }),
+    ),
+    dnsdistFolder: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          'Folder for the file of known names, which dnsdist reads; dnsdist in the data folder where left out.',
+      }),
+    ),
+    dnstapListen: Type.String({
+      pattern: HOST_AND_PORT,
+      default: '127.0.0.1:5301',
+      description: 'Address and port where dnsdist sends dnstap.',
     }),
     refuseWith: Type.Union([Type.Literal('drop'), Type.Literal('truncate')], {
       default: 'drop',

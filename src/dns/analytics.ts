@@ -1,12 +1,16 @@
 /** The answer to `GET …/rules/{rule_id}/analytics`: what the guard did under a rule, and how it stands now. */
+import { type Explanation, explain } from './explain.ts';
 import type { Judge } from './judge.ts';
 import { KEPT_MINUTES, type SeenStore } from './ports.ts';
 import type { MinuteRecord, Seen } from './seen.ts';
 import { type Outcome, outcomeOf, outcomes, reasonOf, type Verdict } from './verdict.ts';
+import { BadNameError } from './wire/name.ts';
+import { typeNumber } from './wire/queryTypes.ts';
 
 const MINUTE_MS = 60_000;
 /** The last hour, where the caller does not say. */
 const DEFAULT_SPAN_MINUTES = 60;
+const PARAMETERS = ['since', 'until', 'name', 'type'];
 
 export interface Counts {
   readonly passed: number;
@@ -40,9 +44,13 @@ export interface Analytics {
     readonly profile_bytes: number;
     readonly threshold: { readonly rate_per_second: number; readonly burst: number };
     readonly bucket: { readonly rate_per_second: number; readonly burst: number; readonly tokens: number };
+    /** What came of queries under this rule since the guard was started. */
+    readonly since_start: Counts;
     readonly attack: boolean;
     readonly attacked_zones: readonly string[];
   };
+  /** Only where `name` was asked about. */
+  readonly explanation?: Explanation;
   readonly minutes: readonly AnalyticsMinute[];
 }
 
@@ -66,14 +74,17 @@ export interface AnalyticsParts {
 
 /**
  * Makes the handler. The query may have `since` and `until` (RFC 3339; the last hour where left out, at most the
- * seven days that are kept). Throws `InvalidAnalyticsQuery`. The minute that lasts is not among the minutes yet.
+ * seven days that are kept), and `name` with `type` (A where left out) to be explained. Throws `InvalidAnalyticsQuery`. The minute that lasts is not among the minutes yet.
  */
-export function analyticsOf({ judge, store, now }: AnalyticsParts) {
+export function analyticsOf({ judge, seen, store, now }: AnalyticsParts) {
   return (ruleId: string, query: Readonly<Record<string, unknown>>): Analytics => {
     const nowMs = now();
     for (const name of Object.keys(query))
-      if (name !== 'since' && name !== 'until')
-        throw new InvalidAnalyticsQuery(name, `${name} is no parameter here; there are since and until`);
+      if (!PARAMETERS.includes(name))
+        throw new InvalidAnalyticsQuery(
+          name,
+          `${name} is no parameter here; there are ${PARAMETERS.join(', ')}`,
+        );
     const untilMs = moment('until', query['until'], nowMs);
     const sinceMs = moment('since', query['since'], untilMs - DEFAULT_SPAN_MINUTES * MINUTE_MS);
     if (sinceMs > untilMs) throw new InvalidAnalyticsQuery('since', 'since lies after until');
@@ -84,11 +95,27 @@ export function analyticsOf({ judge, store, now }: AnalyticsParts) {
       rule_id: ruleId,
       since: new Date(sinceMs).toISOString(),
       until: new Date(untilMs).toISOString(),
-      totals: countsOf(records),
-      now: standing(judge, ruleId, nowMs),
+      totals: countsOf(records.flatMap(({ verdicts }) => verdicts)),
+      now: standing(judge, seen, ruleId, nowMs),
+      ...(query['name'] !== undefined && {
+        explanation: explained(judge, query['name'], query['type'], nowMs),
+      }),
       minutes: records.map(minuteOf),
     };
   };
+}
+
+function explained(judge: Judge, name: unknown, type: unknown, nowMs: number): Explanation {
+  const typeText = typeof type === 'string' ? type.toUpperCase() : 'A';
+  const number = typeNumber(typeText);
+  if (number === undefined)
+    throw new InvalidAnalyticsQuery('type', 'type is no query type; write A, AAAA, TXT or TYPE65');
+  try {
+    return explain(judge, String(name), { name: typeText, number }, nowMs);
+  } catch (error) {
+    if (error instanceof BadNameError) throw new InvalidAnalyticsQuery('name', error.message);
+    throw error;
+  }
 }
 
 function moment(name: string, value: unknown, fallbackMs: number): number {
@@ -100,7 +127,8 @@ function moment(name: string, value: unknown, fallbackMs: number): number {
 }
 
 /** How the guard stands at this moment, seen from a rule. */
-export function standing(judge: Judge, ruleId: string, nowMs: number): Analytics['now'] {
+export function standing(judge: Judge, seen: Seen, ruleId: string, nowMs: number): Analytics['now'] {
+  seen.note(nowMs);
   const { threshold } = judge.history;
   const bucket = judge.bucketSize();
   const zones = judge.zones.all().filter((zone) => zone.attacked(nowMs));
@@ -115,6 +143,7 @@ export function standing(judge: Judge, ruleId: string, nowMs: number): Analytics
       burst: bucket.burst,
       tokens: Math.floor(judge.tokens(nowMs)),
     },
+    since_start: countsOf([...(seen.totals.get(ruleId) ?? [])].map((queries, verdict) => [verdict, queries])),
     attack: judge.attack,
     attacked_zones: zones.map(({ name }) => name),
   };
@@ -123,7 +152,7 @@ export function standing(judge: Judge, ruleId: string, nowMs: number): Analytics
 function minuteOf(record: MinuteRecord): AnalyticsMinute {
   return {
     start: new Date(record.minute * MINUTE_MS).toISOString(),
-    ...countsOf([record]),
+    ...countsOf(record.verdicts),
     rate_per_second: record.ratePerSecond,
     burst: record.burst,
     profile_names: record.profileNames,
@@ -131,15 +160,15 @@ function minuteOf(record: MinuteRecord): AnalyticsMinute {
   };
 }
 
-function countsOf(records: readonly MinuteRecord[]): Counts {
+function countsOf(verdicts: readonly (readonly [number, number])[]): Counts {
   const totals = Object.fromEntries(outcomes.map((outcome) => [outcome, 0])) as Record<Outcome, number>; // its keys are outcomes
   const byReason: Record<string, Record<string, number>> = {};
-  for (const [number, queries] of records.flatMap(({ verdicts }) => verdicts)) {
+  for (const [number, queries] of verdicts) {
     const verdict = number as Verdict; // stored as it was given
     const outcome = outcomeOf(verdict);
     const reason = reasonOf(verdict);
     totals[outcome] += queries;
-    if (reason === 'none') continue;
+    if (reason === 'none' || queries === 0) continue;
     byReason[reason] ??= {};
     const counts = byReason[reason];
     counts[wireName[outcome]] = (counts[wireName[outcome]] ?? 0) + queries;

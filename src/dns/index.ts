@@ -3,6 +3,7 @@
  * clock, no file. What it decides with all numbers is in docs/dns-protection.md; `proxy/` and `dnsdist/` carry it out.
  */
 export { type Analytics, analyticsOf, InvalidAnalyticsQuery, standing } from './analytics.ts';
+export type { Explanation } from './explain.ts';
 export { DEFAULT_JUDGE_OPTIONS, Judge, type JudgeOptions } from './judge.ts';
 export { type HashKey, networkHash } from './nameHash.ts';
 export {

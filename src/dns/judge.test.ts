@@ -8,6 +8,7 @@ import { questionOf } from './wire/questionOf.ts';
 const KEY = { high: 0x1234, low: 0x5678 };
 const NOW = Date.UTC(2026, 10, 21);
 const SECOND_MS = 1000;
+const MINUTE_MS = 60_000;
 const ZONE = 'example.test';
 const NOERROR = 0;
 const NXDOMAIN = 3;
@@ -33,13 +34,17 @@ const random = () => question(`r${(randoms++).toString(36)}x.${ZONE}`);
 
 /** A judge that knows a zone of a thousand names by its file. */
 function seeded(rule: Partial<Rule> = {}, options: Partial<JudgeOptions> = {}): Judge {
-  const judge = new Judge(KEY, { profile: { maxNames: 10_000 }, ...options }, NOW);
+  const judge = new Judge(KEY, { profile: { maxNames: 10_000 }, ...options }, NOW - 11 * MINUTE_MS);
   const zone = judge.zones.add(ZONE);
   for (let n = 0; n < NAMES; n++) {
     const { hashHigh, hashLow } = known(n);
     judge.profile.seed(hashHigh, hashLow, typeBit(QueryType.A), NOW);
   }
   if (zone !== undefined) judge.noteSeeded(zone);
+  // A quiet minute of long ago: a threshold that rests on traffic, and the next one is due.
+  judge.history.restore([[NOW / MINUTE_MS - 12, 50]]);
+  judge.tick(NOW - 11 * MINUTE_MS);
+  judge.tick(NOW);
   judge.setRule({ ...RULE, ...rule }, NOW);
   return judge;
 }
@@ -191,13 +196,14 @@ describe('an attack', () => {
 
   it('teaches nothing: no name, no rate, no baseline', () => {
     const judge = seeded();
-    run(judge, { seconds: 120, known: 300 });
-    run(judge, { seconds: 5, known: 300, random: 20_000, startMs: NOW + 120 * SECOND_MS });
+    run(judge, { seconds: 660, known: 300 });
+    const attackMs = NOW + 660 * SECOND_MS;
+    run(judge, { seconds: 5, known: 300, random: 20_000, startMs: attackMs });
     const before = [judge.profile.size, judge.zones.get(ZONE)?.learned()];
     for (let i = 0; i < 500; i++)
       for (const network of [1, 2])
-        judge.learn(question(`poison${i}.${ZONE}`), NOERROR, network, NOW + 126 * SECOND_MS);
-    run(judge, { seconds: 70, known: 3000, random: 2000, startMs: NOW + 126 * SECOND_MS });
+        judge.learn(question(`poison${i}.${ZONE}`), NOERROR, network, attackMs + 6 * SECOND_MS);
+    run(judge, { seconds: 70, known: 3000, random: 2000, startMs: attackMs + 6 * SECOND_MS });
     expect([judge.profile.size, judge.zones.get(ZONE)?.learned()]).toEqual(before);
     expect(judge.history.threshold.ratePerSecond).toBe(300);
   });
@@ -230,6 +236,17 @@ describe('attack-free traffic', () => {
       expect(judge.attack).toBe(false);
     }
   });
+});
+
+it('a seeded guard without any history drops nothing but what attacks a zone', () => {
+  const judge = new Judge(KEY, { profile: { maxNames: 10_000 } }, NOW);
+  const zone = judge.zones.add(ZONE);
+  if (zone !== undefined) judge.noteSeeded(zone);
+  judge.setRule(RULE, NOW);
+  const background = run(judge, { seconds: 50, known: 300, random: 90 });
+  expect(refused(background.random)).toBe(0);
+  const flood = run(judge, { seconds: 5, random: 5000, startMs: NOW + 50 * SECOND_MS });
+  expect(refused(flood.random)).toBeGreaterThan(23_000);
 });
 
 describe('a guard that knows nothing yet', () => {

@@ -190,8 +190,14 @@ export class Judge {
     if (reason === 'none') return PASSED;
     if (this.#pay(question, zone, reason, nowMs)) return PAID[reason];
     if (reason === 'zoneRate') zone.refusedByRate++;
-    if (this.#rule?.mode !== 'enabled' || !this.#ready) return WOULD_DROP[reason];
+    if (!this.mayDrop(zone, nowMs)) return WOULD_DROP[reason];
     return REFUSED[this.options.refuseWith][reason];
+  }
+
+  /** Before there is a threshold that rests on traffic, only a zone under attack loses anything. */
+  mayDrop(zone: Zone, nowMs: number): boolean {
+    if (this.#rule?.mode !== 'enabled' || !this.#ready) return false;
+    return this.history.founded || zone.attacked(nowMs);
   }
 
   #pay(question: Question, zone: Zone, reason: Paying, nowMs: number): boolean {

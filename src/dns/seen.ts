@@ -47,7 +47,7 @@ export class Seen {
   }
 
   /** Notes what was decided since the last call, for the rule in force; call it every second and before a rule changes. */
-  note(): void {
+  note(nowMs: number): void {
     const ruleId = this.#judge.rule?.id ?? '';
     const minute = this.#of(ruleId);
     const total = this.totals.get(ruleId) ?? new Float64Array(VERDICTS);
@@ -60,26 +60,24 @@ export class Seen {
       total[verdict] = (total[verdict] ?? 0) + more;
       this.#before[verdict] = now;
     }
+    for (const zone of this.#judge.zones.all())
+      if (zone.attacked(nowMs) && minute.zones.size < MAX_ZONES_NAMED) minute.zones.add(zone.name);
   }
 
   /** Notes, and returns the records of the minute that is over; none while it lasts. */
   tick(nowMs: number): MinuteRecord[] {
-    this.note();
-    const { zones } = this.#of(this.#judge.rule?.id ?? '');
-    for (const zone of this.#judge.zones.all())
-      if (zone.attacked(nowMs) && zones.size < MAX_ZONES_NAMED) zones.add(zone.name);
-    const minute = Math.floor(nowMs / MINUTE_MS);
-    return minute === this.#minute ? [] : this.flush(minute);
+    this.note(nowMs);
+    return Math.floor(nowMs / MINUTE_MS) === this.#minute ? [] : this.flush(nowMs);
   }
 
   /** The records so far of the minute that lasts, which then begins anew. */
-  flush(nextMinute = this.#minute): MinuteRecord[] {
-    this.note();
+  flush(nowMs: number): MinuteRecord[] {
+    this.note(nowMs);
     const records = [...this.#thisMinute].map(([ruleId, { counts, zones }]) =>
       this.#record(ruleId, counts, zones),
     );
     this.#thisMinute.clear();
-    this.#minute = nextMinute;
+    this.#minute = Math.floor(nowMs / MINUTE_MS);
     return records;
   }
 

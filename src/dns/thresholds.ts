@@ -54,6 +54,11 @@ export class RateHistory {
     return this.#threshold;
   }
 
+  /** Whether the threshold rests on traffic that was seen, and not on the floor alone. */
+  get founded(): boolean {
+    return this.#computedMs !== Number.NEGATIVE_INFINITY;
+  }
+
   /** Minutes of attack-free traffic that the threshold may rest on. */
   get minutes(): number {
     let count = 0;

@@ -39,6 +39,10 @@ export class TokenBucket {
     return this.#tokens;
   }
 
+  get ratePerSecond(): number {
+    return this.#ratePerSecond;
+  }
+
   get burst(): number {
     return this.#burst;
   }

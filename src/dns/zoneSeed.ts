@@ -26,13 +26,15 @@ export class ZoneSeed {
   readonly #zone: Zone | undefined;
   readonly #zoneName: string;
   readonly #nowMs: number;
+  readonly #onName: (name: Uint8Array) => void;
   readonly #question = new Question();
   #names = 0;
   #noRoom = 0;
 
-  /** Takes back what an earlier seed of the zone said about wildcards and delegations. */
-  constructor(judge: Judge, zoneName: string, nowMs: number) {
+  /** `onName` hears of every name, in wire form. Takes back what an earlier seed of the zone said about wildcards and delegations. */
+  constructor(judge: Judge, zoneName: string, nowMs: number, onName: (name: Uint8Array) => void = () => {}) {
     this.#judge = judge;
+    this.#onName = onName;
     this.#nowMs = nowMs;
     this.#zone = judge.zones.add(zoneName);
     this.#zoneName = this.#zone?.name ?? '';
@@ -59,6 +61,7 @@ export class ZoneSeed {
     const { hashHigh, hashLow } = questionOfWire(owner, 0, this.#judge.key, this.#question);
     const isNew = this.#judge.profile.find(hashHigh, hashLow) < 0;
     const added = this.#judge.profile.seed(hashHigh, hashLow, types, this.#nowMs);
+    if (added) this.#onName(owner);
     if (!added) this.#noRoom++;
     else if (isNew) this.#names++;
     return isNew;

@@ -4,7 +4,7 @@
  */
 export { AnswerCache } from './cache/answerCache.ts';
 export type { Anchor, AnswerStore } from './cache/answerStore.ts';
-export { type GatewayOptions, gateway } from './gateway.ts';
+export { Gateway, type GatewayOptions } from './gateway.ts';
 export { hashOfSecret, newSecret } from './keys/authenticate.ts';
 export type { ApiKey, KeyStore } from './keys/keyStore.ts';
 export type { CallContext, Method } from './method.ts';
@@ -14,7 +14,11 @@ export type { Network } from './relay/network.ts';
 export { relayed } from './relay/relayed.ts';
 export { startNetwork } from './relay/startNetwork.ts';
 export { traceFilter } from './traceFilter/traceFilter.ts';
-export { FailoverSource, type RankedSource } from './upstream/failoverSource.ts';
+export { traceBlock } from './traces/traceBlock.ts';
+export { traceGet } from './traces/traceGet.ts';
+export { traceTransaction } from './traces/traceTransaction.ts';
 export { NodeClient } from './upstream/nodeClient.ts';
 export { ChainMismatchError } from './upstream/nodePool.ts';
 export { NodeSource } from './upstream/nodeSource.ts';
+export { probeTraces, TRACERS } from './upstream/probeTraces.ts';
+export type { WayFound } from './upstream/traceWay.ts';

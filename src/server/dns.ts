@@ -1,8 +1,17 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { type Config, ConfigError } from '../config/index.ts';
+import { driveDnsdist } from '../dns/dnsdist/index.ts';
 import { analyticsOf, InvalidAnalyticsQuery } from '../dns/index.ts';
-import { registerDnsMetrics, type ServerAddress, startGuard, type ZoneSource } from '../dns/proxy/index.ts';
+import {
+  registerDnsMetrics,
+  registerJudgeMetrics,
+  type ServerAddress,
+  startGuard,
+  type ZoneSource,
+} from '../dns/proxy/index.ts';
 import type { RuleAnalytics } from '../rules/api/index.ts';
 import { InvalidRule, type RuleStore } from '../rules/index.ts';
 import { DnsStore } from '../storage/lmdb/dnsStore.ts';
@@ -29,38 +38,18 @@ export async function startDns(
   registry: Registry,
 ): Promise<Dns> {
   const { dns } = config;
-  if (dns.servers.length === 0)
+  const drives = dns.dnsdistConsoles.length > 0;
+  if (!drives && dns.servers.length === 0)
     throw new ConfigError('dns.servers is empty: name the DNS servers behind the guard, like 192.0.2.1:53');
   const store = new DnsStore(config.dataDir);
   try {
-    const guard = await startGuard({
-      place: { region: dns.region, datacenter: dns.datacenter },
-      listen: dns.listen.map((text) => addressOf(text, 'dns.listen')),
-      servers: dns.servers.map((text) => addressOf(text, 'dns.servers')),
-      zones: dns.zones.map(zoneOf),
-      rules: {
-        list: () => rules.list(account),
-        onChange: (listener) => rules.onChange((changed) => changed === account && listener()),
-      },
-      judge: {
-        profile: { maxNames: dns.maxNames, windowMs: dns.windowDays * DAY_MS },
-        refuseWith: dns.refuseWith,
-        learnForMinutes: dns.learnForMinutes,
-        multipliers: {
-          low: dns.lowPercent / PERCENT,
-          medium: dns.mediumPercent / PERCENT,
-          high: dns.highPercent / PERCENT,
-        },
-      },
-      timeoutMs: dns.timeoutMs,
-      profileStore: store,
-      seenStore: store,
-      log: logger,
-    });
-    registerDnsMetrics(guard, registry);
-    logger.info({ account, dns: guard.addresses.map(textOf), servers: dns.servers }, 'guarding DNS');
+    const options = commonOptions(config, account, rules, store, logger);
+    const { guard, addresses } = drives
+      ? await startDriver(config, options, registry)
+      : await startProxy(config, options, registry);
+    logger.info({ account, dns: addresses.map(textOf) }, drives ? 'driving dnsdist' : 'guarding DNS');
     return {
-      addresses: guard.addresses,
+      addresses,
       analytics: asRuleAnalytics(analyticsOf({ ...guard, store, now: Date.now })),
       async stop() {
         await guard.stop();
@@ -71,6 +60,60 @@ export async function startDns(
     await store.close();
     throw error;
   }
+}
+
+type CommonOptions = ReturnType<typeof commonOptions>;
+
+/** What both data planes are started with. */
+function commonOptions({ dns }: Config, account: string, rules: RuleStore, store: DnsStore, log: Logger) {
+  return {
+    place: { region: dns.region, datacenter: dns.datacenter },
+    zones: dns.zones.map(zoneOf),
+    rules: {
+      list: () => rules.list(account),
+      onChange: (listener: () => void) => rules.onChange((changed) => changed === account && listener()),
+    },
+    judge: {
+      profile: { maxNames: dns.maxNames, windowMs: dns.windowDays * DAY_MS },
+      refuseWith: dns.refuseWith,
+      learnForMinutes: dns.learnForMinutes,
+      multipliers: {
+        low: dns.lowPercent / PERCENT,
+        medium: dns.mediumPercent / PERCENT,
+        high: dns.highPercent / PERCENT,
+      },
+    },
+    profileStore: store,
+    seenStore: store,
+    log,
+  };
+}
+
+async function startProxy({ dns }: Config, options: CommonOptions, registry: Registry) {
+  const guard = await startGuard({
+    ...options,
+    listen: dns.listen.map((text) => addressOf(text, 'dns.listen')),
+    servers: dns.servers.map((text) => addressOf(text, 'dns.servers')),
+    timeoutMs: dns.timeoutMs,
+  });
+  registerDnsMetrics(guard, registry);
+  return { guard, addresses: guard.addresses };
+}
+
+async function startDriver({ dns, dataDir }: Config, options: CommonOptions, registry: Registry) {
+  if (dns.dnsdistKey === undefined)
+    throw new ConfigError('dns.dnsdistKey is missing: it is what setKey has in the configuration of dnsdist');
+  const folder = dns.dnsdistFolder ?? join(dataDir, 'dnsdist');
+  mkdirSync(folder, { recursive: true });
+  const guard = await driveDnsdist({
+    ...options,
+    consoles: dns.dnsdistConsoles.map((text) => addressOf(text, 'dns.dnsdistConsoles')),
+    key: dns.dnsdistKey,
+    dnstap: addressOf(dns.dnstapListen, 'dns.dnstapListen'),
+    folder,
+  });
+  registerJudgeMetrics(guard, registry);
+  return { guard, addresses: [] };
 }
 
 /** The rules API has one error for whatever in a request is not as it should be. */

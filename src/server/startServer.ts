@@ -5,8 +5,8 @@
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Config } from '../config/index.ts';
-import { gateway } from '../gateway/index.ts';
-import { createListener, operations, type Readiness } from '../http/index.ts';
+import { Gateway } from '../gateway/index.ts';
+import { createListener, interceptRequests, operations, type Readiness } from '../http/index.ts';
 import { type RateLimit, rulesApi, sendBadUrl } from '../rules/api/index.ts';
 import { openRulesStorage } from '../storage/lmdb/rulesStorage.ts';
 import { type DataDirLock, lockDataDir } from './dataDirLock.ts';
@@ -92,13 +92,17 @@ export async function startServer({ config, logger, lock }: ServerOptions): Prom
       rateLimit: rateLimitOf(config),
     });
     if (ethereum !== undefined)
-      await listener.register(gateway, {
-        prefix: '/v1',
-        ...config.gateway,
-        networks: ethereum.methods,
-        keys: ethereum.keys,
-        metrics: ethereum.metrics,
-      });
+      interceptRequests(
+        listener.server,
+        new Gateway({
+          ...config.gateway,
+          networks: ethereum.methods,
+          keys: ethereum.keys,
+          metrics: ethereum.metrics,
+          log: logger,
+          isStopping: () => stopping,
+        }),
+      );
     const { host, port } = config;
     const url = await listener.listen({ host, port }).catch((error: unknown) => {
       throw new ListenError(host, port, error);

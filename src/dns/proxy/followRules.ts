@@ -14,6 +14,7 @@ export async function followRules(
   judge: Judge,
   seen: Seen,
   log: GuardLog,
+  onRule: () => void = () => {},
 ): Promise<() => void> {
   let wanted = 0;
   let retry: NodeJS.Timeout | undefined;
@@ -23,8 +24,10 @@ export async function followRules(
     // A list that was asked for earlier may come later: the last asked for is the newest.
     if (turn !== wanted) return;
     // What was decided until now was decided under the old rule.
-    seen.note();
-    judge.setRule(rule, Date.now());
+    const nowMs = Date.now();
+    seen.note(nowMs);
+    judge.setRule(rule, nowMs);
+    onRule();
   };
   const reload = (): void => {
     clearTimeout(retry);

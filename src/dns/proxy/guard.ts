@@ -3,14 +3,14 @@ import type { Place } from '../../rules/index.ts';
 import { Judge, type JudgeOptions } from '../judge.ts';
 import { networkHash } from '../nameHash.ts';
 import type { ProfileStore, RuleSource, SeenStore } from '../ports.ts';
-import { type MinuteRecord, Seen } from '../seen.ts';
+import { Seen } from '../seen.ts';
 import { negativeZone, rcodeOf } from '../wire/answer.ts';
 import { HEADER_BYTES, type Question, readResultNames } from '../wire/question.ts';
 import type { Backend, OnAnswer, ServerAddress } from './backend.ts';
 import { Backends } from './backends.ts';
 import { followRules } from './followRules.ts';
 import { type Listener, listenAt } from './listener.ts';
-import { remember, storedKey } from './remember.ts';
+import { keepMinutes, remember, storedKey } from './remember.ts';
 import { seedZones, type ZoneSource } from './seedZones.ts';
 import type { TcpRelay } from './tcpRelay.ts';
 
@@ -77,18 +77,11 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
   await backends.opened();
   for (const [front, address] of options.listen.entries())
     listeners.push(await listenAt(address, { front, judge, backends, guarded: options.guarded ?? true }));
-  const keep = async (records: readonly MinuteRecord[]): Promise<void> => {
-    try {
-      await options.seenStore?.append(records);
-    } catch (error) {
-      log.warn({ error: String(error) }, 'a minute of analytics could not be stored');
-    }
-  };
   const timer = setInterval(() => {
     const nowMs = Date.now();
     judge.tick(nowMs);
     backends.tick(nowMs);
-    void keep(seen.tick(nowMs));
+    void keepMinutes(seen.tick(nowMs), options.seenStore, log);
   }, TICK_MS);
   return {
     addresses: listeners.map(({ address }) => address),
@@ -103,7 +96,7 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
       seeding.stop();
       await Promise.all(listeners.flatMap(({ front, relay }) => [front.close(), relay.close()]));
       backends.close();
-      await keep(seen.flush());
+      await keepMinutes(seen.flush(Date.now()), options.seenStore, log);
       await saveAtEnd();
     },
   };

@@ -1,20 +1,23 @@
 /** The guard in `/metrics`: labels are ids of rules, names of verdicts and addresses from the configuration, never a client's text. */
 import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Judge } from '../judge.ts';
 import { outcomeOf, reasonOf, type Verdict } from '../verdict.ts';
 import type { Guard } from './guard.ts';
 
-/** Registers the metrics of a guard; they are read off it when they are asked for. */
-export function registerDnsMetrics(guard: Guard, registry: Registry): void {
-  const registers = [registry];
+/** Registers what every guard tells, whichever data plane it has; it is read when it is asked for. */
+export function registerJudgeMetrics(
+  { judge, seen }: Pick<Guard, 'judge' | 'seen'>,
+  registry: Registry,
+): void {
   new Counter({
     name: 'floodgate_dns_queries_total',
     help: 'Queries over UDP by the rule in force (empty for none), what came of them and why they had to pay.',
     labelNames: ['rule', 'outcome', 'reason'],
-    registers,
+    registers: [registry],
     collect() {
       this.reset();
-      guard.seen.note();
-      for (const [rule, counts] of guard.seen.totals)
+      seen.note(Date.now());
+      for (const [rule, counts] of seen.totals)
         for (const [number, queries] of counts.entries()) {
           const verdict = number as Verdict; // an index of the table of verdicts
           if (queries > 0)
@@ -22,6 +25,25 @@ export function registerDnsMetrics(guard: Guard, registry: Registry): void {
         }
     },
   });
+  const gauge = gauges(registry);
+  gauge('floodgate_dns_profile_names', 'Known names.', () => judge.profile.size);
+  gauge('floodgate_dns_profile_bytes', 'Memory of the profile.', () => judge.profile.bytes);
+  gauge('floodgate_dns_bucket_tokens', 'Tokens in the bucket.', () => judge.tokens(Date.now()));
+  gauge(
+    'floodgate_dns_bucket_rate',
+    'Tokens a second that come into the bucket.',
+    () => judge.bucketSize().ratePerSecond,
+  );
+  gauge('floodgate_dns_bucket_burst', 'Tokens that the bucket holds.', () => judge.bucketSize().burst);
+  gauge('floodgate_dns_attack', '1 while a zone is under attack.', () => (judge.attack ? 1 : 0));
+  gauge('floodgate_dns_attacked_zones', 'Zones under attack.', () => attackedZones(judge));
+  gauge('floodgate_dns_ready', '1 when the guard knows enough to drop.', () => (judge.ready ? 1 : 0));
+}
+
+/** Registers the metrics of an embedded guard. */
+export function registerDnsMetrics(guard: Guard, registry: Registry): void {
+  registerJudgeMetrics(guard, registry);
+  const registers = [registry];
   new Counter({
     name: 'floodgate_dns_packets_total',
     help: 'Packets over UDP by what came of reading them: ok, or the fault.',
@@ -47,29 +69,7 @@ export function registerDnsMetrics(guard: Guard, registry: Registry): void {
       }
     },
   });
-  const gauge = (name: string, help: string, read: () => number): void => {
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read());
-      },
-    });
-  };
-  const { judge } = guard;
-  gauge('floodgate_dns_profile_names', 'Known names.', () => judge.profile.size);
-  gauge('floodgate_dns_profile_bytes', 'Memory of the profile.', () => judge.profile.bytes);
-  gauge('floodgate_dns_bucket_tokens', 'Tokens in the bucket.', () => judge.tokens(Date.now()));
-  gauge(
-    'floodgate_dns_bucket_rate',
-    'Tokens a second that come into the bucket.',
-    () => judge.bucketSize().ratePerSecond,
-  );
-  gauge('floodgate_dns_bucket_burst', 'Tokens that the bucket holds.', () => judge.bucketSize().burst);
-  gauge('floodgate_dns_attack', '1 while a zone is under attack.', () => (judge.attack ? 1 : 0));
-  gauge('floodgate_dns_attacked_zones', 'Zones under attack.', () => attackedZones(guard));
-  gauge('floodgate_dns_ready', '1 when the guard knows enough to drop.', () => (judge.ready ? 1 : 0));
+  const gauge = gauges(registry);
   gauge('floodgate_dns_in_flight', 'Questions that wait for an answer.', () =>
     guard.servers.reduce((sum, { inFlight }) => sum + inFlight.waiting, 0),
   );
@@ -83,7 +83,22 @@ export function registerDnsMetrics(guard: Guard, registry: Registry): void {
   );
 }
 
-function attackedZones({ judge }: Guard): number {
+type Gauged = (name: string, help: string, read: () => number) => void;
+
+const gauges =
+  (registry: Registry): Gauged =>
+  (name, help, read) => {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  };
+
+function attackedZones(judge: Judge): number {
   const nowMs = Date.now();
   return judge.zones.all().filter((zone) => zone.attacked(nowMs)).length;
 }

@@ -2,7 +2,8 @@
 import { randomInt } from 'node:crypto';
 import type { Judge } from '../judge.ts';
 import type { HashKey } from '../nameHash.ts';
-import type { ProfileStore } from '../ports.ts';
+import type { ProfileStore, SeenStore } from '../ports.ts';
+import type { MinuteRecord } from '../seen.ts';
 import type { GuardLog } from './guard.ts';
 
 const WORD = 2 ** 32;
@@ -37,4 +38,17 @@ export function remember(judge: Judge, store: ProfileStore | undefined, log: Gua
     clearInterval(timer);
     return save();
   };
+}
+
+/** Stores what was seen in a minute. A store that fails costs that minute of analytics, and nothing else. */
+export async function keepMinutes(
+  records: readonly MinuteRecord[],
+  store: SeenStore | undefined,
+  log: GuardLog,
+): Promise<void> {
+  try {
+    await store?.append(records);
+  } catch (error) {
+    log.warn({ error: String(error) }, 'a minute of analytics could not be stored');
+  }
 }

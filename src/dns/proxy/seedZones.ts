@@ -31,6 +31,7 @@ export async function seedZones(
   sources: readonly ZoneSource[],
   judge: Judge,
   log: GuardLog,
+  onName: (owner: Uint8Array) => void = () => {},
 ): Promise<ZoneSeeding> {
   const versions = new Map<ZoneSource, string>();
   const failures = new Map<ZoneSource, string>();
@@ -39,7 +40,7 @@ export async function seedZones(
       try {
         const version = await versionOf(source);
         if (version === versions.get(source)) continue;
-        const seeded = await seedZone(source, judge);
+        const seeded = await seedZone(source, judge, onName);
         versions.set(source, version);
         failures.delete(source);
         log.info(seeded, 'the names of the zone are known');
@@ -76,12 +77,16 @@ async function versionOf(source: ZoneSource): Promise<string> {
   return `${mtimeMs} ${size} ${ino}`;
 }
 
-async function seedZone(source: ZoneSource, judge: Judge): Promise<SeedResult> {
+async function seedZone(
+  source: ZoneSource,
+  judge: Judge,
+  onName: (owner: Uint8Array) => void,
+): Promise<SeedResult> {
   const records =
     'transferFrom' in source
       ? transferZone(source.name, source.transferFrom)
       : readMasterFile(await readFile(source.file, 'utf8'), source.name);
-  const seed = new ZoneSeed(judge, source.name, Date.now());
+  const seed = new ZoneSeed(judge, source.name, Date.now(), onName);
   let slice = 0;
   for await (const { owner, type } of records) {
     seed.add(owner, type);

@@ -49,6 +49,16 @@ export const parameters = {
     description: 'Up to when; now where left out.',
     schema: Type.String({ format: 'date-time' }),
   },
+  name: {
+    in: 'query',
+    description: 'A domain name: the answer explains what the guard would do with it.',
+    schema: Type.String({ maxLength: 1024 }),
+  },
+  type: {
+    in: 'query',
+    description: 'The query type to explain `name` with.',
+    schema: Type.String({ maxLength: 16, default: 'A' }),
+  },
   'Idempotency-Key': {
     in: 'header',
     description: 'The same key and body within 24 hours answers the first result again.',

@@ -118,7 +118,7 @@ function analyticsRoute(single: string, suffix: string, { analytics }: RuleHandl
       operationId: `readRuleAnalytics${suffix}`,
       summary: 'What the DNS guard did under a rule, minute by minute, and how it stands',
       permission: 'dns_protection:read',
-      parameters: ['since', 'until'],
+      parameters: ['since', 'until', 'name', 'type'],
       answer: 'AnalyticsAnswer',
       errors: ['notFound', 'invalid'],
       handle: analytics,

@@ -76,6 +76,15 @@ export class RulesClient {
     await this.#transport.send('DELETE', this.#collection);
   }
 
+  /** What a guard beside the server saw under a rule, as the server tells it. */
+  async analytics(ruleId: string, query: Readonly<Record<string, string>> = {}): Promise<unknown> {
+    const answer = await this.#transport.send(
+      'GET',
+      `${this.#path(ruleId)}/analytics?${new URLSearchParams(query)}`,
+    );
+    return member(answer, 'result');
+  }
+
   #path(ruleId: string): string {
     return `${this.#collection}/${encodeURIComponent(ruleId)}`;
   }

@@ -1,0 +1,50 @@
+/** The guard under test, in a process of its own. Its parent says what by the first argument and hears the port by IPC. */
+import { setPriority } from 'node:os';
+import { startGuard } from '../../src/dns/proxy/index.ts';
+import type { ProfileSensitivity } from '../../src/rules/index.ts';
+
+export interface GuardTask {
+  readonly server: { readonly host: string; readonly port: number };
+  readonly zone: string;
+  readonly zoneFile: string;
+  readonly guarded: boolean;
+  readonly sensitivity: ProfileSensitivity;
+}
+
+const { server, zone, zoneFile, guarded, sensitivity } = JSON.parse(process.argv[2] ?? '') as GuardTask;
+/** As docs/dns-protection.md advises for a guard that shares its cores: with the guard on and off alike. */
+const PRIORITY = -15;
+try {
+  setPriority(PRIORITY);
+} catch {
+  // Only root may; the figures say what came of it.
+}
+const stamp = '2026-11-20T10:00:00.000000+00:00';
+const guard = await startGuard({
+  place: {},
+  listen: [{ host: '127.0.0.1', port: 0 }],
+  servers: [server],
+  zones: [{ name: zone, file: zoneFile }],
+  guarded,
+  rules: {
+    list: () => [
+      {
+        id: '31c70c65-9f81-4669-94ed-1e1e041e7b06',
+        scope: 'global',
+        name: 'global',
+        mode: 'enabled',
+        profile_sensitivity: sensitivity,
+        rate_sensitivity: 'medium',
+        burst_sensitivity: 'medium',
+        created_on: stamp,
+        modified_on: stamp,
+      },
+    ],
+    onChange: () => () => {},
+  },
+});
+process.send?.({ port: guard.addresses[0]?.port });
+process.on('message', () =>
+  process.send?.({ verdicts: [...guard.judge.verdicts], packets: guard.packets() }),
+);
+process.on('disconnect', () => void guard.stop());

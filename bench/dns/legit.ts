@@ -1,0 +1,53 @@
+/** Legitimate clients in a process of their own: so many queries a second for known names, none sent twice, one second to answer. */
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { nameToWire } from '../../src/dns/wire/name.ts';
+import { queryPacket } from '../../src/dns/wire/questionOf.ts';
+
+const [port = 0, perSecond = 500, seconds = 10, names = 50_000] = process.argv.slice(2).map(Number);
+const TICK_MS = 10;
+const LAST_WAIT_MS = 1000;
+const CLIENTS = 32;
+
+const clients = await Promise.all(
+  Array.from({ length: CLIENTS }, async (_, i) => {
+    const socket = createSocket({ type: 'udp4', recvBufferSize: 1024 * 1024 }).bind(0, `127.0.2.${i + 1}`);
+    await once(socket, 'listening');
+    return socket;
+  }),
+);
+let sent = 0;
+let answered = 0;
+const delaysMs: number[] = [];
+const sentAt = new Map<string, number>();
+for (const [index, socket] of clients.entries())
+  socket.on('message', (answer) => {
+    const key = `${index}:${answer.readUInt16BE(0)}`;
+    const atMs = sentAt.get(key);
+    if (atMs === undefined) return;
+    sentAt.delete(key);
+    const delayMs = performance.now() - atMs;
+    if (delayMs > LAST_WAIT_MS || ((answer[3] ?? 0) & 15) !== 0) return;
+    answered++;
+    delaysMs.push(delayMs);
+  });
+const started = performance.now();
+const timer = setInterval(() => {
+  const due = Math.min(perSecond * seconds, ((performance.now() - started) * perSecond) / 1000);
+  for (; sent < due; sent++) {
+    const index = sent % CLIENTS;
+    const id = Math.floor(sent / CLIENTS) & 0xffff;
+    sentAt.set(`${index}:${id}`, performance.now());
+    const name = nameToWire(`h${Math.floor(Math.random() * names)}.example.test`);
+    clients[index]?.send(queryPacket(name, 1, id), port, '127.0.0.1');
+  }
+  if (sent < perSecond * seconds) return;
+  clearInterval(timer);
+  setTimeout(() => {
+    delaysMs.sort((one, other) => one - other);
+    const p99Ms = delaysMs[Math.floor(delaysMs.length * 0.99)] ?? 0;
+    process.send?.({ sent, answered, p99Ms });
+    process.disconnect?.();
+    for (const socket of clients) socket.close();
+  }, LAST_WAIT_MS);
+}, TICK_MS);

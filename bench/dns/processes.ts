@@ -1,0 +1,131 @@
+import { type ChildProcess, execFile, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { GuardTask } from './guardProcess.ts';
+
+const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+const DNSPERF = '/usr/bin/dnsperf';
+
+/** What the benchmark needs that is not installed; empty when all is there. */
+export const missing = (): string[] =>
+  ['/usr/sbin/nsd', DNSPERF].filter((file) => !existsSync(file)).map((file) => file.replace(/.*\//, ''));
+
+export interface GuardChild {
+  readonly port: number;
+  /** Counts of verdicts by their number. */
+  verdicts(): Promise<number[]>;
+  stop(): Promise<void>;
+}
+
+export async function forkGuard(task: GuardTask): Promise<GuardChild> {
+  const child = fork(here('guardProcess.js'), [JSON.stringify(task)]);
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+  return {
+    port,
+    async verdicts() {
+      child.send('verdicts');
+      const [{ verdicts }] = (await once(child, 'message')) as [{ verdicts: number[] }];
+      return verdicts;
+    },
+    async stop() {
+      const exited = once(child, 'exit');
+      child.disconnect();
+      await exited;
+    },
+  };
+}
+
+export interface LegitResult {
+  readonly sent: number;
+  readonly answered: number;
+  readonly p99Ms: number;
+}
+
+export async function legitimate(
+  port: number,
+  perSecond: number,
+  seconds: number,
+  names: number,
+): Promise<LegitResult> {
+  const child = fork(here('legit.js'), [port, perSecond, seconds, names].map(String));
+  const [result] = (await once(child, 'message')) as [LegitResult];
+  await once(child, 'exit');
+  return result;
+}
+
+/** Queries a second that were answered, by closed-loop clients. */
+export async function throughput(port: number, queries: string, seconds: number): Promise<number> {
+  const flags = [
+    '-s',
+    '127.0.0.1',
+    '-p',
+    String(port),
+    '-d',
+    queries,
+    '-l',
+    String(seconds),
+    '-c',
+    '8',
+    '-q',
+    '200',
+  ];
+  const { stdout } = await promisify(execFile)(DNSPERF, flags);
+  return Number(/Queries per second:\s+([\d.]+)/.exec(stdout)?.[1]);
+}
+
+export interface Flood {
+  /** Ends it and tells how many queries it sent a second. */
+  stop(): Promise<number>;
+}
+
+/** So many sources with one query a second each. */
+export async function floodOfSources(port: number, sources: number): Promise<Flood> {
+  const child = fork(here('manySources.js'), [port, sources].map(String));
+  await once(child, 'message');
+  return {
+    async stop() {
+      const exited = once(child, 'exit');
+      child.disconnect();
+      await exited;
+      return sources;
+    },
+  };
+}
+
+/** Sends without waiting for anybody: a query that is not answered within a tenth of a second is forgotten. */
+export function flood(port: number, queries: string, perSecond?: number): Flood {
+  const rate = perSecond === undefined ? [] : ['-Q', String(perSecond)];
+  const flags = [
+    '-s',
+    '127.0.0.1',
+    '-p',
+    String(port),
+    '-d',
+    queries,
+    '-l',
+    '600',
+    '-c',
+    '16',
+    '-t',
+    '0.1',
+    '-q',
+    '20000',
+  ];
+  const child: ChildProcess = spawn(DNSPERF, [...flags, ...rate], { stdio: ['ignore', 'pipe', 'ignore'] });
+  let output = '';
+  child.stdout?.on('data', (chunk) => {
+    output += chunk;
+  });
+  const started = performance.now();
+  return {
+    async stop() {
+      const exited = once(child, 'exit');
+      const seconds = (performance.now() - started) / 1000;
+      child.kill('SIGINT');
+      await exited;
+      return Number(/Queries sent:\s+(\d+)/.exec(output)?.[1]) / seconds;
+    },
+  };
+}

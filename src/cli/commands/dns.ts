@@ -1,0 +1,12 @@
+import type { Command } from 'commander';
+import { registerDnsExplain } from './dnsExplain.ts';
+import { registerDnsReplay } from './dnsReplay.ts';
+import { registerDnsWatch } from './dnsWatch.ts';
+
+/** `floodgate dns watch|explain|replay`: what the guard does, would do, and would have done. */
+export function registerDns(program: Command): void {
+  const dns = program.command('dns').description('look into the DNS guard');
+  registerDnsWatch(dns);
+  registerDnsExplain(dns);
+  registerDnsReplay(dns);
+}

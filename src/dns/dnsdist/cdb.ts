@@ -1,0 +1,71 @@
+/** Writes a constant database (D. J. Bernstein's cdb, the format that dnsdist looks names up in). */
+
+const HEADER_BYTES = 2048;
+const TABLES = 256;
+const SLOT_BYTES = 8;
+const RECORD_HEADER_BYTES = 8;
+/** Offsets are 32 bits. */
+const MAX_BYTES = 2 ** 32;
+/** What stands under each name: dnsdist only asks whether the name is there. */
+const VALUE = Uint8Array.of(0x31);
+
+/** A database of these keys. Throws where it would be larger than the format can be. */
+export function cdbOf(keys: Iterable<Uint8Array>): Buffer {
+  const records: Buffer[] = [];
+  const tables: { hash: number; at: number }[][] = Array.from({ length: TABLES }, () => []);
+  let at = HEADER_BYTES;
+  for (const key of keys) {
+    const record = Buffer.alloc(RECORD_HEADER_BYTES + key.length + VALUE.length);
+    record.writeUInt32LE(key.length, 0);
+    record.writeUInt32LE(VALUE.length, 4);
+    record.set(key, RECORD_HEADER_BYTES);
+    record.set(VALUE, RECORD_HEADER_BYTES + key.length);
+    records.push(record);
+    const hash = cdbHash(key);
+    tables[hash % TABLES]?.push({ hash, at });
+    at += record.length;
+  }
+  const header = Buffer.alloc(HEADER_BYTES);
+  const slots: Buffer[] = [];
+  for (const [index, entries] of tables.entries()) {
+    const table = tableOf(entries);
+    header.writeUInt32LE(at, index * SLOT_BYTES);
+    header.writeUInt32LE(table.length / SLOT_BYTES, index * SLOT_BYTES + 4);
+    slots.push(table);
+    at += table.length;
+    if (at >= MAX_BYTES) throw new Error('the profile is too large for a cdb file, which ends at 4 GiB');
+  }
+  return Buffer.concat([header, ...records, ...slots]);
+}
+
+/** The keys of a database that {@link cdbOf} wrote, in their order; ends early where the file was cut short. */
+export function* cdbKeys(file: Buffer): Generator<Uint8Array> {
+  if (file.length < HEADER_BYTES) return;
+  const end = Math.min(file.readUInt32LE(0), file.length);
+  for (let at = HEADER_BYTES; at + RECORD_HEADER_BYTES <= end; ) {
+    const keyEnd = at + RECORD_HEADER_BYTES + file.readUInt32LE(at);
+    const next = keyEnd + file.readUInt32LE(at + 4);
+    if (next > end) return;
+    yield file.subarray(at + RECORD_HEADER_BYTES, keyEnd);
+    at = next;
+  }
+}
+
+/** Twice as many slots as entries, filled from where the hash says. */
+function tableOf(entries: readonly { hash: number; at: number }[]): Buffer {
+  const count = entries.length * 2;
+  const table = Buffer.alloc(count * SLOT_BYTES);
+  for (const { hash, at } of entries) {
+    let slot = (hash >>> 8) % count;
+    while (table.readUInt32LE(slot * SLOT_BYTES + 4) !== 0) slot = (slot + 1) % count;
+    table.writeUInt32LE(hash, slot * SLOT_BYTES);
+    table.writeUInt32LE(at, slot * SLOT_BYTES + 4);
+  }
+  return table;
+}
+
+function cdbHash(key: Uint8Array): number {
+  let hash = 5381;
+  for (const byte of key) hash = (((hash << 5) + hash) ^ byte) >>> 0;
+  return hash;
+}

@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Rule } from '../../rules/index.ts';
+import { compileRules, type DnsdistState, luaText } from './compileRules.ts';
+
+const RULE: Rule = {
+  id: '31c70c65-9f81-4669-94ed-1e1e041e7b06',
+  scope: 'global',
+  name: '"}) os.execute("reboot") --',
+  mode: 'enabled',
+  profile_sensitivity: 'medium',
+  rate_sensitivity: 'medium',
+  burst_sensitivity: 'medium',
+  created_on: '',
+  modified_on: '',
+};
+const STATE: DnsdistState = {
+  rule: RULE,
+  knownNames: '/var/lib/floodgate/known.cdb',
+  ready: true,
+  refuseWith: 'drop',
+  bucket: { ratePerSecond: 100, burst: 500 },
+  attackedZones: [],
+  zonesByRate: [],
+};
+const rules = (state: Partial<DnsdistState>) => compileRules({ ...STATE, ...state });
+
+describe('the rules of dnsdist', () => {
+  it('refuse what is not known and beyond the bucket, and nothing over TCP', () => {
+    expect(rules({})).toContain(
+      'newRuleAction(AndRule({TCPRule(false),NotRule(KeyValueStoreLookupRule(floodgateKnown,KeyValueLookupKeyQName(true))),' +
+        'NotRule(MaxQPSRule(100,500))}),DropAction(),{name="floodgate-unknownName"})',
+    );
+  });
+
+  it('only count where the rule is monitoring or too little was learned, and answer TC=1 where configured', () => {
+    expect(rules({ rule: { ...RULE, mode: 'monitoring' } })).toContain('NoneAction()');
+    expect(rules({ ready: false })).toContain('NoneAction()');
+    expect(rules({ refuseWith: 'truncate' })).toContain('TCAction()');
+  });
+
+  it('are none without a rule, with a disabled one, and before any name is known', () => {
+    for (const state of [
+      { rule: undefined },
+      { rule: { ...RULE, mode: 'disabled' } as Rule },
+      { knownNames: undefined },
+    ])
+      expect(rules(state)).not.toMatch(/MaxQPS|DropAction|NoneAction/);
+  });
+
+  it('hold at sensitivity low only in zones under attack', () => {
+    const low = { ...RULE, profile_sensitivity: 'low' } as const;
+    expect(rules({ rule: low })).not.toContain('DropAction');
+    expect(rules({ rule: low, attackedZones: ['a.test'] })).toContain(`makeRule({${luaText('a.test')}})`);
+  });
+
+  it('judge zones whose names cannot be learned by their own rate', () => {
+    const compiled = rules({ zonesByRate: [{ name: 'w.test', ratePerSecond: 7, burst: 9 }] });
+    expect(compiled).toContain(`makeRule({${luaText('w.test')}}),`);
+    expect(compiled).toContain('MaxQPSRule(7,9)');
+    expect(compiled).toContain(`NotRule(makeRule({${luaText('w.test')}}))`);
+  });
+
+  it('have no byte of a name, a path or a label as it came: no name becomes Lua', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', minLength: 1 }), (text) => {
+        expect(luaText(text)).toMatch(/^"(\\\d{3})+"$/);
+      }),
+    );
+    expect(rules({})).not.toContain('reboot');
+  });
+});

@@ -1,0 +1,41 @@
+import type { ServerAddress } from '../proxy/index.ts';
+
+export interface DnsdistConfiguration {
+  readonly listen: ServerAddress;
+  readonly servers: readonly ServerAddress[];
+  readonly console: ServerAddress;
+  /** 32 bytes in base64. */
+  readonly key: string;
+  readonly dnstap: ServerAddress;
+}
+
+/** Large enough that a burst waits instead of being lost: measured, the default loses legitimate queries under a flood. */
+const SOCKET_BUFFER_BYTES = 4 * 1024 * 1024;
+/** The workaround for CVE-2025-30193 (TCP connections without end). */
+const MAX_TCP_QUERIES = 50;
+
+/** A dnsdist.conf (Debian's 1.7.3 and later) that Floodgate can drive: everything else comes over the console. */
+export function dnsdistConfiguration({
+  listen,
+  servers,
+  console,
+  key,
+  dnstap,
+}: DnsdistConfiguration): string {
+  return [
+    `setLocal("${textOf(listen)}")`,
+    `setUDPSocketBufferSizes(${SOCKET_BUFFER_BYTES},${SOCKET_BUFFER_BYTES})`,
+    `setMaxTCPQueriesPerConnection(${MAX_TCP_QUERIES})`,
+    'setACL({"0.0.0.0/0","::/0"})',
+    ...servers.map((server) => `newServer({address="${textOf(server)}"})`),
+    `setKey("${key}")`,
+    `controlSocket("${textOf(console)}")`,
+    `floodgateTap=newFrameStreamTcpLogger("${textOf(dnstap)}")`,
+    'addAction(AllRule(),DnstapLogAction("floodgate",floodgateTap),{name="floodgate-tap"})',
+    'addResponseAction(AllRule(),DnstapLogResponseAction("floodgate",floodgateTap))',
+    '',
+  ].join('\n');
+}
+
+const textOf = ({ host, port }: ServerAddress): string =>
+  host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;

@@ -1,0 +1,177 @@
+/** Drives dnsdist: rules to its console, names to its file, and what it sees by dnstap to the judge. */
+import { join } from 'node:path';
+import type { Place } from '../../rules/index.ts';
+import { Judge, type JudgeOptions } from '../judge.ts';
+import { networkHash } from '../nameHash.ts';
+import type { ProfileStore, RuleSource, SeenStore } from '../ports.ts';
+import {
+  followRules,
+  type GuardLog,
+  keepMinutes,
+  remember,
+  type ServerAddress,
+  seedZones,
+  storedKey,
+  type ZoneSource,
+} from '../proxy/index.ts';
+import { Seen } from '../seen.ts';
+import { negativeZone, rcodeOf } from '../wire/answer.ts';
+import { HEADER_BYTES, Question, ReadResult, readQuery, readQuestionSection } from '../wire/question.ts';
+import { compileRules, type DnsdistState, RULE_NAMES } from './compileRules.ts';
+import { DnsdistConsole } from './console.ts';
+import { DnstapServer, type Tapped } from './dnstap.ts';
+import { KnownNames } from './knownNames.ts';
+
+export interface DnsdistOptions {
+  readonly place: Place;
+  readonly rules: RuleSource;
+  /** The consoles of the nodes, and the key that they share (base64, as dnsdist's setKey takes it). */
+  readonly consoles: readonly ServerAddress[];
+  readonly key: string;
+  /** Where dnsdist sends dnstap: it has to be in its configuration. */
+  readonly dnstap: ServerAddress;
+  /** The folder in which the names are published; dnsdist must be able to read it. */
+  readonly folder: string;
+  readonly zones?: readonly ZoneSource[];
+  readonly judge?: Partial<JudgeOptions>;
+  readonly profileStore?: ProfileStore;
+  readonly seenStore?: SeenStore;
+  readonly log?: GuardLog;
+}
+
+export interface DnsdistGuard {
+  readonly judge: Judge;
+  readonly seen: Seen;
+  /** Names that dnsdist is told of. */
+  knownNames(): number;
+  /** What dnsdist's rules matched since they were last changed, over all nodes, by reason. */
+  matches(): Promise<Record<keyof typeof RULE_NAMES, number>>;
+  stop(): Promise<void>;
+}
+
+const TICK_MS = 1000;
+/** Names that were forgotten leave the file once an hour: looking at each costs a while. */
+const FORGET_EVERY_TICKS = 3600;
+const QUIET: GuardLog = { info() {}, warn() {} };
+
+/** Rejects where dnstap cannot listen or the rules cannot be read. A node that is away gets everything when it is back. */
+export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuard> {
+  const log = options.log ?? QUIET;
+  const judge = new Judge(storedKey(options.profileStore), options.judge, Date.now());
+  const saveAtEnd = remember(judge, options.profileStore, log);
+  const seen = new Seen(judge, Date.now());
+  const known = new KnownNames(judge, join(options.folder, 'known.cdb'));
+  await known.load();
+  const nodes = options.consoles.map((address) => new DnsdistConsole(address, options.key));
+  const tap = new DnstapServer((tapped) => learnFrom(tapped, judge, known));
+  await tap.listen(options.dnstap.host, options.dnstap.port);
+  const seeding = await seedZones(options.zones ?? [], judge, log, (owner) => known.add(owner));
+  const inForce = new Map<DnsdistConsole, string>();
+
+  const apply = async (): Promise<void> => {
+    await known.publish();
+    const command = compileRules(stateOf(judge, known, Date.now()));
+    await Promise.all(
+      nodes.map(async (node) => {
+        if (inForce.get(node) === command) return;
+        await node.run(command);
+        inForce.set(node, command);
+      }),
+    );
+  };
+  let failing = '';
+  let applying: Promise<void> = Promise.resolve();
+  const applySoon = (): void => {
+    applying = applying.then(apply).then(
+      () => {
+        failing = '';
+      },
+      (error: unknown) => {
+        inForce.clear();
+        const reason = error instanceof Error ? error.message : String(error);
+        if (reason !== failing) log.warn({ reason }, 'dnsdist goes on with the last rules it got');
+        failing = reason;
+      },
+    );
+  };
+  const stopRules = await followRules(options.rules, options.place, judge, seen, log, applySoon);
+  applySoon();
+  let ticks = 0;
+  const timer = setInterval(() => {
+    judge.tick(Date.now());
+    void keepMinutes(seen.tick(Date.now()), options.seenStore, log);
+    if (++ticks % FORGET_EVERY_TICKS === 0) known.forget();
+    applySoon();
+  }, TICK_MS);
+  return {
+    judge,
+    seen,
+    knownNames: () => known.size,
+    matches: () => readMatches(nodes),
+    async stop() {
+      clearInterval(timer);
+      stopRules();
+      seeding.stop();
+      await applying;
+      for (const node of nodes) node.close();
+      await tap.close();
+      await keepMinutes(seen.flush(Date.now()), options.seenStore, log);
+      await saveAtEnd();
+    },
+  };
+}
+
+function stateOf(judge: Judge, known: KnownNames, nowMs: number): DnsdistState {
+  const zones = judge.zones.all();
+  return {
+    rule: judge.rule,
+    knownNames: known.published,
+    ready: judge.ready,
+    refuseWith: judge.options.refuseWith,
+    bucket: judge.bucketSize(),
+    attackedZones: zones.filter((zone) => !zone.byRate && zone.attacked(nowMs)).map(({ name }) => name),
+    zonesByRate: zones
+      .filter((zone) => zone.byRate && zone.name !== '')
+      .map(({ name, bucket: { ratePerSecond, burst } }) => ({ name, ratePerSecond, burst })),
+  };
+}
+
+const question = new Question();
+
+function learnFrom({ isAnswer, overUdp, client, message }: Tapped, judge: Judge, known: KnownNames): void {
+  const nowMs = Date.now();
+  if (!isAnswer) {
+    if (overUdp && readQuery(message, message.length, judge.key, question) === ReadResult.ok)
+      judge.decide(question, nowMs);
+    return;
+  }
+  if (readQuestionSection(message, message.length, judge.key, question) !== ReadResult.ok) return;
+  if (judge.zones.find(question) === judge.zones.outside) {
+    const zone = negativeZone(message, question.end);
+    if (zone !== undefined) judge.zones.addWire(zone);
+  }
+  judge.learn(question, rcodeOf(message), networkHash(addressText(client)), nowMs);
+  if (judge.profile.find(question.hashHigh, question.hashLow) >= 0)
+    known.add(message.subarray(HEADER_BYTES, question.end - 4));
+}
+
+const addressText = (bytes: Uint8Array): string =>
+  bytes.length === 4
+    ? bytes.join('.')
+    : Buffer.from(bytes)
+        .toString('hex')
+        .replace(/(.{4})(?=.)/g, '$1:');
+
+/** `showRules` prints a line a rule: its number, name, matches, and what it says. */
+async function readMatches(
+  nodes: readonly DnsdistConsole[],
+): Promise<Record<keyof typeof RULE_NAMES, number>> {
+  const matches = { unknownName: 0, zoneRate: 0 };
+  for (const node of nodes) {
+    const table = await node.run('showRules()');
+    for (const [reason, name] of Object.entries(RULE_NAMES) as [keyof typeof RULE_NAMES, string][])
+      for (const line of table.split('\n'))
+        if (line.includes(name)) matches[reason] += Number(/^\d+\s+\S+\s+(\d+)/.exec(line)?.[1] ?? 0);
+  }
+  return matches;
+}

@@ -1,0 +1,133 @@
+/** What a rule would have done with recorded traffic, by the clock of the recording. */
+import type { Judge } from '../judge.ts';
+import { networkHash } from '../nameHash.ts';
+import { outcomeOf, reasonOf } from '../verdict.ts';
+import { isResponse, negativeZone, rcodeOf } from '../wire/answer.ts';
+import { nameToText } from '../wire/name.ts';
+import { HEADER_BYTES, Question, ReadResult, readQuery, readQuestionSection } from '../wire/question.ts';
+import type { Datagram } from './pcap.ts';
+
+export interface ReplayResult {
+  readonly queries: number;
+  readonly unreadable: number;
+  readonly answers: number;
+  readonly seconds: number;
+  readonly attackSeconds: number;
+  /** Queries by outcome, and those that had to pay by `outcome reason`. `wouldDrop`: not dropped yet, for want of learning. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly reasons: Readonly<Record<string, number>>;
+  /** Names that exist, as an answer in the recording proves, and how many queries for them would have been refused. */
+  readonly existingRefused: ReadonlyMap<string, number>;
+}
+
+const TICK_MS = 1000;
+/** After a silence the clock of the judge jumps: ticking through a night of nothing changes nothing. */
+const MAX_TICKS_AT_ONCE = 120;
+const NOERROR = 0;
+/** Names refused and names proven are kept to be compared, so many at most: a flood has millions. */
+const MAX_NAMES_KEPT = 200_000;
+
+/** `judgeAt` makes the judge for a recording that begins at that time. `port` is that of the DNS servers. */
+export async function replay(
+  datagrams: AsyncIterable<Datagram>,
+  judgeAt: (startMs: number) => Promise<Judge>,
+  port: number,
+): Promise<ReplayResult> {
+  let run: Replay | undefined;
+  for await (const datagram of datagrams) {
+    run ??= new Replay(await judgeAt(datagram.timeMs), datagram.timeMs);
+    run.advance(datagram.timeMs);
+    if (datagram.destinationPort === port && !isResponse(datagram.payload)) run.query(datagram);
+    else if (datagram.sourcePort === port && isResponse(datagram.payload)) run.answer(datagram);
+  }
+  return run?.result() ?? NOTHING;
+}
+
+const NOTHING: ReplayResult = {
+  queries: 0,
+  unreadable: 0,
+  answers: 0,
+  seconds: 0,
+  attackSeconds: 0,
+  outcomes: {},
+  reasons: {},
+  existingRefused: new Map(),
+};
+
+class Replay {
+  readonly #judge: Judge;
+  readonly #question = new Question();
+  readonly #outcomes: Record<string, number> = {};
+  readonly #reasons: Record<string, number> = {};
+  readonly #refused = new Map<string, number>();
+  readonly #existing = new Set<string>();
+  readonly #startMs: number;
+  #queries = 0;
+  #unreadable = 0;
+  #answers = 0;
+  #attackSeconds = 0;
+  #tickMs: number;
+  #lastMs: number;
+
+  constructor(judge: Judge, startMs: number) {
+    this.#judge = judge;
+    this.#startMs = startMs;
+    this.#lastMs = startMs;
+    this.#tickMs = startMs + TICK_MS;
+  }
+
+  /** Brings the judge's clock to the time of a packet. */
+  advance(timeMs: number): void {
+    this.#lastMs = timeMs;
+    this.#tickMs = Math.max(this.#tickMs, timeMs - MAX_TICKS_AT_ONCE * TICK_MS);
+    for (; this.#tickMs <= timeMs; this.#tickMs += TICK_MS) {
+      this.#judge.tick(this.#tickMs);
+      if (this.#judge.attack) this.#attackSeconds++;
+    }
+  }
+
+  query({ payload, timeMs }: Datagram): void {
+    this.#queries++;
+    if (readQuery(payload, payload.length, this.#judge.key, this.#question) !== ReadResult.ok) {
+      this.#unreadable++;
+      return;
+    }
+    const verdict = this.#judge.decide(this.#question, timeMs);
+    const outcome = outcomeOf(verdict);
+    this.#outcomes[outcome] = (this.#outcomes[outcome] ?? 0) + 1;
+    if (outcome === 'passed') return;
+    const reason = `${outcome} ${reasonOf(verdict)}`;
+    this.#reasons[reason] = (this.#reasons[reason] ?? 0) + 1;
+    if (outcome !== 'dropped' && outcome !== 'truncated') return;
+    const name = nameToText(payload, HEADER_BYTES);
+    const queries = this.#refused.get(name);
+    if (queries !== undefined || this.#refused.size < MAX_NAMES_KEPT)
+      this.#refused.set(name, (queries ?? 0) + 1);
+  }
+
+  answer({ payload, timeMs, destination }: Datagram): void {
+    const { key, zones } = this.#judge;
+    if (readQuestionSection(payload, payload.length, key, this.#question) !== ReadResult.ok) return;
+    this.#answers++;
+    if (zones.find(this.#question) === zones.outside) {
+      const zone = negativeZone(payload, this.#question.end);
+      if (zone !== undefined) zones.addWire(zone);
+    }
+    this.#judge.learn(this.#question, rcodeOf(payload), networkHash(destination), timeMs);
+    if (rcodeOf(payload) === NOERROR && this.#existing.size < MAX_NAMES_KEPT)
+      this.#existing.add(nameToText(payload, HEADER_BYTES));
+  }
+
+  result(): ReplayResult {
+    return {
+      queries: this.#queries,
+      unreadable: this.#unreadable,
+      answers: this.#answers,
+      seconds: (this.#lastMs - this.#startMs) / 1000,
+      attackSeconds: this.#attackSeconds,
+      outcomes: this.#outcomes,
+      reasons: this.#reasons,
+      existingRefused: new Map([...this.#refused].filter(([name]) => this.#existing.has(name))),
+    };
+  }
+}

@@ -1,0 +1,97 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AuthorityServer, serveZones, ZoneData } from '../../src/dns/authority/index.ts';
+import { ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
+import { ACCOUNT, type Program, startProgram, TOKEN } from './support/program.ts';
+
+const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+const run = promisify(execFile);
+const RULE = {
+  scope: 'global',
+  name: 'global',
+  mode: 'enabled',
+  profile_sensitivity: 'high',
+  rate_sensitivity: 'medium',
+  burst_sensitivity: 'medium',
+};
+
+let folder: string;
+let server: AuthorityServer;
+let program: Program;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
+  await writeFile(join(folder, 'zone'), ZONE_TEXT);
+  server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], '127.0.0.1', 0);
+  program = await startProgram(folder, server, '--dns-zones', `${ZONE_NAME}=${join(folder, 'zone')}`);
+});
+afterAll(async () => {
+  await program.stop();
+  await server.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const floodgate = async (...words: string[]): Promise<string> => {
+  const env = {
+    ...process.env,
+    FLOODGATE_URL: program.url,
+    FLOODGATE_ACCOUNT: ACCOUNT,
+    FLOODGATE_API_TOKEN: TOKEN,
+  };
+  const { stdout } = await run(process.execPath, [MAIN, ...words], { env });
+  return stdout;
+};
+
+it('without a rule, explain and watch say that everything passes', async () => {
+  for (const words of [
+    ['explain', 'www.example.test'],
+    ['watch', '--once'],
+  ])
+    await expect(floodgate('dns', ...words)).rejects.toMatchObject({
+      stderr: expect.stringContaining('every query passes'),
+    });
+});
+
+describe('with a rule', () => {
+  beforeAll(async () => {
+    await program.api('POST', '', RULE);
+  });
+
+  it('explain says what the guard would do with a name, and why', async () => {
+    expect(await floodgate('dns', 'explain', 'WWW.example.test')).toMatch(
+      /passes\n.*does not have to pay\n.*known, with A, AAAA/,
+    );
+    expect(await floodgate('dns', 'explain', 'none.example.test')).toMatch(
+      /the name is not known(.|\n)*zone +example\.test/,
+    );
+    expect(await floodgate('dns', 'explain', 'x.users.example.test')).toMatch(
+      /bucket of its zone(.|\n)*judged by rate alone/,
+    );
+    const told = JSON.parse(await floodgate('dns', 'explain', 'www.example.test', '--type', 'txt', '--json'));
+    expect(told).toMatchObject({ known: true, reason: 'unknownType', type: 'TXT' });
+    await expect(floodgate('dns', 'explain', 'a..b')).rejects.toMatchObject({
+      stderr: expect.stringContaining('no domain name'),
+    });
+  });
+
+  it('watch shows the rule, the profile, the thresholds and the counts', async () => {
+    const shown = await floodgate('dns', 'watch', '--once');
+    expect(shown).toMatch(/Rule +[0-9a-f-]{36} +enabled, profile high/);
+    expect(shown).toMatch(/Threshold +100 queries\/s, burst 500/);
+    expect(shown).toMatch(/Profile +\d+ names/);
+    expect(shown).toMatch(/dropped +0/);
+  });
+});
+
+it('replay says what is wrong with a file that is no recording', async () => {
+  await expect(floodgate('dns', 'replay', join(folder, 'zone'))).rejects.toMatchObject({
+    stderr: expect.stringContaining('tcpdump -w'),
+  });
+  await expect(floodgate('dns', 'replay', join(folder, 'none'))).rejects.toMatchObject({
+    stderr: expect.stringContaining('cannot be read'),
+  });
+});

@@ -1,0 +1,148 @@
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
+import { DnsdistConsole, type DnsdistGuard, driveDnsdist } from '../../src/dns/dnsdist/index.ts';
+import type { Rule } from '../../src/rules/index.ts';
+import { DnsStore } from '../../src/storage/lmdb/dnsStore.ts';
+import { askTcp, query, RCODE, UdpClient } from './support/dnsClient.ts';
+import { RULE, TestRules, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
+import { noDnsdist, type RealDnsdist, startDnsdist } from './support/realDnsdist.ts';
+
+const LOOPBACK = '127.0.0.1';
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+interface Running {
+  readonly dnsdist: RealDnsdist;
+  readonly guard: DnsdistGuard;
+  readonly rules: TestRules;
+  readonly client: UdpClient;
+  readonly zoneFile: string;
+}
+
+async function running(...rules: Rule[]): Promise<Running> {
+  const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
+  ends.push(() => server.stop());
+  const dnsdist = await startDnsdist(server);
+  ends.push(() => dnsdist.stop());
+  const zoneFile = join(dnsdist.folder, 'zone');
+  await writeFile(zoneFile, ZONE_TEXT);
+  const source = new TestRules(rules);
+  const guard = await driveDnsdist({
+    place: {},
+    rules: source,
+    consoles: [dnsdist.console],
+    key: dnsdist.key,
+    dnstap: dnsdist.dnstap,
+    folder: dnsdist.folder,
+    zones: [{ name: ZONE_NAME, file: zoneFile }],
+    judge: { profile: { maxNames: 10_000 } },
+  });
+  ends.push(() => guard.stop());
+  const client = await new UdpClient().open();
+  ends.push(() => client.close());
+  return { dnsdist, guard, rules: source, client, zoneFile };
+}
+
+/** Sends random names until the condition holds: each round is answered by a known name first. */
+async function floodUntil({ client, dnsdist }: Running, condition: () => Promise<boolean>): Promise<void> {
+  for (let i = 0; !(await condition()); i++) {
+    for (let j = 0; j < 100; j++)
+      client.send(query(`x${i}-${j}.${ZONE_NAME}`, 1, 10_000 + ((i * 100 + j) % 50_000)), dnsdist);
+    await client.ask(query(`www.${ZONE_NAME}`, 1, 1), dnsdist);
+  }
+}
+const matched = async ({ guard }: Running) => (await guard.matches()).unknownName > 200;
+
+describe('dnsdist, driven', () => {
+  it('drops unknown names beyond the bucket, answers known ones and everything over TCP, in any case', async (ctx) => {
+    if (noDnsdist) return ctx.skip(noDnsdist);
+    const all = await running(RULE);
+    await floodUntil(all, () => matched(all));
+    for (let i = 0; i < 200; i++) {
+      const answer = await all.client.ask(query(`H${i}.ExAmPlE.test`, 1, i), all.dnsdist, 5000);
+      expect(answer).toMatchObject({ rcode: RCODE.NOERROR, answers: 1 });
+    }
+    expect((await askTcp([query(`x.${ZONE_NAME}`)], all.dnsdist))[0]).toMatchObject({
+      rcode: RCODE.NXDOMAIN,
+    });
+    await floodUntil(all, async () => all.guard.judge.attack);
+  });
+
+  it('has a changed rule in force within two seconds, and none after it was deleted', async (ctx) => {
+    if (noDnsdist) return ctx.skip(noDnsdist);
+    const all = await running({ ...RULE, mode: 'monitoring' });
+    await floodUntil(all, () => matched(all));
+    const console = new DnsdistConsole(all.dnsdist.console, all.dnsdist.key);
+    ends.push(() => console.close());
+    const within = async (wanted: RegExp | undefined): Promise<number> => {
+      const started = performance.now();
+      for (;;) {
+        const table = await console.run('showRules()');
+        if (wanted ? wanted.test(table) : !table.includes('floodgate-unknownName'))
+          return performance.now() - started;
+      }
+    };
+    expect(await within(/floodgate-unknownName.*no op/i)).toBeLessThan(2000);
+    all.rules.set(RULE);
+    expect(await within(/floodgate-unknownName.*drop/i)).toBeLessThan(2000);
+    all.rules.set();
+    expect(await within(undefined)).toBeLessThan(2000);
+  });
+
+  it('answers a new name of the zone during an attack, as soon as the zone has it', async (ctx) => {
+    if (noDnsdist) return ctx.skip(noDnsdist);
+    const all = await running(RULE);
+    await floodUntil(all, () => matched(all));
+    await writeFile(`${all.zoneFile}.new`, `${ZONE_TEXT}\nfresh A 192.0.2.7\n`);
+    await rename(`${all.zoneFile}.new`, all.zoneFile);
+    await floodUntil(all, async () => {
+      all.client.send(query(`fresh.${ZONE_NAME}`, 1, 2), all.dnsdist);
+      return all.client.wait(() => all.client.answers.has(2), 50);
+    });
+  });
+
+  it('goes on with the last good state when Floodgate is gone, and never gets an empty profile', async (ctx) => {
+    if (noDnsdist) return ctx.skip(noDnsdist);
+    const all = await running(RULE);
+    await floodUntil(all, () => matched(all));
+    await all.guard.stop();
+    const console = new DnsdistConsole(all.dnsdist.console, all.dnsdist.key);
+    ends.push(() => console.close());
+    const count = async () =>
+      Number(/floodgate-unknownName\s+(\d+)/.exec(await console.run('showRules()'))?.[1] ?? 0);
+    const before = await count();
+    await floodUntil(all, async () => (await count()) > before + 200);
+    expect(await all.client.ask(query(`h7.${ZONE_NAME}`, 1, 3), all.dnsdist)).toMatchObject({ answers: 1 });
+  });
+
+  it('finds the names that an earlier run learned, and publishes them again', async (ctx) => {
+    if (noDnsdist) return ctx.skip(noDnsdist);
+    const { dnsdist, guard, rules } = await running(RULE);
+    await guard.stop();
+    const store = new DnsStore(dnsdist.folder);
+    const parts = { place: {}, rules, consoles: [dnsdist.console], key: dnsdist.key, dnstap: dnsdist.dnstap };
+    const zones = [{ name: ZONE_NAME, file: join(dnsdist.folder, 'zone') }];
+    const first = await driveDnsdist({ ...parts, folder: dnsdist.folder, zones, profileStore: store });
+    const names = first.knownNames();
+    await first.stop();
+    const second = await driveDnsdist({ ...parts, folder: dnsdist.folder, profileStore: store });
+    ends.push(
+      () => store.close(),
+      () => second.stop(),
+    );
+    expect(names).toBeGreaterThan(200);
+    expect(second.knownNames()).toBe(names);
+  });
+
+  it('refuses a console with the wrong key in words', async (ctx) => {
+    if (noDnsdist) return ctx.skip(noDnsdist);
+    const { dnsdist } = await running();
+    const console = new DnsdistConsole(dnsdist.console, Buffer.alloc(32, 7).toString('base64'));
+    ends.push(() => console.close());
+    await expect(console.run('showRules()')).rejects.toThrow(/is the key the same on both sides/);
+  });
+});

@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { dnsdistConfiguration } from '../../../src/dns/dnsdist/index.ts';
+import { query, type Target, UdpClient } from './dnsClient.ts';
+import { freePort } from './realServer.ts';
+
+const LOOPBACK = '127.0.0.1';
+const DNSDIST = '/usr/bin/dnsdist';
+
+/** Why a test that needs dnsdist cannot run here; undefined where it can. */
+export const noDnsdist: string | undefined = existsSync(DNSDIST)
+  ? undefined
+  : 'dnsdist is not installed (on Debian: apt-get install dnsdist)';
+
+export interface RealDnsdist extends Target {
+  readonly console: Target;
+  readonly key: string;
+  readonly dnstap: Target;
+  /** A folder that dnsdist can read. */
+  readonly folder: string;
+  stop(): Promise<void>;
+}
+
+/** dnsdist from the system's package, in front of a server, with the configuration that Floodgate writes. */
+export async function startDnsdist(server: Target): Promise<RealDnsdist> {
+  const folder = await mkdtemp(join(tmpdir(), 'floodgate-dnsdist-'));
+  await chmod(folder, 0o755);
+  const [listen, console, dnstap] = await Promise.all(
+    [1, 2, 3].map(async () => ({ host: LOOPBACK, port: await freePort() })),
+  );
+  if (!listen || !console || !dnstap) throw new Error('three ports were asked for');
+  const key = randomBytes(32).toString('base64');
+  const file = join(folder, 'dnsdist.conf');
+  await writeFile(file, dnsdistConfiguration({ listen, servers: [server], console, key, dnstap }));
+  const child = spawn(DNSDIST, ['-C', file, '--supervised', '--disable-syslog'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => {
+      output += chunk;
+    });
+  const exited = once(child, 'exit');
+  const client = await new UdpClient().open();
+  while (!client.answers.has(1)) {
+    if (child.exitCode !== null) throw new Error(`dnsdist ended before it answered: ${output}`);
+    client.send(query('example.test', 6, 1), listen);
+    await client.wait(() => client.answers.has(1), 100);
+  }
+  client.close();
+  return {
+    ...listen,
+    console,
+    key,
+    dnstap,
+    folder,
+    async stop() {
+      child.kill('SIGKILL');
+      await exited;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
