@@ -31,6 +31,9 @@ export interface ServerOptions {
   readonly lock?: DataDirLock;
 }
 
+/** While stopping, connections that have become idle are closed this often. */
+const IDLE_SWEEP_MS = 50;
+
 /** The HTTP framework's own lines of level info repeat ours. */
 const quieter = (level: string): string => (level === 'info' ? 'warn' : level);
 
@@ -107,7 +110,10 @@ export async function startServer({ config, logger, lock }: ServerOptions): Prom
     undo.push(async () => {
       stopping = true;
       const deadline = setTimeout(() => listener.server.closeAllConnections(), config.stopTimeoutMs);
+      // A connection whose last request was under way is idle only after it: it would be kept for the next one.
+      const sweep = setInterval(() => listener.server.closeIdleConnections(), IDLE_SWEEP_MS);
       await listener.close();
+      clearInterval(sweep);
       clearTimeout(deadline);
     });
     logger.info(
