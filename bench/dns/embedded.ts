@@ -14,7 +14,7 @@ const ROUNDS = 5;
 const ROUND_SECONDS = 4;
 const FLOOD_SECONDS = 10;
 const WARM_UP_PER_SECOND = 5000;
-const SOURCES = 4000;
+const SOURCES = 20_000;
 
 export interface EmbeddedFigures {
   readonly ratio: number;
@@ -98,13 +98,13 @@ async function underFlood(
   await legitimate(guard.port, WARM_UP_PER_SECOND, 2, NAMES);
   const running = await start(guard.port);
   const legit = await legitimate(guard.port, LEGIT_PER_SECOND, FLOOD_SECONDS, NAMES);
-  const floodPerSecond = await running.stop();
+  const { sent, seconds } = await running.stop();
   await guard.stop();
   return {
     flood: name,
     guarded: task.guarded,
     sensitivity: task.sensitivity,
-    floodPerSecond,
+    floodPerSecond: sent / seconds,
     legitAnswered: legit.answered / legit.sent,
     legitP99Ms: legit.p99Ms,
   };
