@@ -20,6 +20,7 @@ import { freePort } from './freePort.ts';
 import { type LoadResult, load } from './load.ts';
 import { type MadeChain, makeChain, openMadeChain } from './madeChain.ts';
 import { addressAt } from './mainnetLike.ts';
+import { CONNECTIONS, inTurns, progress, row } from './turns.ts';
 
 const TRACES_PER_BLOCK = 1000;
 const BLOCKS = Number(process.env['BENCH_BLOCKS'] ?? 800);
@@ -29,7 +30,6 @@ const WARM_FIRST = 1024;
 const FIRST_BLOCK = WARM_FIRST + WARM_BLOCKS;
 const LAST_BLOCK = FIRST_BLOCK + BLOCKS - 1;
 const BLOCKS_PER_COMMIT = 64;
-const CONNECTIONS = 8;
 const TURNS = 3;
 const TURN_MS = Number(process.env['BENCH_TURN_MS'] ?? 3000);
 const DIFFERENT_REQUESTS = 10_000;
@@ -240,7 +240,7 @@ async function measure(workloads: readonly Workload[]): Promise<void> {
       server = await start();
       await load({ url: `${server.url}/v1/mainnet`, bodies: work.warmUp, connections: CONNECTIONS });
     }
-    const [ours, theirs] = await inTurns(work, `${server.url}/v1/mainnet`, bare.url);
+    const [ours, theirs] = await measureTurns(work, `${server.url}/v1/mainnet`, bare.url);
     await bare.stop();
     report(work, ours, theirs);
     if (work.name === 'busy, after 0') busyMs = ours.p50Ms / ours.bytesPerAnswer;
@@ -276,33 +276,23 @@ function peakRssOf({ pid }: ServerProcess): number {
   return 1024 * Number(kilobytes ?? 0);
 }
 
-async function inTurns(work: Workload, ours: string, theirs: string): Promise<[LoadResult, LoadResult]> {
-  const turn = (url: string, durationMs: number): Promise<LoadResult> =>
-    load({ url, bodies: work.bodies, connections: CONNECTIONS, ...(!work.warmUp && { durationMs }) });
-  if (work.warmUp) return [await turn(ours, 0), await turn(theirs, 0)];
-  const results: [LoadResult[], LoadResult[]] = [[], []];
-  await turn(ours, TURN_MS);
-  await turn(theirs, TURN_MS / 3);
-  for (let i = 0; i < TURNS; i++) {
-    results[0].push(await turn(ours, TURN_MS));
-    results[1].push(await turn(theirs, TURN_MS));
-  }
-  return [median(results[0]), median(results[1])];
-}
-
-function median(results: readonly LoadResult[]): LoadResult {
-  const sorted = [...results].sort((a, b) => a.requestsPerSecond - b.requestsPerSecond);
-  const middle = sorted[sorted.length >>> 1];
-  if (middle === undefined) throw new Error('nothing was measured');
-  return middle;
-}
-
-function row(name: string, must: string, value: number, note: string): void {
-  console.log(`${name.padEnd(46)} ${value.toFixed(2).padStart(8)}   ${must.padEnd(22)} ${note}`);
-}
-
-function progress(done: number, total: number): void {
-  if (process.stdout.isTTY) process.stdout.write(`\r${done} of ${total} blocks${done === total ? '\n' : ''}`);
+async function measureTurns(work: Workload, ours: string, theirs: string): Promise<[LoadResult, LoadResult]> {
+  const { bodies } = work;
+  if (work.warmUp !== undefined)
+    return [
+      await load({ url: ours, bodies, connections: CONNECTIONS }),
+      await load({ url: theirs, bodies, connections: CONNECTIONS }),
+    ];
+  const [first, second] = await inTurns(
+    [
+      { url: ours, bodies },
+      { url: theirs, bodies },
+    ],
+    TURN_MS,
+    TURNS,
+  );
+  if (first === undefined || second === undefined) throw new Error('nothing was measured');
+  return [first, second];
 }
 
 if (existsSync(join(folder, 'chain.json'))) console.log(`using the chain in ${folder}`);

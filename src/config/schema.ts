@@ -91,6 +91,13 @@ const Index = Type.Object(
           'First block to index. Left out: the latest 800 blocks are indexed, older ones when they are asked for.',
       }),
     ),
+    cacheBytes: Type.Integer({
+      minimum: 1024 * 1024,
+      maximum: 4 * 1024 * 1024 * 1024 - 1,
+      default: 64 * 1024 * 1024,
+      unit: 'bytes',
+      description: 'Memory for the text of traces in recent use.',
+    }),
     pollIntervalMs: Type.Integer({
       minimum: 50,
       maximum: 60_000,

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { DIRECTOR } from './cast.ts';
@@ -18,8 +18,6 @@ export interface DevelopmentChain {
   readonly url: string;
   /** A query that has an answer. */
   readonly example: { readonly fromBlock: number; readonly toBlock: number; readonly fromAddress: string };
-  /** The chain of earlier runs could not be read and this is another one: what was indexed of it has no use. */
-  readonly lost: boolean;
   /** Rejects if the node ends by itself. */
   readonly failed: Promise<never>;
   stop(): Promise<void>;
@@ -32,10 +30,8 @@ export async function startDevelopmentChain(options: {
 }): Promise<DevelopmentChain> {
   const { dataDir, logger } = options;
   mkdirSync(dataDir, { recursive: true });
-  const statePath = join(dataDir, 'chain.json');
-  const wasThere = existsSync(statePath);
   const anvil = await startAnvil({
-    statePath,
+    statePath: join(dataDir, 'chain.json'),
     log: (line) => logger.info(line),
   });
   const traffic = await createTraffic({ url: anvil.url, seed: SEED });
@@ -70,7 +66,6 @@ export async function startDevelopmentChain(options: {
   return {
     url: anvil.url,
     example: { fromBlock: 1, toBlock: SCRIPT_BLOCKS, fromAddress: DIRECTOR.address },
-    lost: wasThere && anvil.fresh,
     failed,
     async stop() {
       stopping = true;

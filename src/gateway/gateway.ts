@@ -1,17 +1,20 @@
-import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
+  type Call,
   type CallHandler,
   errorResponse,
+  type HttpAnswer,
   handleBody,
   overLimit,
-  RateLimitedError,
   RpcError,
 } from '../rpc/index.ts';
-import { type Access, authenticate } from './keys/authenticate.ts';
+import { Gatekeeper, type Granted } from './gatekeeper.ts';
 import type { KeyStore } from './keys/keyStore.ts';
-import { RateLimits } from './limits/rateLimits.ts';
 import type { CallContext, Method } from './method.ts';
 import type { GatewayMetrics } from './metrics.ts';
+import { type ReadBody, readBody } from './readBody.ts';
+import type { Log } from './relay/startNetwork.ts';
 import { respond } from './respond.ts';
 
 export interface GatewayOptions {
@@ -27,230 +30,203 @@ export interface GatewayOptions {
   readonly ratePerAddress: number;
   readonly keys: KeyStore;
   readonly metrics: GatewayMetrics;
+  readonly log: Log;
+  /** Whether the server takes no new requests any more. */
+  readonly isStopping: () => boolean;
 }
 
-const OTHER_METHODS = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
-
-/** When too much runs at once, the next second is soon enough to try again. */
-const BUSY_RETRY_SECONDS = 1;
-
-interface NetworkRoute {
-  Params: { network: string };
-  Querystring: { key?: unknown };
-}
-
-type GatewayRequest = FastifyRequest<NetworkRoute>;
-
-/**
- * The JSON-RPC gateway: `POST /v1/{network}`. Whatever goes wrong, the body is a JSON-RPC error; the HTTP status is that
- * of decisions.md B.
- */
-export async function gateway(server: FastifyInstance, options: GatewayOptions): Promise<void> {
-  const { metrics, maxBodyBytes } = options;
-  const networks = new Map(
-    [...options.networks].map(([name, methods]) => [name, tableOf(name, methods, metrics)]),
-  );
-  const allowOrigin = originRule(options.corsOrigins);
-  const rates = new RateLimits();
-  let inFlight = 0;
-
-  server.removeAllContentTypeParsers();
-  server.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer', bodyLimit: maxBodyBytes },
-    (_request, body, done) => done(null, body),
-  );
-  const refuse = (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    status: number,
-    error: RpcError,
-  ): FastifyReply => {
-    const origin = allowOrigin(request.headers.origin);
-    if (origin !== undefined) reply.header('access-control-allow-origin', origin).header('vary', 'origin');
-    return reply.code(status).type('application/json').send(errorResponse(null, error));
-  };
-  const notFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
-    refuse(
-      request,
-      reply,
-      404,
-      new RpcError('invalidRequest', `nothing is served at this path; POST to ${pathsOf(networks)}`),
-    );
-  server.setNotFoundHandler(notFound);
-  server.setErrorHandler((error: Error & { statusCode?: number; code?: string }, request, reply) => {
-    const { status, refusal } = refusalOf(error, request, maxBodyBytes);
-    refuse(request, reply, status, refusal);
-  });
-
-  /** Before a body is read: is there room for the request, and may it come in at all. */
-  const admitRequest = (request: GatewayRequest, reply: FastifyReply, done: () => void): void => {
-    if (inFlight >= options.maxInFlight) {
-      metrics.limited('in_flight');
-      reply.header('retry-after', String(BUSY_RETRY_SECONDS));
-      const data = { limit: options.maxInFlight };
-      refuse(request, reply, 429, new RpcError('limitExceeded', 'too much runs at once; try again', data));
-      return;
-    }
-    const access = authenticate(options.keys, request.headers.authorization, request.query.key);
-    if (!access.granted) {
-      metrics.limited('unauthorized');
-      reply.header('www-authenticate', 'Bearer');
-      refuse(request, reply, 401, new RpcError('unauthorized', access.reason));
-      return;
-    }
-    accesses.set(request, access);
-    inFlight++;
-    reply.raw.once('close', () => inFlight--);
-    done();
-  };
-  const accesses = new WeakMap<FastifyRequest, Extract<Access, { granted: true }>>();
-
-  const admitCalls = (request: FastifyRequest, access: Access, calls: number): void => {
-    const nowMs = performance.now();
-    if (options.ratePerAddress > 0) {
-      const waitSeconds = rates.take(`address ${request.ip}`, options.ratePerAddress, calls, nowMs);
-      if (waitSeconds > 0) throw overRate('address_rate', options.ratePerAddress, waitSeconds, metrics);
-    }
-    const key = access.granted ? access.key : undefined;
-    if (key?.ratePerSecond === undefined) return;
-    const waitSeconds = rates.take(`key ${key.id}`, key.ratePerSecond, calls, nowMs);
-    if (waitSeconds > 0) throw overRate('key_rate', key.ratePerSecond, waitSeconds, metrics);
-  };
-
-  const answer = async (request: GatewayRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const methods = networks.get(request.params.network);
-    if (methods === undefined) return notFound(request, reply);
-    const body = request.body instanceof Uint8Array ? request.body : new Uint8Array();
-    const access = accesses.get(request) ?? { granted: true, key: undefined };
-    const context: Context = { mayStream: false };
-    const allowed = access.key?.methods;
-    const handler: CallHandler = {
-      maxBatchBytes: options.maxAnswerBytes,
-      admit: (calls) => admitCalls(request, access, calls),
-      supports: (name) => methods.has(name) && (allowed === undefined || allowed.includes(name)),
-      handle(call, mayStream) {
-        const entry = methods.get(call.method);
-        if (entry === undefined)
-          throw new RpcError('methodNotFound', 'the gateway does not support this method');
-        // The entries of a batch each have a context of their own; a request alone tells where its answer is from.
-        const own = mayStream ? context : { mayStream };
-        own.mayStream = mayStream;
-        return entry.observe(() => entry.method.handle(call.params, own));
-      },
-      fault: (error) => fault(error, request.log, request.id),
-    };
-    const answered = await handleBody(body, handler);
-    if (answered.status === 403) metrics.limited('unsupported_method');
-    respond(reply, answered, headersOf(request, allowOrigin, context));
-    return reply;
-  };
-  const refuseMethod = async (request: GatewayRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    if (!networks.has(request.params.network)) return notFound(request, reply);
-    if (request.method === 'OPTIONS') return preflight(reply, allowOrigin(request.headers.origin));
-    reply.header('allow', 'POST, OPTIONS');
-    return refuse(
-      request,
-      reply,
-      405,
-      new RpcError('invalidRequest', 'JSON-RPC requests are sent with POST'),
-    );
-  };
-  for (const url of ['/:network', '/:network/']) {
-    server.route<NetworkRoute>({ method: 'POST', url, onRequest: admitRequest, handler: answer });
-    server.route<NetworkRoute>({ method: [...OTHER_METHODS], url, handler: refuseMethod });
-  }
-}
-
-type Context = { -readonly [name in keyof CallContext]: CallContext[name] };
+/** All paths of the gateway are below. */
+export const GATEWAY_PREFIX = '/v1/';
 
 interface Entry {
   readonly method: Method;
   readonly observe: ReturnType<GatewayMetrics['observer']>;
 }
+type MethodTable = ReadonlyMap<string, Entry>;
 
-const tableOf = (
-  network: string,
-  methods: readonly Method[],
-  metrics: GatewayMetrics,
-): ReadonlyMap<string, Entry> =>
+/** The JSON content type, with or without parameters. */
+const JSON_TYPE = /^application\/json *(?:;|$)/i;
+
+/**
+ * The JSON-RPC gateway: answers every request below /v1/. Whatever goes wrong, the body is a JSON-RPC error; the HTTP
+ * status is that of decisions.md B. It stands on node:http itself: a kept answer costs less than a framework's reply.
+ */
+export class Gateway {
+  readonly #options: GatewayOptions;
+  readonly #networks: ReadonlyMap<string, MethodTable>;
+  readonly #gatekeeper: Gatekeeper;
+  readonly #allowOrigin: (origin: string | undefined) => string | undefined;
+  readonly #served: string;
+
+  constructor(options: GatewayOptions) {
+    this.#options = options;
+    this.#networks = new Map(
+      [...options.networks].map(([name, methods]) => [name, tableOf(name, methods, options.metrics)]),
+    );
+    this.#gatekeeper = new Gatekeeper(options);
+    this.#allowOrigin = originRule(options.corsOrigins);
+    this.#served = [...this.#networks.keys()].map((name) => GATEWAY_PREFIX + name).join(' or ');
+  }
+
+  /** Whether a URL is the gateway's to answer. */
+  handles(url: string | undefined): boolean {
+    return url?.startsWith(GATEWAY_PREFIX) ?? false;
+  }
+
+  handle(request: IncomingMessage, response: ServerResponse): void {
+    const exchange = new Exchange(request, response, this.#allowOrigin(request.headers.origin));
+    const { url = '', method, headers } = request;
+    const question = url.indexOf('?');
+    const methods = this.#networks.get(nameIn(question === -1 ? url : url.slice(0, question)));
+    if (methods === undefined)
+      return exchange.refuse(
+        404,
+        'invalidRequest',
+        `nothing is served at this path; POST to ${this.#served}`,
+      );
+    if (method === 'OPTIONS') return exchange.preflight();
+    if (method !== 'POST')
+      return exchange.refuse(
+        405,
+        'invalidRequest',
+        'JSON-RPC requests are sent with POST',
+        'allow',
+        'POST, OPTIONS',
+      );
+    if (!JSON_TYPE.test(headers['content-type'] ?? ''))
+      return exchange.refuse(415, 'invalidRequest', 'the content type must be application/json');
+    if (this.#options.isStopping())
+      return exchange.refuse(
+        503,
+        'resourceUnavailable',
+        'the gateway is stopping; try again',
+        'retry-after',
+        '1',
+      );
+
+    const granted = this.#gatekeeper.enter(request, question === -1 ? '' : url.slice(question + 1));
+    if ('refusal' in granted) return exchange.send(granted.status, granted.refusal, ...granted.headers);
+    response.once('close', granted.leave);
+    readBody(
+      request,
+      this.#options.maxBodyBytes,
+      (body) => void this.#answer(exchange, methods, granted, body),
+    );
+  }
+
+  async #answer(exchange: Exchange, methods: MethodTable, granted: Granted, body: ReadBody): Promise<void> {
+    if (body.kind === 'aborted') return;
+    if (body.kind === 'tooLarge')
+      return exchange.send(413, overLimit('bytes of a body', this.#options.maxBodyBytes, body.bytes));
+    const handler = new ExchangeHandler(this.#options, methods, granted, exchange);
+    exchange.answer(await handleBody(body.bytes, handler), handler.context);
+  }
+}
+
+/** One HTTP request and its response. */
+class Exchange {
+  readonly id: string = randomUUID();
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #headers: string[];
+
+  constructor(request: IncomingMessage, response: ServerResponse, allowedOrigin: string | undefined) {
+    this.#request = request;
+    this.#response = response;
+    this.#headers = ['x-request-id', this.id];
+    if (allowedOrigin !== undefined) this.#headers.push('access-control-allow-origin', allowedOrigin);
+    // What is allowed may differ from page to page: a cache in between must not mix them up.
+    if (allowedOrigin !== undefined && allowedOrigin !== '*') this.#headers.push('vary', 'origin');
+  }
+
+  answer(answer: HttpAnswer, { cache, node }: CallContext): void {
+    if (cache !== undefined) this.#headers.push('x-floodgate-cache', cache);
+    if (node !== undefined) this.#headers.push('x-floodgate-upstream', node);
+    respond(this.#response, answer, this.#headers);
+  }
+
+  refuse(
+    status: number,
+    kind: ConstructorParameters<typeof RpcError>[0],
+    message: string,
+    ...headers: string[]
+  ): void {
+    this.send(status, new RpcError(kind, message), ...headers);
+  }
+
+  /** An error instead of an answer; the body of the request need not have been read. */
+  send(status: number, error: RpcError, ...headers: string[]): void {
+    const body = errorResponse(null, error);
+    this.#headers.push(...headers, 'content-type', 'application/json', 'content-length', String(body.length));
+    // What is left of the body is not waited for.
+    if (!this.#request.complete) this.#headers.push('connection', 'close');
+    this.#response.writeHead(status, this.#headers);
+    this.#response.end(body);
+    if (!this.#request.complete) this.#response.once('finish', () => this.#request.socket.destroySoon());
+  }
+
+  preflight(): void {
+    this.#headers.push('access-control-allow-methods', 'POST');
+    this.#headers.push('access-control-allow-headers', 'content-type, authorization');
+    this.#headers.push('access-control-max-age', '86400');
+    this.#response.writeHead(204, this.#headers);
+    this.#response.end();
+  }
+}
+
+/** Carries out the calls of one request. */
+class ExchangeHandler implements CallHandler {
+  readonly maxBatchBytes: number;
+  /** Of a request with a single call: where its answer came from. */
+  readonly context: CallContext = { mayStream: true };
+  readonly #options: GatewayOptions;
+  readonly #methods: MethodTable;
+  readonly #granted: Granted;
+  readonly #exchange: Exchange;
+
+  constructor(options: GatewayOptions, methods: MethodTable, granted: Granted, exchange: Exchange) {
+    this.maxBatchBytes = options.maxAnswerBytes;
+    this.#options = options;
+    this.#methods = methods;
+    this.#granted = granted;
+    this.#exchange = exchange;
+  }
+
+  admit(calls: number): void {
+    this.#granted.admit(calls);
+  }
+
+  supports(method: string): boolean {
+    const supported = this.#methods.has(method) && this.#granted.mayCall(method);
+    if (!supported) this.#options.metrics.limited('unsupported_method');
+    return supported;
+  }
+
+  handle(call: Call, mayStream: boolean): ReturnType<CallHandler['handle']> {
+    const entry = this.#methods.get(call.method);
+    if (entry === undefined) throw new RpcError('methodNotFound', 'the gateway does not support this method');
+    const context = mayStream ? this.context : { mayStream };
+    return entry.observe(() => entry.method.handle(call.params, context));
+  }
+
+  fault(error: unknown): RpcError {
+    const { id } = this.#exchange;
+    this.#options.log.error({ err: error, reqId: id }, 'a request failed by a fault of ours');
+    return new RpcError('internalError', `a fault of the gateway; its log has it as request ${id}`);
+  }
+}
+
+const tableOf = (network: string, methods: readonly Method[], metrics: GatewayMetrics): MethodTable =>
   new Map(
     methods.map((method) => [method.name, { method, observe: metrics.observer(network, method.name) }]),
   );
 
-/** The headers of an answer, as names and values in turn. */
-function headersOf(
-  request: FastifyRequest,
-  allowOrigin: (origin: string | undefined) => string | undefined,
-  { cache, node }: CallContext,
-): string[] {
-  const headers = ['x-request-id', request.id];
-  const origin = allowOrigin(request.headers.origin);
-  if (origin !== undefined) headers.push('access-control-allow-origin', origin, 'vary', 'origin');
-  if (cache !== undefined) headers.push('x-floodgate-cache', cache);
-  if (node !== undefined) headers.push('x-floodgate-upstream', node);
-  return headers;
-}
-
-function overRate(
-  limit: 'address_rate' | 'key_rate',
-  ratePerSecond: number,
-  waitSeconds: number,
-  metrics: GatewayMetrics,
-): RateLimitedError {
-  metrics.limited(limit);
-  const whose = limit === 'key_rate' ? 'this API key' : 'this address';
-  const message = `too many calls of ${whose}: at most ${ratePerSecond} per second`;
-  return new RateLimitedError(message, waitSeconds, { limit: ratePerSecond });
-}
-
-function fault(error: unknown, log: FastifyBaseLogger, requestId: string): RpcError {
-  log.error({ err: error }, 'a request failed by a fault of ours');
-  return new RpcError('internalError', `a fault of the gateway; its log has it as request ${requestId}`);
-}
-
-function refusalOf(
-  error: Error & { statusCode?: number; code?: string },
-  request: FastifyRequest,
-  maxBodyBytes: number,
-): { status: number; refusal: RpcError } {
-  switch (error.statusCode) {
-    case 413: {
-      const requested = Number(request.headers['content-length'] ?? 0) || maxBodyBytes + 1;
-      return { status: 413, refusal: overLimit('bytes of a body', maxBodyBytes, requested) };
-    }
-    case 415:
-      return {
-        status: 415,
-        refusal: new RpcError('invalidRequest', 'the content type must be application/json'),
-      };
-    case 503:
-      return {
-        status: 503,
-        refusal: new RpcError('resourceUnavailable', 'the gateway is stopping; try again'),
-      };
-    case 400:
-      return { status: 400, refusal: new RpcError('invalidRequest', 'the HTTP request is malformed') };
-    default:
-      return { status: 500, refusal: fault(error, request.log, request.id) };
-  }
-}
-
-function preflight(reply: FastifyReply, origin: string | undefined): FastifyReply {
-  if (origin !== undefined) reply.header('access-control-allow-origin', origin).header('vary', 'origin');
-  return reply
-    .code(204)
-    .header('access-control-allow-methods', 'POST')
-    .header('access-control-allow-headers', 'content-type, authorization')
-    .header('access-control-max-age', '86400')
-    .send();
-}
+/** The network's name in a path, with or without a slash behind it. */
+const nameIn = (path: string): string =>
+  path.slice(GATEWAY_PREFIX.length, path.endsWith('/') ? -1 : undefined);
 
 /** What `Access-Control-Allow-Origin` a request of an origin gets; undefined for none. */
 function originRule(allowed: readonly string[]): (origin: string | undefined) => string | undefined {
   if (allowed.includes('*')) return () => '*';
   return (origin) => (origin !== undefined && allowed.includes(origin) ? origin : undefined);
 }
-
-const pathsOf = (networks: ReadonlyMap<string, unknown>): string =>
-  [...networks.keys()].map((name) => `/v1/${name}`).join(' or ');

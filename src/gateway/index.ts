@@ -4,7 +4,7 @@
  */
 export { AnswerCache } from './cache/answerCache.ts';
 export type { Anchor, AnswerStore } from './cache/answerStore.ts';
-export { type GatewayOptions, gateway } from './gateway.ts';
+export { Gateway, type GatewayOptions } from './gateway.ts';
 export { hashOfSecret, newSecret } from './keys/authenticate.ts';
 export type { ApiKey, KeyStore } from './keys/keyStore.ts';
 export type { CallContext, Method } from './method.ts';

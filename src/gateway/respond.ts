@@ -1,54 +1,56 @@
 import type { ServerResponse } from 'node:http';
-import type { FastifyReply } from 'fastify';
 import type { HttpAnswer, ResultStream } from '../rpc/index.ts';
 
 /** A client that reads nothing of a large answer for this long is hung up on: a node waits for it. */
 const STALLED_CLIENT_MS = 30_000;
+/** Parts of a short answer are sent as one: that is cheaper than a list of them, and a long one is not copied. */
+const MAX_JOINED_BYTES = 4096;
+const EMPTY = new Uint8Array();
 
-/**
- * Writes an answer past the framework's reply, which would cost more than the rest of a cached answer: its headers are
- * the ones here and none else.
- */
-export function respond(reply: FastifyReply, answer: HttpAnswer, headers: string[]): void {
-  reply.hijack();
-  const { raw } = reply;
+/** Writes an answer with these headers, names and values in turn. */
+export function respond(response: ServerResponse, answer: HttpAnswer, headers: string[]): void {
   const { status, parts, stream, retryAfterSeconds } = answer;
   if (retryAfterSeconds !== undefined) headers.push('retry-after', String(Math.ceil(retryAfterSeconds)));
   if (parts.length === 0) {
-    raw.writeHead(status, headers);
-    raw.end();
+    response.writeHead(status, headers);
+    response.end();
     return;
   }
   headers.push('content-type', 'application/json');
   if (stream !== undefined) {
-    raw.writeHead(status, headers);
     const [start = EMPTY, end = EMPTY] = parts;
-    raw.write(start);
-    pipe(stream, raw, end);
+    response.writeHead(status, headers);
+    response.write(start);
+    pipe(stream, response, end);
     return;
   }
-  const body = parts.length === 1 ? (parts[0] ?? EMPTY) : Buffer.concat(parts);
-  headers.push('content-length', String(body.length));
-  raw.writeHead(status, headers);
-  raw.end(body);
+  if (answer.release !== undefined) response.once('close', answer.release);
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  headers.push('content-length', String(length));
+  response.writeHead(status, headers);
+  if (length <= MAX_JOINED_BYTES) {
+    response.end(parts.length === 1 ? parts[0] : Buffer.concat(parts, length));
+    return;
+  }
+  // Node gathers them into one call to the system.
+  for (const part of parts) response.write(part);
+  response.end();
 }
 
-const EMPTY = new Uint8Array();
-
 /** A stream into a response. Where it breaks off the connection is cut, so that half an answer never looks whole. */
-function pipe(stream: ResultStream, raw: ServerResponse, end: Uint8Array): void {
-  const stalled = setTimeout(() => raw.destroy(), STALLED_CLIENT_MS);
-  raw.on('drain', () => {
+function pipe(stream: ResultStream, response: ServerResponse, end: Uint8Array): void {
+  const stalled = setTimeout(() => response.destroy(), STALLED_CLIENT_MS);
+  response.on('drain', () => {
     stalled.refresh();
     stream.resume();
   });
-  raw.on('close', () => {
+  response.on('close', () => {
     clearTimeout(stalled);
     stream.abort();
   });
   stream.pipe({
-    write: (piece) => raw.write(piece),
-    end: () => raw.end(end),
-    fail: () => raw.destroy(),
+    write: (piece) => response.write(piece),
+    end: () => response.end(end),
+    fail: () => response.destroy(),
   });
 }

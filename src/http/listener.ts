@@ -40,8 +40,10 @@ export function createListener(
     },
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
   });
-  listener.addHook('onRequest', async (request, reply) => {
+  // In callback style: waiting for a promise here costs a quarter of what a small answer takes.
+  listener.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
+    done();
   });
   listener.setNotFoundHandler((request, reply) => {
     reply.code(404).send({

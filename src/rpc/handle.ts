@@ -1,7 +1,7 @@
 import { overLimit, RateLimitedError, RpcError } from './errors.ts';
 import { type BadCall, type Call, isBadCall, type RequestId, readBody } from './request.ts';
 import { batchResponse, errorResponse, RESULT_END, resultResponse, resultStart } from './response.ts';
-import { isStream, type Result, type ResultBytes, type ResultStream } from './result.ts';
+import { isLent, isStream, type Result, type ResultBytes, type ResultStream } from './result.ts';
 
 /** Carries out requests; what methods there are is not this room's business. */
 export interface CallHandler {
@@ -10,7 +10,7 @@ export interface CallHandler {
   /** Hears how many calls a body has before any is carried out. Throws RateLimitedError where they are too many. */
   admit(calls: number): void;
   supports(method: string): boolean;
-  /** The result as JSON; a stream only where `mayStream`. Throws RpcError; anything else thrown is a fault of ours. */
+  /** The result as JSON; a stream or lent bytes only where `mayStream`. Throws RpcError; anything else thrown is a fault of ours. */
   handle(call: Call, mayStream: boolean): Promise<Result> | Result;
   /** Turns what is not an RpcError into one that tells the client nothing of the inside. */
   fault(error: unknown): RpcError;
@@ -23,6 +23,8 @@ export interface HttpAnswer {
   readonly parts: readonly Uint8Array[];
   /** Stands between the two parts. */
   readonly stream?: ResultStream;
+  /** To be called once the parts are sent, or will not be. */
+  readonly release?: () => void;
   readonly retryAfterSeconds?: number;
 }
 
@@ -53,6 +55,8 @@ async function answerSingle(call: Call | BadCall, handler: CallHandler): Promise
   try {
     const result = await handler.handle(call, wanted);
     if (isStream(result)) return { status: 200, parts: [resultStart(id), RESULT_END], stream: result };
+    if (isLent(result))
+      return { status: 200, parts: resultResponse(id, result.bytes), release: () => result.release() };
     return wanted ? { status: 200, parts: resultResponse(id, result) } : NOTHING;
   } catch (error) {
     return wanted ? { status: 200, parts: [errorResponse(id, rpcErrorOf(error, handler))] } : NOTHING;
@@ -103,7 +107,8 @@ function entryOf(
   maxBatchBytes: number,
   room: { bytes: number },
 ): readonly Uint8Array[] {
-  if (isStream(result)) throw new Error('a handler gave a stream for an entry of a batch');
+  if (isStream(result) || isLent(result))
+    throw new Error('a handler gave a stream or lent bytes for an entry of a batch');
   if (result.length > room.bytes)
     throw overLimit(
       'bytes of the answers of a batch',

@@ -18,6 +18,14 @@ export interface ResultStream {
 /** An answer's result as it stands in JSON: answers are joined as bytes, never parsed again. */
 export type ResultBytes = Uint8Array;
 
-export type Result = ResultBytes | ResultStream;
+/** Bytes that are lent: their memory serves the next answer once `release` is called, which must be called once. */
+export interface LentBytes {
+  readonly bytes: Uint8Array;
+  release(): void;
+}
+
+export type Result = ResultBytes | LentBytes | ResultStream;
+
+export const isLent = (result: Result): result is LentBytes => 'release' in result;
 
 export const isStream = (result: Result): result is ResultStream => 'pipe' in result;

@@ -11,6 +11,11 @@ export class DataDirUnusableError extends Error {
   override readonly name = 'DataDirUnusableError';
 }
 
+/** A data folder that is this process's own. */
+export interface DataDirLock {
+  release(): void;
+}
+
 /** Who holds a lock: a process id alone may have been given to another process since. */
 interface Holder {
   readonly pid: number;
@@ -27,7 +32,7 @@ const MAX_ATTEMPTS = 5;
  * killed process left behind is taken over. Throws DataDirInUseError where a running process holds it,
  * DataDirUnusableError where it cannot be written.
  */
-export function lockDataDir(dataDir: string): { release(): void } {
+export function lockDataDir(dataDir: string): DataDirLock {
   const file = join(dataDir, LOCK_FILE);
   const mine = `${file}.${process.pid}`;
   try {

@@ -60,7 +60,7 @@ export async function startEthereumNetwork(options: EthereumNetworkOptions): Pro
   }).catch((error: unknown) => {
     throw error instanceof ChainMismatchError ? new ConfigError(`network ${name}: ${error.message}`) : error;
   });
-  const store = openTraceStore(options.folder);
+  const store = openTraceStore(options.folder, config.index.cacheBytes);
   const clients = upstream.map((url) => new NodeClient(url));
   const indexer = new Indexer({
     store,
@@ -86,8 +86,9 @@ export async function startEthereumNetwork(options: EthereumNetworkOptions): Pro
       })),
     notReady() {
       const { lagBlocks, failure } = indexer.status();
-      if (lagBlocks === undefined)
-        return `the node has not answered yet${failure === undefined ? '' : `: ${failure}`}`;
+      // How far behind the index is cannot be told while the node cannot be followed.
+      if (failure !== undefined) return `indexing waits: ${failure}`;
+      if (lagBlocks === undefined) return 'the node has not answered yet';
       if (lagBlocks > MAX_READY_LAG_BLOCKS) return `the index is ${lagBlocks} blocks behind the node`;
       return undefined;
     },

@@ -1,2 +1,3 @@
-export { DataDirInUseError, DataDirUnusableError } from './dataDirLock.ts';
+export { DataDirInUseError, type DataDirLock, DataDirUnusableError, lockDataDir } from './dataDirLock.ts';
+export { setAsideForeignIndex } from './setAsideForeignIndex.ts';
 export { type Server, type ServerOptions, startServer } from './startServer.ts';

@@ -1,5 +1,11 @@
 import type { Logger } from 'pino';
-import { FinalityError, type IndexerObserver, NodeError, WrongChainError } from '../traces/index.ts';
+import {
+  FinalityError,
+  IndexConflictError,
+  type IndexerObserver,
+  NodeError,
+  WrongChainError,
+} from '../traces/index.ts';
 import type { IngestMetrics } from './ingestMetrics.ts';
 
 /** While catching up, progress is logged this often. */
@@ -51,10 +57,9 @@ export class IngestReport implements IndexerObserver {
       text === this.#lastComplaint.text && Date.now() - this.#lastComplaint.atMs < REPEATED_COMPLAINT_MS;
     if (repeated) return;
     this.#lastComplaint = { text, atMs: Date.now() };
-    const known =
-      error instanceof NodeError || error instanceof FinalityError || error instanceof WrongChainError;
+    const reason = reasonOf(error);
     this.#logger.warn(
-      { reason: reasonOf(error), retryMs, ...(!known && { err: error }) },
+      { reason, retryMs, ...(reason === 'store' && { err: error }) },
       `indexing waits: ${text}. What is indexed is still answered`,
     );
   }
@@ -69,5 +74,7 @@ function reasonOf(error: unknown): string {
   if (error instanceof NodeError) return error.reason;
   if (error instanceof FinalityError) return 'finality';
   if (error instanceof WrongChainError) return 'wrong_chain';
+  // What the node gives does not fit to what it gave before.
+  if (error instanceof IndexConflictError) return 'nonsense';
   return 'store';
 }

@@ -5,11 +5,11 @@
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Config } from '../config/index.ts';
-import { gateway } from '../gateway/index.ts';
-import { createListener, operations, type Readiness } from '../http/index.ts';
+import { Gateway } from '../gateway/index.ts';
+import { createListener, interceptRequests, operations, type Readiness } from '../http/index.ts';
 import { type RateLimit, rulesApi, sendBadUrl } from '../rules/api/index.ts';
 import { openRulesStorage } from '../storage/lmdb/rulesStorage.ts';
-import { lockDataDir } from './dataDirLock.ts';
+import { type DataDirLock, lockDataDir } from './dataDirLock.ts';
 import { type Dns, startDns } from './dns.ts';
 import { type Ethereum, startEthereum } from './ethereum.ts';
 
@@ -26,20 +26,24 @@ export interface Server {
 export interface ServerOptions {
   readonly config: Config;
   readonly logger: Logger;
+  /** A lock of the data folder that the caller holds, and releases; left out: the server takes one. */
+  readonly lock?: DataDirLock;
 }
 
 /** The HTTP framework's own lines of level info repeat ours. */
 const quieter = (level: string): string => (level === 'info' ? 'warn' : level);
 
 /** Starts the whole of Floodgate. Rejects, with nothing left open, where a part cannot start. */
-export async function startServer({ config, logger }: ServerOptions): Promise<Server> {
+export async function startServer({ config, logger, lock }: ServerOptions): Promise<Server> {
   const undo: Array<() => Promise<void> | void> = [];
   const takeDown = async (): Promise<void> => {
     for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step();
   };
   try {
-    const lock = lockDataDir(config.dataDir);
-    undo.push(() => lock.release());
+    if (lock === undefined) {
+      const own = lockDataDir(config.dataDir);
+      undo.push(() => own.release());
+    }
 
     const registry = new Registry();
     collectDefaultMetrics({ register: registry });
@@ -84,13 +88,17 @@ export async function startServer({ config, logger }: ServerOptions): Promise<Se
       rateLimit: rateLimitOf(config),
     });
     if (ethereum !== undefined)
-      await listener.register(gateway, {
-        prefix: '/v1',
-        ...config.gateway,
-        networks: ethereum.methods,
-        keys: ethereum.keys,
-        metrics: ethereum.metrics,
-      });
+      interceptRequests(
+        listener.server,
+        new Gateway({
+          ...config.gateway,
+          networks: ethereum.methods,
+          keys: ethereum.keys,
+          metrics: ethereum.metrics,
+          log: logger,
+          isStopping: () => stopping,
+        }),
+      );
     const url = await listener.listen({ host: config.host, port: config.port });
     undo.push(async () => {
       stopping = true;

@@ -5,6 +5,7 @@
 export * from './answerFilter.ts';
 export { chunkOf, TRACES_PER_CHUNK } from './chunk/format.ts';
 export { JsonWriter } from './chunk/jsonWriter.ts';
+export { JsonWriterPool } from './chunk/jsonWriterPool.ts';
 export { TextCache } from './chunk/textCache.ts';
 export { tracesIn, writeTrace } from './chunk/writeTrace.ts';
 export * from './filter.ts';

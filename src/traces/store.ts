@@ -1,3 +1,4 @@
+import type { JsonWriter } from './chunk/jsonWriter.ts';
 import type { TraceFilter } from './filter.ts';
 import type { Hash } from './trace.ts';
 
@@ -55,9 +56,10 @@ export interface TraceStore {
 
   /**
    * The matching traces as the bytes of a JSON array. All blocks of the range must be there (see firstMissing).
-   * Throws AnswerTooLargeError past `maxBytes`.
+   * Throws AnswerTooLargeError past `maxBytes`. The bytes lie in `json` where that is given: they are good until it is
+   * written to again.
    */
-  filter(filter: TraceFilter, maxBytes: number): Promise<Buffer> | Buffer;
+  filter(filter: TraceFilter, maxBytes: number, json?: JsonWriter): Promise<Uint8Array> | Uint8Array;
   /** All traces of a block as the bytes of a JSON array; undefined where the block is not in the index. */
   blockTraces(blockNumber: number, maxBytes: number): Promise<Buffer | undefined> | Buffer | undefined;
   /** All traces of a transaction, likewise; undefined where no block of the index has it. */

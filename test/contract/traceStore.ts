@@ -255,7 +255,8 @@ async function expectSame(store: TraceStore, traces: readonly Trace[], filter: T
   expect(answer, JSON.stringify(filter)).toEqual(plainFilter(traces, filter));
 }
 
-const parse = (bytes: Buffer | undefined): unknown => JSON.parse(bytes?.toString() ?? 'null');
+const parse = (bytes: Uint8Array | undefined): unknown =>
+  bytes === undefined ? undefined : JSON.parse(Buffer.from(bytes).toString());
 
 function randomFilter(random: Random, numbers: readonly number[]): TraceFilter {
   const last = numbers.length - 1;

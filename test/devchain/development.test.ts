@@ -83,5 +83,5 @@ test('floodgate dev begins anew where its chain cannot be read', async () => {
 
   const second = await startDev();
   expect(await firstIndexed(second.url)).not.toBe(hash);
-  expect(existsSync(join(dataDir, 'traces.unreadable'))).toBe(true);
+  expect(existsSync(join(dataDir, 'traces.of-another-chain'))).toBe(true);
 });

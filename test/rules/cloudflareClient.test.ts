@@ -113,6 +113,15 @@ describe('the official client', () => {
     }
   });
 
+  it('throws ConflictError for one rule too many, once it has retried', async () => {
+    const patient = new Cloudflare({ apiToken: TOKEN, baseURL: server.baseUrl, maxRetries: 1 });
+    const one = () => patient.post(rules('client-full'), { body: newRule });
+    for (let round = 0; round < 20; round++) await Promise.all(Array.from({ length: 50 }, one));
+    await expect(one()).rejects.toMatchObject({ status: 409, errors: [{ code: 10409 }] });
+    await expect(one()).rejects.toBeInstanceOf(Cloudflare.ConflictError);
+    expect(await collect('client-full', { per_page: 300 })).toHaveLength(1000);
+  });
+
   it('finds its token valid', async () => {
     expect(await client().user.tokens.verify()).toMatchObject({ status: 'active' });
     await expect(client('wrong').user.tokens.verify()).rejects.toBeInstanceOf(Cloudflare.AuthenticationError);

@@ -1,10 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import type { Logger } from 'pino';
 import type { Config } from '../../config/index.ts';
-import { type DevelopmentChain, startDevelopmentChain } from '../../devchain/index.ts';
-import { type Server, startServer } from '../../server/index.ts';
+import type { DevelopmentChain } from '../../devchain/index.ts';
+import {
+  type DataDirLock,
+  lockDataDir,
+  type Server,
+  setAsideForeignIndex,
+  startServer,
+} from '../../server/index.ts';
 import { addConfigFlags, readConfig } from '../configFlags.ts';
 import { EXAMPLE_ZONE, type ExampleZone, serveExampleZone } from '../exampleZone.ts';
 import { createLogger } from '../logger.ts';
@@ -36,26 +43,51 @@ export function registerDev(program: Command): void {
     const logger = createLogger(settings.log.level);
     const stopped = untilSignal(logger);
 
-    const config: Config = { ...settings, apiToken: settings.apiToken ?? devToken(settings.dataDir) };
-    const needsChain = !ownNode && !config.rulesOnly;
-    const chain = needsChain ? await startDevelopmentChain({ dataDir: config.dataDir, logger }) : undefined;
-    const zone = config.dns.servers.length === 0 ? await serveExampleZone(config.dataDir) : undefined;
-    let server: Server | undefined;
+    const lock = lockDataDir(settings.dataDir);
     try {
-      if (chain?.lost) setAsideIndex(config.dataDir);
-      server = await startServer({
-        config: { ...withZone(config, zone), upstream: chain ? [chain.url] : config.upstream },
-        logger,
-      });
-      process.stdout.write(welcome(server, config, chain?.example));
-      await Promise.race([stopped, chainFailure(chain)]);
+      await runUntil(stopped, { settings, logger, lock, needsChain: !ownNode && !settings.rulesOnly });
     } finally {
-      await server?.stop();
-      await chain?.stop();
-      await zone?.server.stop();
+      lock.release();
     }
     logger.info('stopped');
   });
+}
+
+interface DevRun {
+  readonly settings: Config;
+  readonly logger: Logger;
+  readonly lock: DataDirLock;
+  readonly needsChain: boolean;
+}
+
+async function runUntil(
+  stopped: Promise<unknown>,
+  { settings, logger, lock, needsChain }: DevRun,
+): Promise<void> {
+  const { dataDir } = settings;
+  const config: Config = { ...settings, apiToken: settings.apiToken ?? devToken(dataDir) };
+  const zone = config.dns.servers.length === 0 ? await serveExampleZone(dataDir) : undefined;
+  let chain: DevelopmentChain | undefined;
+  let server: Server | undefined;
+  try {
+    if (needsChain) {
+      // Loaded only here: signing transactions takes memory and start-up time that a server has no use for.
+      const { startDevelopmentChain } = await import('../../devchain/index.ts');
+      chain = await startDevelopmentChain({ dataDir, logger });
+      await setAsideForeignIndex(dataDir, chain.url, logger);
+    }
+    server = await startServer({
+      config: { ...withZone(config, zone), upstream: chain ? [chain.url] : config.upstream },
+      logger,
+      lock,
+    });
+    process.stdout.write(welcome(server, config, chain?.example));
+    await Promise.race([stopped, chainFailure(chain)]);
+  } finally {
+    await server?.stop();
+    await chain?.stop();
+    await zone?.server.stop();
+  }
 }
 
 /** The guard in front of the example zone, which it knows from its file. */
@@ -63,14 +95,6 @@ function withZone(config: Config, zone: ExampleZone | undefined): Config {
   if (zone === undefined) return config;
   const servers = [`${zone.server.host}:${zone.server.port}`];
   return { ...config, dns: { ...config.dns, servers, zones: [`${EXAMPLE_ZONE}=${zone.file}`] } };
-}
-
-/** The index of a development chain that is no more; the new chain gets a new one. */
-function setAsideIndex(dataDir: string): void {
-  const index = join(dataDir, 'traces');
-  const aside = `${index}.unreadable`;
-  rmSync(aside, { recursive: true, force: true });
-  if (existsSync(index)) renameSync(index, aside);
 }
 
 /** A token that stays the same from run to run, so that a command in the shell's history still works. */

@@ -2,6 +2,7 @@ import { overLimit, RpcError } from '../../rpc/index.ts';
 import { type Address, type FilterMode, MAX_COUNT, MAX_RANGE_BLOCKS } from '../../traces/index.ts';
 import type { BlockBound } from './blockTag.ts';
 import { readBlockBound, readQuantity } from './quantity.ts';
+import { quoted } from './quoted.ts';
 
 /** The parameters of trace_filter, checked as far as that goes without knowing the head. */
 export interface TraceFilterParams {
@@ -39,16 +40,31 @@ export function readTraceFilterParams(params: readonly unknown[]): TraceFilterPa
     count: readQuantity('count', filter['count']) ?? MAX_COUNT,
   };
   if (read.count > MAX_COUNT) throw overLimit('count', MAX_COUNT, read.count);
-  for (const list of [read.fromAddresses, read.toAddresses])
-    if (list.length > MAX_ADDRESSES) throw overLimit('addresses in a list', MAX_ADDRESSES, list.length);
-  if (typeof read.from === 'number' && typeof read.to === 'number') checkRange(read.from, read.to);
+  for (const member of ['fromAddress', 'toAddress']) checkLength(member, filter[member]);
+  if (typeof read.from === 'number' && typeof read.to === 'number') {
+    checkWidth(read.from, read.to);
+    checkOrder(read.from, read.to);
+  }
   return read;
 }
 
-/** Refuses a range that is reversed or too wide; both ends are counted. */
-export function checkRange(fromBlock: number, toBlock: number): void {
-  if (fromBlock > toBlock)
-    throw new RpcError('invalidParams', `fromBlock ${fromBlock} is after toBlock ${toBlock}; it must not be`);
+/** Addresses are counted as they were sent: one that is sent twice is work twice. */
+function checkLength(member: string, value: unknown): void {
+  if (Array.isArray(value) && value.length > MAX_ADDRESSES)
+    throw overLimit(`addresses in ${member}`, MAX_ADDRESSES, value.length);
+}
+
+/** Refuses a range that is reversed. */
+export function checkOrder(fromBlock: number, toBlock: number): void {
+  if (fromBlock <= toBlock) return;
+  throw new RpcError(
+    'invalidParams',
+    `fromBlock ${fromBlock} is after toBlock ${toBlock}; it must not be (a bound that is left out is latest)`,
+  );
+}
+
+/** Refuses a range that is too wide; both ends are counted. */
+export function checkWidth(fromBlock: number, toBlock: number): void {
   const blocks = toBlock - fromBlock + 1;
   if (blocks > MAX_RANGE_BLOCKS)
     throw overLimit('blocks from fromBlock to toBlock', MAX_RANGE_BLOCKS, blocks);
@@ -62,7 +78,10 @@ function readFilterObject(params: readonly unknown[]): Record<string, unknown> {
       `params must have one element, the filter object; it has ${params.length}`,
     );
   if (typeof filter !== 'object' || filter === null || Array.isArray(filter))
-    throw new RpcError('invalidParams', 'params[0] must be a filter object, for example {"fromBlock":"0x1"}');
+    throw new RpcError(
+      'invalidParams',
+      `params[0] is ${quoted(filter)}; it must be a filter object, for example {"fromBlock":"0x1"}`,
+    );
   const unknown = Object.keys(filter).filter((name) => !MEMBERS.includes(name));
   if (unknown.length > 0) throw unknownMembers(unknown);
   return filter as Record<string, unknown>; // a JSON object
@@ -82,7 +101,7 @@ function unknownMembers(names: readonly string[]): RpcError {
 function readMode(value: unknown): FilterMode {
   if (value === undefined || value === null) return 'intersection';
   if (value === 'intersection' || value === 'union') return value;
-  throw new RpcError('invalidParams', 'mode must be "intersection" or "union"');
+  throw new RpcError('invalidParams', `mode is ${quoted(value)}; it must be "intersection" or "union"`);
 }
 
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
@@ -93,7 +112,10 @@ function readAddresses(member: string, value: unknown): readonly Address[] {
   const addresses = list.map((item: unknown, i): Address => {
     if (typeof item === 'string' && ADDRESS.test(item)) return item.toLowerCase() as Address; // just tested
     const name = Array.isArray(value) ? `${member}[${i}]` : member;
-    throw new RpcError('invalidParams', `${name} must be an address: 0x and 40 hex digits`);
+    throw new RpcError(
+      'invalidParams',
+      `${name} is ${quoted(item)}; it must be an address: 0x and 40 hex digits`,
+    );
   });
   return [...new Set(addresses)];
 }

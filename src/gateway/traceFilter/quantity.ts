@@ -1,5 +1,6 @@
 import { RpcError } from '../../rpc/index.ts';
 import { BLOCK_TAGS, type BlockBound, type BlockTag } from './blockTag.ts';
+import { quoted } from './quoted.ts';
 
 /** Digits of the largest safe integer; leading zeros are accepted and cut first. */
 const HEX = /^0x0*([0-9a-f]{1,14})$/i;
@@ -11,7 +12,7 @@ export function readQuantity(member: string, value: unknown): number | undefined
   if (number !== undefined) return number;
   throw new RpcError(
     'invalidParams',
-    `${member} must be a whole number from 0 to 2^53 - 1, as a 0x string or a JSON integer`,
+    `${member} is ${quoted(value)}; it must be a whole number from 0 to 2^53 - 1, as a 0x string or a JSON integer`,
   );
 }
 
@@ -23,7 +24,7 @@ export function readBlockBound(member: string, value: unknown): BlockBound {
   if (bound !== undefined) return bound;
   throw new RpcError(
     'invalidParams',
-    `${member} must be a block number (a 0x string or a JSON integer) or one of ${BLOCK_TAGS.join(', ')}`,
+    `${member} is ${quoted(value)}; it must be a block number (a 0x string or a JSON integer) or one of ${BLOCK_TAGS.join(', ')}`,
   );
 }
 

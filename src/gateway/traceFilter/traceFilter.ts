@@ -3,12 +3,13 @@ import {
   AnswerTooLargeError,
   BlockUnavailableError,
   type Indexer,
+  JsonWriterPool,
   type NodeHeads,
   type TraceStore,
 } from '../../traces/index.ts';
 import type { Method } from '../method.ts';
 import type { BlockBound } from './blockTag.ts';
-import { checkRange, readTraceFilterParams } from './params.ts';
+import { checkOrder, checkWidth, readTraceFilterParams } from './params.ts';
 
 export interface TraceFilterOptions {
   readonly store: TraceStore;
@@ -20,22 +21,32 @@ const NOTHING = Buffer.from('[]');
 
 /** trace_filter, answered from the index (seed 4.4, decisions.md B). */
 export function traceFilter({ store, indexer, maxAnswerBytes }: TraceFilterOptions): Method {
+  const writers = new JsonWriterPool();
   return {
     name: 'trace_filter',
     summary: 'Traces of a range of blocks, by sender and recipient, from the index.',
-    async handle(params) {
+    async handle(params, { mayStream }) {
       const { from, to, ...rest } = readTraceFilterParams(params);
       const heads = await settledHeads(indexer, store, [from, to]);
       const fromBlock = settle(heads, 'fromBlock', from);
       const toBlock = settle(heads, 'toBlock', to);
-      checkRange(fromBlock, toBlock);
+      checkWidth(fromBlock, toBlock);
       checkHead(heads, fromBlock, toBlock);
+      checkOrder(fromBlock, toBlock);
       if (rest.count === 0) return NOTHING;
 
       const filter = { ...rest, fromBlock, toBlock };
       if (store.firstMissing(fromBlock, toBlock) !== undefined)
         await fetchMissing(indexer, fromBlock, toBlock);
-      return inBytes(() => store.filter(filter, maxAnswerBytes));
+      if (!mayStream) return inBytes(() => store.filter(filter, maxAnswerBytes));
+      const json = writers.take();
+      try {
+        const bytes = await inBytes(() => store.filter(filter, maxAnswerBytes, json));
+        return { bytes, release: () => writers.giveBack(json) };
+      } catch (error) {
+        writers.giveBack(json);
+        throw error;
+      }
     },
   };
 }
@@ -117,7 +128,7 @@ async function fetchMissing(indexer: Indexer, fromBlock: number, toBlock: number
   }
 }
 
-async function inBytes(answer: () => Promise<Buffer> | Buffer): Promise<Buffer> {
+async function inBytes(answer: () => Promise<Uint8Array> | Uint8Array): Promise<Uint8Array> {
   try {
     return await answer();
   } catch (error) {

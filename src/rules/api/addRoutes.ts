@@ -6,57 +6,84 @@ import type { ApiRequest } from './request.ts';
 import type { Route } from './routes.ts';
 import { notFound } from './ruleHandlers.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who sends a request to the rules API, once that is known. */
+    rulesCaller: Caller | null;
+  }
+}
+
 interface Gate {
   readonly authenticator: Authenticator;
   readonly rateLimiter: RateLimiter | undefined;
 }
 
-/** Names the caller of a request between the hook that authenticates it and its handler. */
-const callers = new WeakMap<FastifyRequest, Caller>();
+/** Written out, so that the framework need not complete it for each answer. */
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** The caller of an operation that is open to everyone. */
 const nobody: Caller = { tokenId: '', accounts: [], permissions: [], expiresOn: null };
 
 /** Puts the table's routes into the framework, each with and without a trailing slash. */
 export function addRoutes(fastify: FastifyInstance, routes: readonly Route[], gate: Gate): void {
+  fastify.decorateRequest('rulesCaller', null);
   for (const route of routes) {
     const method = route.method === 'GET' ? (['GET', 'HEAD'] as const) : [route.method];
     const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
     for (const url of [path, `${path}/`]) {
-      // A server that ignores trailing slashes everywhere has the second one already.
-      if (fastify.hasRoute({ method: route.method, url: fastify.prefix + url })) continue;
       fastify.route({
         method: [...method],
         url,
         exposeHeadRoute: false,
-        // Before the body is read: who may not write costs no memory.
-        onRequest: (request, reply) => admit(route, gate, request, reply),
-        handler: (request, reply) => serve(route, request, reply),
+        ...(route.method === 'GET' ? admittedInside(route, gate) : admittedBefore(route, gate)),
       });
     }
   }
 }
 
+/** Where there is no body, all in one step: an asynchronous hook would cost as much as the rest of a list. */
+function admittedInside(route: Route, gate: Gate) {
+  return {
+    handler: async (request: FastifyRequest, reply: FastifyReply) => {
+      await admit(route, gate, request, reply);
+      return serve(route, request, reply);
+    },
+  };
+}
+
+/** Where there is a body, before it is read: who may not write costs no memory. */
+function admittedBefore(route: Route, gate: Gate) {
+  return {
+    onRequest: async (request: FastifyRequest, reply: FastifyReply) => {
+      await admit(route, gate, request, reply);
+      // The framework refuses types that it cannot parse; here the type of a body is not looked at (decisions A).
+      delete request.raw.headers['content-type'];
+    },
+    handler: (request: FastifyRequest, reply: FastifyReply) => serve(route, request, reply),
+  };
+}
+
 async function admit(route: Route, gate: Gate, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  if (route.open) return;
+  if (route.open) {
+    request.rulesCaller = nobody;
+    return;
+  }
   const caller = await gate.authenticator.authenticate(request.headers.authorization);
-  callers.set(request, caller);
+  request.rulesCaller = caller;
   if (gate.rateLimiter) reply.headers(gate.rateLimiter.count(caller.tokenId));
   if (route.permission) {
     const accountId = param(request, 'account_id');
     if (!isAccountId(accountId)) throw notFound({ path: pathOf(request) });
     authorize(caller, accountId, route.permission);
   }
-  // The framework refuses types that it cannot parse; here the type is not looked at (decisions A).
-  delete request.raw.headers['content-type'];
 }
 
 async function serve(route: Route, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const caller = route.open ? nobody : callers.get(request);
+  const caller = request.rulesCaller;
   if (!caller) throw new Error(`${route.operationId} was reached without authentication`);
   const { body, type, headers } = await route.handle(apiRequest(request, caller));
   if (headers) reply.headers(headers);
-  return reply.type(type ?? 'application/json').send(body);
+  return reply.header('content-type', type ?? JSON_TYPE).send(body);
 }
 
 function apiRequest(request: FastifyRequest, caller: Caller): ApiRequest {
@@ -78,5 +105,6 @@ function param(request: FastifyRequest, name: string): string {
 }
 
 function pathOf(request: FastifyRequest): string {
-  return request.url.split('?', 1)[0] ?? '';
+  const end = request.url.indexOf('?');
+  return end === -1 ? request.url : request.url.slice(0, end);
 }

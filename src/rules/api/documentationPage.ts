@@ -119,7 +119,8 @@ function requestOf(form) {
   }
   const body = form.elements.body ? form.elements.body.value : undefined;
   if (body !== undefined) headers['content-type'] = 'application/json';
-  const url = path + (query.size > 0 ? '?' + query : '');
+  const search = String(query);
+  const url = search === '' ? path : path + '?' + search;
   return { url, method: form.dataset.method, headers, body };
 }
 

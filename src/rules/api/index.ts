@@ -11,7 +11,7 @@ import { MAX_BODY_BYTES } from './errors.ts';
 import { type RateLimit, RateLimiter } from './rateLimit.ts';
 import { routesOf } from './routes.ts';
 import { type RuleAnalytics, ruleHandlers } from './ruleHandlers.ts';
-import { sendError, sendUnrouted } from './sendError.ts';
+import { errorSender, sendUnrouted } from './sendError.ts';
 
 export type { RateLimit } from './rateLimit.ts';
 export type { RuleAnalytics } from './ruleHandlers.ts';
@@ -40,6 +40,9 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
     { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES },
     (_request, body, done) => done(null, body),
   );
+  // Lines that are logged here name the request themselves; a logger for each request costs more than the answer.
+  fastify.setChildLoggerFactory((logger) => logger);
+  const sendError = errorSender();
   const unrouted = (request: FastifyRequest, reply: FastifyReply) =>
     sendUnrouted(routes, fastify.prefix, request, reply);
   fastify.setNotFoundHandler(unrouted);

@@ -2,6 +2,13 @@ import { expect, it } from 'vitest';
 import { ApiError } from './errors.ts';
 import { RateLimiter } from './rateLimit.ts';
 
+it('the seconds that are left never exceed the window, whatever the clock shows', () => {
+  for (let now = 0.1; now < 1e6; now *= 1.37)
+    expect(new RateLimiter({ requests: 1, windowSeconds: 4 }, () => now).count('a')['ratelimit']).toBe(
+      '"default";r=0;t=4',
+    );
+});
+
 it('a token has so many requests in a window, apart from other tokens, and as many again in the next', () => {
   let now = 0;
   const limiter = new RateLimiter({ requests: 2, windowSeconds: 10 }, () => now);

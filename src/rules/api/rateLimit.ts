@@ -34,7 +34,7 @@ export class RateLimiter {
     const now = this.#nowMs();
     const window = this.#windowOf(tokenId, now);
     const { requests, windowSeconds } = this.#limit;
-    const secondsLeft = Math.ceil((window.startedAtMs + windowSeconds * MS_PER_SECOND - now) / MS_PER_SECOND);
+    const secondsLeft = Math.ceil(windowSeconds - (now - window.startedAtMs) / MS_PER_SECOND);
     const allowed = window.used < requests;
     if (allowed) window.used++;
     const headers = {
@@ -59,6 +59,6 @@ export class RateLimiter {
   }
 
   #hasEnded(window: Window, now: number): boolean {
-    return now >= window.startedAtMs + this.#limit.windowSeconds * MS_PER_SECOND;
+    return now - window.startedAtMs >= this.#limit.windowSeconds * MS_PER_SECOND;
   }
 }

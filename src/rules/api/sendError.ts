@@ -3,17 +3,35 @@ import { errorEnvelope } from './envelope.ts';
 import { ApiError, asApiError } from './errors.ts';
 import type { Route } from './routes.ts';
 
-/** Answers whatever was thrown while a request of a route was served. */
-export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const known = asApiError(error);
-  if (known && known.status < 500) return send(reply, known);
-  // The stack goes to the log and never to the client, who gets the id to ask about.
-  request.log.error({ err: error, requestId: request.id }, 'a request to the rules API failed');
-  if (known) return send(reply, known);
-  return send(
-    reply,
-    new ApiError('internal', { message: `Internal error; the request id is ${request.id}` }),
-  );
+/** While a store stays unavailable it is complained about this often, not at every request that it fails. */
+const REPEATED_COMPLAINT_MS = 5_000;
+
+/** Makes the function that answers whatever was thrown while a request of a route was served. */
+export function errorSender() {
+  let complainedAtMs = Number.NEGATIVE_INFINITY;
+  let unavailableAnswers = 0;
+
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const known = asApiError(error);
+    if (!known) {
+      // The stack goes to the log and never to the client, who gets the id to ask about.
+      request.log.error({ err: error, requestId: request.id }, 'a request to the rules API failed');
+      const message = `Internal error; the request id is ${request.id}`;
+      return send(reply, new ApiError('internal', { message }));
+    }
+    if (known.status >= 500) {
+      unavailableAnswers++;
+      if (performance.now() - complainedAtMs >= REPEATED_COMPLAINT_MS) {
+        complainedAtMs = performance.now();
+        const reason = error instanceof Error ? error.message : String(error);
+        request.log.error(
+          { unavailableAnswers, reason },
+          'the rule store is unavailable: changes are refused',
+        );
+      }
+    }
+    return send(reply, known);
+  };
 }
 
 /** Answers a request that no route took: 405 with `Allow` where the path exists for other methods, else 404. */

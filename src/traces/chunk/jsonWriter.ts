@@ -92,6 +92,11 @@ export class JsonWriter {
     this.length += digits;
   }
 
+  /** What was written since the last reset, in place: good until the next reset. */
+  written(): Buffer {
+    return Buffer.from(this.#bytes.buffer, 0, this.length);
+  }
+
   /** What was written from `start` on, to be looked at before anything more is written. */
   since(start: number): Uint8Array {
     return this.#bytes.subarray(start, this.length);

@@ -17,6 +17,7 @@ import {
   type TraceFilter,
   type TraceStore,
   termOf,
+  type Visit,
   visitMatches,
   WrongChainError,
   writeTrace,
@@ -35,7 +36,7 @@ const COMMA = new Uint8Array([0x2c]);
 const SEGMENTS_PER_DICTIONARY = 128;
 
 /** Memory for traces in recent use where nothing else is asked for. */
-export const DEFAULT_CACHE_BYTES = 96 * 1024 * 1024;
+export const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024;
 
 /** The index of traces in an LMDB environment in the folder `path`. */
 export function openTraceStore(path: string, cacheBytes = DEFAULT_CACHE_BYTES): TraceStore {
@@ -99,9 +100,11 @@ class LmdbTraceStore implements TraceStore {
     return undefined;
   }
 
-  filter(filter: TraceFilter, maxBytes: number): Buffer {
+  filter(filter: TraceFilter, maxBytes: number, json?: JsonWriter): Buffer {
     const state = this.#current();
-    return this.#array(maxBytes, (visit) => visitMatches(state, filter, visit));
+    if (json === undefined) return this.#array(maxBytes, (visit) => visitMatches(state, filter, visit));
+    this.#writeArray(json, maxBytes, (visit) => visitMatches(state, filter, visit));
+    return json.written();
   }
 
   blockTraces(blockNumber: number, maxBytes: number): Buffer | undefined {
@@ -168,20 +171,23 @@ class LmdbTraceStore implements TraceStore {
     root.resetReadTxn();
   }
 
-  #array(maxBytes: number, visitAll: (visit: (blockNumber: number, place: number) => void) => void): Buffer {
+  #array(maxBytes: number, visitAll: (visit: Visit) => void): Buffer {
+    this.#writeArray(this.#json, maxBytes, visitAll);
+    return this.#json.copy();
+  }
+
+  #writeArray(json: JsonWriter, maxBytes: number, visitAll: (visit: Visit) => void): void {
     const state = this.#state;
-    const json = this.#json;
     json.reset();
     json.constant(OPEN_BRACKET);
     visitAll((blockNumber, place) => {
       json.reserve(1);
       if (json.length > 1) json.constant(COMMA);
-      this.#writeTrace(state, blockNumber, place);
+      this.#writeTrace(json, state, blockNumber, place);
       if (json.length > maxBytes) throw new AnswerTooLargeError(maxBytes);
     });
     json.reserve(1);
     json.constant(CLOSE_BRACKET);
-    return json.copy();
   }
 
   /** The state as it is now, for the synchronous code that follows. */
@@ -193,8 +199,7 @@ class LmdbTraceStore implements TraceStore {
     return this.#state;
   }
 
-  #writeTrace(state: IndexState, blockNumber: number, place: number): void {
-    const json = this.#json;
+  #writeTrace(json: JsonWriter, state: IndexState, blockNumber: number, place: number): void {
     const key = blockNumber * MAX_TRACES_PER_BLOCK + place;
     if (this.#texts.write(json, key)) return;
     const start = json.length;

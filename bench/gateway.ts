@@ -1,0 +1,197 @@
+/**
+ * The relay. Every figure is a ratio, or a difference, of two measurements of this run, taken in turns, each server in a
+ * process of its own: kept answers against a bare node:http server, relayed ones against the node itself, a killed node
+ * and a flood of unsupported methods against the same load without them.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type SameChain, startSameChain } from '../test/gateway/support/sameChain.ts';
+import { type ServerProcess, startFloodgate, startScript } from './child.ts';
+import { freePort } from './freePort.ts';
+import { type LoadResult, load } from './load.ts';
+
+/** anvil takes the block 64 below its head for final. */
+const BLOCKS = 120;
+const FINAL_BLOCKS = 50;
+const NODES = 3;
+const TURNS = 3;
+const TURN_MS = Number(process.env['BENCH_TURN_MS'] ?? 2000);
+const CONNECTIONS = 8;
+const FLOOD_PER_SECOND = 10_000;
+
+const folder = mkdtempSync(join(tmpdir(), 'floodgate-bench-gateway-'));
+const running: ServerProcess[] = [];
+
+async function floodgate(name: string, upstreams: readonly string[]): Promise<ServerProcess> {
+  const flags = upstreams.flatMap((url) => ['--upstream', url]);
+  const server = await startFloodgate(await freePort(), ['--data-dir', join(folder, name), ...flags]);
+  running.push(server);
+  return server;
+}
+
+const bodyOf = (id: number, method: string, ...params: readonly unknown[]): Buffer =>
+  Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
+
+let nextAddress = 2 ** 40;
+/** Balances of addresses that were never asked about. */
+const freshBalances = (count: number): Buffer[] =>
+  Array.from({ length: count }, (_, id) =>
+    bodyOf(id, 'eth_getBalance', `0x${(nextAddress++).toString(16).padStart(40, '0')}`, 'latest'),
+  );
+
+interface Line {
+  readonly what: string;
+  readonly measured: string;
+  readonly must: string;
+  readonly reached: boolean;
+}
+const lines: Line[] = [];
+function report(line: Line): void {
+  lines.push(line);
+  console.log(
+    `${line.reached ? 'reached ' : 'MISSED  '} ${line.what}\n          ${line.measured}; must: ${line.must}`,
+  );
+}
+
+const median = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+const perSecond = (results: readonly LoadResult[]): number => median(results.map((r) => r.requestsPerSecond));
+
+async function keptAnswers(server: ServerProcess): Promise<void> {
+  const url = `${server.url}/v1/mainnet`;
+  const bodies = Array.from({ length: FINAL_BLOCKS }, (_, i) =>
+    bodyOf(i, 'eth_getBlockByNumber', `0x${(i + 1).toString(16)}`, false),
+  );
+  const sizes: number[] = [];
+  for (const body of bodies) {
+    const headers = { 'content-type': 'application/json' };
+    sizes.push((await (await fetch(url, { method: 'POST', headers, body })).arrayBuffer()).byteLength);
+  }
+  const sizesFile = join(folder, 'sizes.json');
+  writeFileSync(sizesFile, JSON.stringify(sizes));
+  const bare = await startScript('bareServer.js', sizesFile);
+  running.push(bare);
+  const ours: LoadResult[] = [];
+  const theirs: LoadResult[] = [];
+  for (let turn = 0; turn <= TURNS; turn++) {
+    const options = { bodies, connections: CONNECTIONS, durationMs: TURN_MS };
+    const bareResult = await load({ ...options, url: bare.url });
+    const ourResult = await load({ ...options, url });
+    // The first turn warms both up.
+    if (turn > 0) [theirs.push(bareResult), ours.push(ourResult)];
+  }
+  const ratio = perSecond(ours) / perSecond(theirs);
+  report({
+    what: 'kept eth_getBlockByNumber, against a bare node:http server',
+    measured: `${ratio.toFixed(2)} (${perSecond(ours).toFixed(0)} against ${perSecond(theirs).toFixed(0)} requests/s)`,
+    must: 'at least 0.6',
+    reached: ratio >= 0.6,
+  });
+}
+
+async function relayedAnswers(server: ServerProcess, nodeUrl: string): Promise<void> {
+  const ours: number[] = [];
+  const theirs: number[] = [];
+  for (let turn = 0; turn <= TURNS; turn++) {
+    const direct = await load({ url: nodeUrl, bodies: freshBalances(2_000), connections: 1 });
+    const relayed = await load({
+      url: `${server.url}/v1/mainnet`,
+      bodies: freshBalances(2_000),
+      connections: 1,
+    });
+    if (turn > 0) [theirs.push(direct.p50Ms), ours.push(relayed.p50Ms)];
+  }
+  const added = median(ours) - median(theirs);
+  report({
+    what: 'relayed eth_getBalance, against the node itself, p50',
+    measured: `${added.toFixed(3)} ms more (${median(ours).toFixed(3)} against ${median(theirs).toFixed(3)} ms)`,
+    must: 'at most 0.5 ms more',
+    reached: added <= 0.5,
+  });
+}
+
+/** Calls answered with an error so far, by the server's own count. */
+async function errorsOf(server: ServerProcess): Promise<number> {
+  const text = await (await fetch(`${server.url}/metrics`)).text();
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith('floodgate_gateway_call_errors_total{'))
+    .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+}
+
+async function killedNode(server: ServerProcess, chain: SameChain): Promise<void> {
+  const url = `${server.url}/v1/mainnet`;
+  const measure = (): Promise<LoadResult> =>
+    load({ url, bodies: freshBalances(60_000), connections: CONNECTIONS, durationMs: 2 * TURN_MS });
+  await measure();
+  const before = await measure();
+  const errorsBefore = await errorsOf(server);
+  const during = measure();
+  setTimeout(() => process.kill(chain.nodes[1]?.pid ?? 0, 'SIGKILL'), TURN_MS / 2);
+  const after = await during;
+  const failed = (await errorsOf(server)) - errorsBefore + after.refused;
+  report({
+    what: 'one of three nodes killed under load: calls that failed',
+    measured: `${failed} of ${after.requests}`,
+    must: 'none',
+    reached: failed === 0,
+  });
+  const ratio = after.p99Ms / before.p99Ms;
+  report({
+    what: 'one of three nodes killed under load: p99',
+    measured: `${ratio.toFixed(2)} times (${after.p99Ms.toFixed(2)} against ${before.p99Ms.toFixed(2)} ms)`,
+    must: 'at most 3 times',
+    reached: ratio <= 3,
+  });
+}
+
+async function flood(server: ServerProcess): Promise<void> {
+  const url = `${server.url}/v1/mainnet`;
+  const bodies = Array.from({ length: FINAL_BLOCKS }, (_, i) =>
+    bodyOf(i, 'eth_getBlockByNumber', `0x${(i + 1).toString(16)}`, false),
+  );
+  const measure = (): Promise<LoadResult> => load({ url, bodies, connections: 4, durationMs: 2 * TURN_MS });
+  await measure();
+  const quiet: LoadResult[] = [];
+  const flooded: LoadResult[] = [];
+  const sent: number[] = [];
+  for (let turn = 0; turn < TURNS; turn++) {
+    quiet.push(await measure());
+    const flooder = await startScript('flood.js', url, String(FLOOD_PER_SECOND));
+    const countUrl = flooder.url;
+    const startMs = performance.now();
+    const first = Number(await (await fetch(countUrl)).text());
+    flooded.push(await measure());
+    const last = Number(await (await fetch(countUrl)).text());
+    sent.push((1_000 * (last - first)) / (performance.now() - startMs));
+    await flooder.stop();
+  }
+  const p99 = (results: readonly LoadResult[]): number => median(results.map((r) => r.p99Ms));
+  const ratio = p99(flooded) / p99(quiet);
+  report({
+    what: `a flood of unsupported methods, ${median(sent).toFixed(0)} refused a second: p99 of the supported`,
+    measured: `${ratio.toFixed(2)} times (${p99(flooded).toFixed(2)} against ${p99(quiet).toFixed(2)} ms)`,
+    must: `at most 1.5 times at ${FLOOD_PER_SECOND} a second`,
+    reached: ratio <= 1.5 && median(sent) >= 0.95 * FLOOD_PER_SECOND,
+  });
+}
+
+console.log(`making ${BLOCKS} blocks on ${NODES} nodes`);
+const chain = await startSameChain(NODES);
+try {
+  await chain.grow(BLOCKS);
+  const urls = chain.nodes.map(({ url }) => url);
+  const [first = ''] = urls;
+  const single = await floodgate('single', [first]);
+  await keptAnswers(single);
+  await relayedAnswers(single, first);
+  await flood(single);
+  await killedNode(await floodgate('three', urls), chain);
+} finally {
+  for (const server of running) await server.stop();
+  await chain.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+process.exitCode = lines.every(({ reached }) => reached) ? 0 : 1;

@@ -1,0 +1,44 @@
+import { type LoadResult, load } from './load.ts';
+
+/** Connections of the load: enough to keep one server process busy, few enough that it is not queueing that is measured. */
+export const CONNECTIONS = 8;
+
+export interface Contender {
+  readonly url: string;
+  readonly bodies: readonly Buffer[];
+}
+
+/**
+ * Measures several servers by turns, so that what else the machine does falls on all of them, and gives the turn of median
+ * throughput of each. The first turn of each warms it and is not counted.
+ */
+export async function inTurns(
+  contenders: readonly Contender[],
+  turnMs: number,
+  turns: number,
+): Promise<LoadResult[]> {
+  const results: LoadResult[][] = contenders.map(() => []);
+  for (let turn = 0; turn <= turns; turn++)
+    for (const [i, { url, bodies }] of contenders.entries()) {
+      const result = await load({ url, bodies, connections: CONNECTIONS, durationMs: turnMs });
+      if (turn > 0) results[i]?.push(result);
+    }
+  return results.map(median);
+}
+
+function median(results: readonly LoadResult[]): LoadResult {
+  const sorted = [...results].sort((a, b) => a.requestsPerSecond - b.requestsPerSecond);
+  const middle = sorted[sorted.length >>> 1];
+  if (middle === undefined) throw new Error('nothing was measured');
+  return middle;
+}
+
+/** Prints one line of a benchmark's table: what, the figure, what it must reach, and how it came about. */
+export function row(name: string, must: string, value: number, note: string): void {
+  console.log(`${name.padEnd(46)} ${value.toFixed(2).padStart(8)}   ${must.padEnd(22)} ${note}`);
+}
+
+/** Counts up in place on a terminal. */
+export function progress(done: number, total: number): void {
+  if (process.stdout.isTTY) process.stdout.write(`\r${done} of ${total} blocks${done === total ? '\n' : ''}`);
+}

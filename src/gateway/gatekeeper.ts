@@ -1,0 +1,86 @@
+import type { IncomingMessage } from 'node:http';
+import { RateLimitedError, RpcError } from '../rpc/index.ts';
+import { authenticate } from './keys/authenticate.ts';
+import type { KeyStore } from './keys/keyStore.ts';
+import { RateLimits } from './limits/rateLimits.ts';
+import type { GatewayMetrics } from './metrics.ts';
+
+export interface GatekeeperOptions {
+  readonly maxInFlight: number;
+  readonly ratePerAddress: number;
+  readonly keys: KeyStore;
+  readonly metrics: GatewayMetrics;
+}
+
+/** A request that came in. */
+export interface Granted {
+  /** Throws RateLimitedError where these calls are too many. */
+  admit(calls: number): void;
+  mayCall(method: string): boolean;
+  /** Must be called when the request is over. */
+  leave(): void;
+}
+
+/** A request that does not come in. */
+export interface Refused {
+  readonly status: 401 | 429;
+  readonly refusal: RpcError;
+  readonly headers: readonly string[];
+}
+
+/** When too much runs at once, the next second is soon enough to try again. */
+const BUSY_RETRY_SECONDS = '1';
+
+/** Decides, before a body is read, whether a request comes in; and, before they are carried out, whether its calls do. */
+export class Gatekeeper {
+  readonly #options: GatekeeperOptions;
+  readonly #rates = new RateLimits();
+  #inFlight = 0;
+
+  constructor(options: GatekeeperOptions) {
+    this.#options = options;
+  }
+
+  enter(request: IncomingMessage, query: string): Granted | Refused {
+    const { maxInFlight, keys, metrics, ratePerAddress } = this.#options;
+    if (this.#inFlight >= maxInFlight) {
+      metrics.limited('in_flight');
+      const refusal = new RpcError('limitExceeded', 'too much runs at once; try again', {
+        limit: maxInFlight,
+      });
+      return { status: 429, refusal, headers: ['retry-after', BUSY_RETRY_SECONDS] };
+    }
+    const queryKey = query === '' ? undefined : new URLSearchParams(query).get('key');
+    const access = authenticate(keys, request.headers.authorization, queryKey);
+    if (!access.granted) {
+      metrics.limited('unauthorized');
+      const refusal = new RpcError('unauthorized', access.reason);
+      return { status: 401, refusal, headers: ['www-authenticate', 'Bearer'] };
+    }
+    const { key } = access;
+    this.#inFlight++;
+    return {
+      admit: (calls) => {
+        if (ratePerAddress > 0)
+          this.#take('address_rate', request.socket.remoteAddress ?? '', ratePerAddress, calls);
+        if (key?.ratePerSecond !== undefined) this.#take('key_rate', key.id, key.ratePerSecond, calls);
+      },
+      mayCall: (method) => key?.methods === undefined || key.methods.includes(method),
+      leave: () => {
+        this.#inFlight--;
+      },
+    };
+  }
+
+  #take(limit: 'address_rate' | 'key_rate', caller: string, ratePerSecond: number, calls: number): void {
+    const waitSeconds = this.#rates.take(`${limit} ${caller}`, ratePerSecond, calls, performance.now());
+    if (waitSeconds === 0) return;
+    this.#options.metrics.limited(limit);
+    const whose = limit === 'key_rate' ? 'this API key' : 'this address';
+    throw new RateLimitedError(
+      `too many calls of ${whose}: at most ${ratePerSecond} per second`,
+      waitSeconds,
+      { limit: ratePerSecond },
+    );
+  }
+}

@@ -1,0 +1,37 @@
+import type { IncomingMessage } from 'node:http';
+
+/** How reading a body ended: whole, over the limit, or the client went away. */
+export type ReadBody =
+  | { readonly kind: 'whole'; readonly bytes: Buffer }
+  | { readonly kind: 'tooLarge'; readonly bytes: number }
+  | { readonly kind: 'aborted' };
+
+/** Reads a body of at most `maxBytes`, and calls back once. A length that is told is believed before a byte is read. */
+export function readBody(request: IncomingMessage, maxBytes: number, done: (body: ReadBody) => void): void {
+  const told = Number(request.headers['content-length'] ?? 0);
+  if (told > maxBytes) return done({ kind: 'tooLarge', bytes: told });
+  let first: Buffer | undefined;
+  let more: Buffer[] | undefined;
+  let length = 0;
+  let ended = false;
+  const end = (body: ReadBody): void => {
+    if (ended) return;
+    ended = true;
+    done(body);
+  };
+  request.on('data', (chunk: Buffer) => {
+    if (ended) return;
+    length += chunk.length;
+    if (length > maxBytes) return end({ kind: 'tooLarge', bytes: length });
+    if (first === undefined) first = chunk;
+    else if (more === undefined) more = [first, chunk];
+    else more.push(chunk);
+  });
+  request.on('end', () =>
+    end({ kind: 'whole', bytes: more === undefined ? (first ?? EMPTY) : Buffer.concat(more, length) }),
+  );
+  request.on('error', () => end({ kind: 'aborted' }));
+  request.on('close', () => end({ kind: 'aborted' }));
+}
+
+const EMPTY = Buffer.alloc(0);

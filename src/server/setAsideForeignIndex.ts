@@ -1,0 +1,43 @@
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { NodeClient, NodeSource } from '../gateway/index.ts';
+import { openTraceStore } from '../storage/lmdb/traces/traceStore.ts';
+import type { TraceSource, TraceStore } from '../traces/index.ts';
+
+/**
+ * For a development chain, whose saved state may be older than the index, gone, or another one: moves the index of a chain
+ * that the node does not have aside, so that a new one is made. Nothing else ever throws an index away: in front of a real
+ * node such an index is a reason to stop and ask. The data folder must be locked.
+ */
+export async function setAsideForeignIndex(dataDir: string, nodeUrl: string, logger: Logger): Promise<void> {
+  const folder = join(dataDir, 'traces');
+  if (!existsSync(folder)) return;
+  const client = new NodeClient(nodeUrl);
+  const store = openTraceStore(folder);
+  const difference = await differenceOf(store, new NodeSource(client)).finally(async () => {
+    await store.close();
+    await client.close();
+  });
+  if (difference === undefined) return;
+  const aside = `${folder}.of-another-chain`;
+  rmSync(aside, { recursive: true, force: true });
+  renameSync(folder, aside);
+  logger.warn(
+    { aside },
+    `the index is of a development chain that is no more (${difference}): it was set aside, and is built anew`,
+  );
+}
+
+/** Why the store's chain cannot become the node's by undoing blocks that are not final; undefined where it can. */
+async function differenceOf(store: TraceStore, source: TraceSource): Promise<string | undefined> {
+  const held = store.chain();
+  if (held === undefined) return undefined;
+  const chain = await source.chain();
+  if (held.chainId !== chain.chainId || held.genesisHash !== chain.genesisHash) return 'another genesis';
+  const final = store.finalizedNumber();
+  const block = final === undefined ? undefined : store.block(final);
+  if (block === undefined) return undefined;
+  const ref = await source.blockRef(block.number);
+  return ref?.hash === block.hash ? undefined : `another block ${block.number}, which was final`;
+}
