@@ -3,17 +3,12 @@ import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { Command } from 'commander';
 import { ConfigError } from '../config/index.ts';
-import { ApiFailure } from '../rules/client/index.ts';
-import { StoreUnavailable } from '../rules/index.ts';
-import { RuleFileError } from '../rules/plan/index.ts';
-import { DataDirInUseError, DataDirUnusableError } from '../server/index.ts';
 import { registerAudit } from './commands/audit.ts';
 import { registerDev } from './commands/dev.ts';
 import { registerDns } from './commands/dns.ts';
 import { registerRules } from './commands/rules.ts';
 import { registerStart } from './commands/start.ts';
 import { registerToken } from './commands/token.ts';
-import { OperatorError } from './operatorError.ts';
 import { endWithReader, flushOutput } from './print.ts';
 
 // What is parsed while blocks are ingested is garbage a moment later. Left alone, the heap grows to several times what is in
@@ -60,16 +55,19 @@ await flushOutput();
 // What is still open (a stuck socket, a timer of a library) must not keep a stopped program alive.
 process.exit();
 
-/** Errors that the operator mends: their message says all. */
+/**
+ * Errors that the operator mends: their message says all. By name, because importing their classes would load the whole
+ * server for every small command.
+ */
 function isOperators(error: unknown): boolean {
-  const kinds = [
-    ConfigError,
-    DataDirInUseError,
-    DataDirUnusableError,
-    OperatorError,
-    StoreUnavailable,
-    ApiFailure,
-    RuleFileError,
+  const names = [
+    'ConfigError',
+    'DataDirInUseError',
+    'DataDirUnusableError',
+    'OperatorError',
+    'StoreUnavailable',
+    'ApiFailure',
+    'RuleFileError',
   ];
-  return kinds.some((kind) => error instanceof kind);
+  return error instanceof Error && names.includes(error.name);
 }

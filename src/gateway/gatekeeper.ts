@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { RateLimitedError, RpcError } from '../rpc/index.ts';
-import { authenticate } from './keys/authenticate.ts';
+import { Authenticator } from './keys/authenticate.ts';
 import type { KeyStore } from './keys/keyStore.ts';
 import { RateLimits } from './limits/rateLimits.ts';
 import type { GatewayMetrics } from './metrics.ts';
@@ -35,14 +35,16 @@ const BUSY_RETRY_SECONDS = '1';
 export class Gatekeeper {
   readonly #options: GatekeeperOptions;
   readonly #rates = new RateLimits();
+  readonly #authenticator: Authenticator;
   #inFlight = 0;
 
   constructor(options: GatekeeperOptions) {
     this.#options = options;
+    this.#authenticator = new Authenticator(options.keys);
   }
 
   enter(request: IncomingMessage, query: string): Granted | Refused {
-    const { maxInFlight, keys, metrics, ratePerAddress } = this.#options;
+    const { maxInFlight, metrics, ratePerAddress } = this.#options;
     if (this.#inFlight >= maxInFlight) {
       metrics.limited('in_flight');
       const refusal = new RpcError('limitExceeded', 'too much runs at once; try again', {
@@ -51,7 +53,7 @@ export class Gatekeeper {
       return { status: 429, refusal, headers: ['retry-after', BUSY_RETRY_SECONDS] };
     }
     const queryKey = query === '' ? undefined : new URLSearchParams(query).get('key');
-    const access = authenticate(keys, request.headers.authorization, queryKey);
+    const access = this.#authenticator.access(request.headers.authorization, queryKey);
     if (!access.granted) {
       metrics.limited('unauthorized');
       const refusal = new RpcError('unauthorized', access.reason);

@@ -3,7 +3,6 @@ import { type Config, ConfigError } from '../config/index.ts';
 import {
   type AnswerStore,
   ChainMismatchError,
-  FailoverSource,
   type GatewayMetrics,
   type Method,
   type Network,
@@ -13,10 +12,13 @@ import {
   RELAYED_ROWS,
   relayed,
   startNetwork,
+  traceBlock,
   traceFilter,
+  traceGet,
+  traceTransaction,
 } from '../gateway/index.ts';
 import { openTraceStore } from '../storage/lmdb/traces/traceStore.ts';
-import { Indexer } from '../traces/index.ts';
+import { Indexer, SourceSet } from '../traces/index.ts';
 import type { IngestMetrics } from './ingestMetrics.ts';
 import { IngestReport } from './ingestReport.ts';
 
@@ -62,9 +64,10 @@ export async function startEthereumNetwork(options: EthereumNetworkOptions): Pro
   });
   const store = openTraceStore(options.folder, config.index.cacheBytes);
   const clients = upstream.map((url) => new NodeClient(url));
+  const source = sourceOf(clients, network, logger);
   const indexer = new Indexer({
     store,
-    source: sourceOf(clients, network),
+    source,
     pollIntervalMs: config.index.pollIntervalMs,
     observer: new IngestReport(logger, ingestMetrics, name),
     ...(options.indexFrom !== undefined && { fromBlock: options.indexFrom }),
@@ -74,6 +77,9 @@ export async function startEthereumNetwork(options: EthereumNetworkOptions): Pro
 
   const methods = [
     traceFilter({ store, indexer, maxAnswerBytes: config.gateway.maxAnswerBytes }),
+    ...[traceBlock, traceTransaction, traceGet].map((method) =>
+      method({ store, indexer, finder: source, maxAnswerBytes: config.gateway.maxAnswerBytes }),
+    ),
     ...RELAYED_ROWS.map((row) => relayed(row, network)),
   ];
   return {
@@ -102,13 +108,20 @@ export async function startEthereumNetwork(options: EthereumNetworkOptions): Pro
 }
 
 /** Blocks come from the nodes that are well first. */
-function sourceOf(clients: readonly NodeClient[], { pool }: Network): NodeSource | FailoverSource {
-  const sources = clients.map((client, i) => ({
-    source: new NodeSource(client),
+function sourceOf(clients: readonly NodeClient[], { pool, name }: Network, logger: Logger): SourceSet {
+  const members = clients.map((client, i) => ({
+    name: client.name,
+    source: new NodeSource(client, (node, way, notes) =>
+      logger.info({ network: name, node, way, notes }, 'a node gives traces'),
+    ),
     isGood: () => pool.nodes[i]?.standing === 'good',
   }));
-  const [only] = sources;
-  return only !== undefined && sources.length === 1 ? only.source : new FailoverSource(sources);
+  return new SourceSet(members, (node, what, { reason, message }) =>
+    logger.warn(
+      { network: name, node, what, reason, detail: message },
+      'a node did not give what it was asked for; the others are asked',
+    ),
+  );
 }
 
 /** The methods that the operator wants served: some of the table, never others. */

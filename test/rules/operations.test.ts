@@ -116,54 +116,6 @@ describe('a create', () => {
   });
 });
 
-describe('a retried create', () => {
-  const send = (path: string, key: string, fields: object = {}) =>
-    call(server, {
-      method: 'POST',
-      path,
-      body: { ...newRule, ...fields },
-      headers: { 'idempotency-key': key },
-    });
-
-  it('with the same key answers the first result again, though the rule was changed since', async () => {
-    const path = freshPath();
-    const first = await send(path, 'k1');
-    await patch(`${path}/${first.json.result.id}`, { mode: 'disabled' });
-    const again = await send(path, 'k1');
-    expect(again.json).toEqual(first.json);
-    expect(again.headers['idempotent-replayed']).toBe('true');
-    expect((await call(server, { path })).json.result).toHaveLength(1);
-  });
-
-  it('with the same key and another body is refused with 422', async () => {
-    const path = freshPath();
-    await send(path, 'k1');
-    const reused = await send(path, 'k1', { mode: 'disabled' });
-    expect([reused.status, reused.json.errors[0].code]).toEqual([422, 10422]);
-  });
-
-  it('creates one rule when both arrive at once', async () => {
-    const path = freshPath();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => send(path, 'same')));
-    expect(new Set(answers.map((answer) => answer.json.result.id)).size).toBe(1);
-    expect((await call(server, { path })).json.result).toHaveLength(1);
-  });
-
-  it('is another one in another account, and with another key', async () => {
-    const path = freshPath();
-    const ids = [await send(path, 'a'), await send(path, 'b'), await send(freshPath(), 'a')].map(
-      (answer) => answer.json.result.id,
-    );
-    expect(new Set(ids).size).toBe(3);
-  });
-
-  it('does not remember a refusal', async () => {
-    const path = freshPath();
-    expect((await send(path, 'k', { mode: 'wrong' })).status).toBe(400);
-    expect((await send(path, 'k')).status).toBe(200);
-  });
-});
-
 describe('a list', () => {
   it('is empty where there is no rule', async () => {
     expect((await call(server, { path: freshPath() })).json).toEqual({
@@ -336,57 +288,6 @@ describe('a change', () => {
     expect((await call(server, { path: `${path}/${id}` })).json.result).toMatchObject(
       Object.assign({}, ...fields),
     );
-  });
-});
-
-describe('a rule’s ETag', () => {
-  it('comes with every answer that shows the rule and changes with it', async () => {
-    const path = freshPath();
-    const created = await call(server, { method: 'POST', path, body: newRule });
-    const single = `${path}/${created.json.result.id}`;
-    const tag = created.headers['etag'];
-    expect(tag).toMatch(/^"[\w-]+"$/);
-    expect((await call(server, { path: single })).headers['etag']).toBe(tag);
-    expect((await patch(single, {})).headers['etag']).toBe(tag);
-    expect((await patch(single, { mode: 'disabled' })).headers['etag']).not.toBe(tag);
-  });
-
-  it.each(['PATCH', 'DELETE'])('that is stale makes If-Match answer 412 to %s', async (method) => {
-    const path = freshPath();
-    const created = await call(server, { method: 'POST', path, body: newRule });
-    const single = `${path}/${created.json.result.id}`;
-    const stale = created.headers['etag'] as string;
-    const changed = await patch(single, { mode: 'disabled' });
-    const send = (tag: string) =>
-      call(server, { method, path: single, body: { mode: 'enabled' }, headers: { 'if-match': tag } });
-    for (const tag of [stale, `W/${changed.headers['etag']}`, '"other"', 'unquoted', '']) {
-      const refused = await send(tag);
-      expect([refused.status, refused.json.errors[0].code]).toEqual([412, 10412]);
-    }
-    expect((await call(server, { path: single })).json.result).toEqual(changed.json.result);
-    expect((await send(`"other", ${changed.headers['etag']}`)).status).toBe(200);
-  });
-
-  it('lets If-Match: * through', async () => {
-    const path = freshPath();
-    const { id } = await create(path);
-    expect(
-      (await patch(`${path}/${id}`, { mode: 'disabled' }, { headers: { 'if-match': '*' } })).status,
-    ).toBe(200);
-  });
-
-  it('lets one of 20 changes through that were decided on the same state', async () => {
-    const path = freshPath();
-    const created = await call(server, { method: 'POST', path, body: newRule });
-    const headers = { 'if-match': created.headers['etag'] as string };
-    const statuses = await Promise.all(
-      Array.from({ length: 20 }, async () => {
-        const body = { mode: 'disabled' };
-        return (await patch(`${path}/${created.json.result.id}`, body, { headers })).status;
-      }),
-    );
-    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
-    expect(statuses.filter((status) => status === 412)).toHaveLength(19);
   });
 });
 

@@ -5,13 +5,7 @@ import type { Command } from 'commander';
 import type { Logger } from 'pino';
 import type { Config } from '../../config/index.ts';
 import type { DevelopmentChain } from '../../devchain/index.ts';
-import {
-  type DataDirLock,
-  lockDataDir,
-  type Server,
-  setAsideForeignIndex,
-  startServer,
-} from '../../server/index.ts';
+import type { DataDirLock, Server } from '../../server/index.ts';
 import { addConfigFlags, readConfig } from '../configFlags.ts';
 import { EXAMPLE_ZONE, type ExampleZone, serveExampleZone } from '../exampleZone.ts';
 import { createLogger } from '../logger.ts';
@@ -43,6 +37,8 @@ export function registerDev(program: Command): void {
     const logger = createLogger(settings.log.level);
     const stopped = untilSignal(logger);
 
+    // Loaded here, so that other commands start without the server's libraries.
+    const { lockDataDir } = await import('../../server/index.ts');
     const lock = lockDataDir(settings.dataDir);
     try {
       await runUntil(stopped, { settings, logger, lock, needsChain: !ownNode && !settings.rulesOnly });
@@ -64,6 +60,7 @@ async function runUntil(
   stopped: Promise<unknown>,
   { settings, logger, lock, needsChain }: DevRun,
 ): Promise<void> {
+  const { setAsideForeignIndex, startServer } = await import('../../server/index.ts');
   const { dataDir } = settings;
   const config: Config = { ...settings, apiToken: settings.apiToken ?? devToken(dataDir) };
   const zone = config.dns.servers.length === 0 ? await serveExampleZone(dataDir) : undefined;

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { ConfigError } from '../../config/index.ts';
-import { startServer } from '../../server/index.ts';
 import { addConfigFlags, readConfig } from '../configFlags.ts';
 import { createLogger } from '../logger.ts';
 import { untilSignal } from '../runUntilSignal.ts';
@@ -21,6 +20,8 @@ export function registerStart(program: Command): void {
       );
     const logger = createLogger(config.log.level);
     const stopped = untilSignal(logger);
+    // Loaded here, so that other commands start without the server's libraries.
+    const { startServer } = await import('../../server/index.ts');
     const server = await startServer({ config, logger });
     await stopped;
     await server.stop();

@@ -20,23 +20,48 @@ export type Access =
 
 const OPEN: Access = { granted: true, key: undefined };
 
+/** While there are no keys, the store is asked for them this often: the first key closes the gateway within it. */
+const EMPTY_RECHECK_MS = 500;
+
 /**
- * Whose request it is: the gateway is open until a first key is created, and needs one from then on, even when all of
- * them are revoked. The key comes as `Authorization: Bearer` or as `?key=`.
+ * Tells whose request it is: the gateway is open until a first key is created, and needs one from then on, even when all
+ * of them are revoked. The key comes as `Authorization: Bearer` or as `?key=`.
  */
-export function authenticate(store: KeyStore, authorization: string | undefined, queryKey: unknown): Access {
-  if (store.isEmpty()) return OPEN;
-  const secret = secretOf(authorization, queryKey);
-  if (secret === undefined)
-    return denied('an API key is required: send it as "Authorization: Bearer KEY" or as ?key=KEY');
-  const key = secret.length > MAX_SECRET_LENGTH ? undefined : store.find(hashOfSecret(secret));
-  if (key === undefined || key.revokedOn !== undefined) return denied('the API key is unknown or revoked');
-  return { granted: true, key };
+export class Authenticator {
+  readonly #store: KeyStore;
+  #isOpen = true;
+  #checkedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(store: KeyStore) {
+    this.#store = store;
+  }
+
+  access(authorization: string | undefined, queryKey: string | null | undefined): Access {
+    if (this.#isOpenNow()) return OPEN;
+    const secret = secretOf(authorization, queryKey);
+    if (secret === undefined)
+      return denied('an API key is required: send it as "Authorization: Bearer KEY" or as ?key=KEY');
+    const key = secret.length > MAX_SECRET_LENGTH ? undefined : this.#store.find(hashOfSecret(secret));
+    if (key === undefined || key.revokedOn !== undefined) return denied('the API key is unknown or revoked');
+    return { granted: true, key };
+  }
+
+  #isOpenNow(): boolean {
+    const nowMs = performance.now();
+    if (this.#isOpen && nowMs - this.#checkedAtMs > EMPTY_RECHECK_MS) {
+      this.#isOpen = this.#store.isEmpty();
+      this.#checkedAtMs = nowMs;
+    }
+    return this.#isOpen;
+  }
 }
 
 const denied = (reason: string): Access => ({ granted: false, reason });
 
-function secretOf(authorization: string | undefined, queryKey: unknown): string | undefined {
+function secretOf(
+  authorization: string | undefined,
+  queryKey: string | null | undefined,
+): string | undefined {
   const bearer = authorization === undefined ? undefined : /^bearer +(\S+)$/i.exec(authorization)?.[1];
-  return bearer ?? (typeof queryKey === 'string' && queryKey !== '' ? queryKey : undefined);
+  return bearer ?? (queryKey || undefined);
 }

@@ -1,27 +1,43 @@
 import {
   BlockMismatchError,
+  blockRewards,
   checkBlock,
+  type ForkSchedule,
   type FullHeader,
+  forkScheduleOf,
+  fromCallTracer,
+  fromFlatCallTracer,
   parseHeader,
   parseTraceBlock,
+  parseTransactions,
   TraceFormatError,
 } from '../../traces/convert/index.ts';
 import {
   type BlockRef,
   type ChainIdentity,
+  type Hash,
   NodeError,
   type NodeHeads,
   type TracedBlock,
   type TraceSource,
+  type TransactionFinder,
 } from '../../traces/index.ts';
 import { type NodeClient, resultOf } from './nodeClient.ts';
+import { TRACERS } from './probeTraces.ts';
+import { TraceWay, type WayFound } from './traceWay.ts';
 
-/** Blocks and traces of one node that serves `trace_block`, every block checked before it is given on. */
-export class NodeSource implements TraceSource {
+/**
+ * Blocks and traces of one node, in whichever way it gives them, every block checked before it is given on. What is exact
+ * in which way: docs/nodes.md.
+ */
+export class NodeSource implements TraceSource, TransactionFinder {
   readonly #node: NodeClient;
+  readonly #way: TraceWay;
+  #schedule: ForkSchedule | undefined;
 
-  constructor(node: NodeClient) {
+  constructor(node: NodeClient, found: WayFound = () => undefined) {
     this.#node = node;
+    this.#way = new TraceWay(node, found);
   }
 
   async chain(): Promise<ChainIdentity> {
@@ -52,25 +68,92 @@ export class NodeSource implements TraceSource {
     return block === null ? undefined : this.#ref(block);
   }
 
+  /** The block that a transaction is in; undefined where the node knows none. */
+  async transactionBlock(hash: Hash): Promise<number | undefined> {
+    const transaction = await this.#node.call('eth_getTransactionByHash', hash);
+    if (transaction === null) return undefined;
+    const number = (transaction as { blockNumber?: unknown }).blockNumber; // any JSON value has members, or none
+    if (number === null || number === undefined) return undefined; // it waits to be mined
+    if (typeof number !== 'string' || !Number.isSafeInteger(Number(number)))
+      throw new NodeError('nonsense', `${this.#node.name} gave a transaction in a block that is no number`);
+    return Number(number);
+  }
+
   async block(blockNumber: number): Promise<TracedBlock | undefined> {
+    // The genesis block has no transactions, and geth's tracers refuse it.
+    const way = blockNumber === 0 ? 'none' : await this.#way.current();
+    try {
+      return way === 'trace_block'
+        ? await this.#parityBlock(blockNumber)
+        : await this.#gethBlock(blockNumber, way);
+    } catch (error) {
+      this.#way.failed();
+      throw error;
+    }
+  }
+
+  async #parityBlock(blockNumber: number): Promise<TracedBlock | undefined> {
     const answers = await this.#node.batch([
       ['eth_getBlockByNumber', hex(blockNumber), false],
       ['trace_block', hex(blockNumber)],
     ]);
     const block = resultOf('eth_getBlockByNumber', answers[0]);
     if (block === null) return undefined;
-    const header = this.#header(block);
-    if (header.number !== blockNumber)
-      throw new NodeError(
-        'nonsense',
-        `${this.#node.name} gave block ${header.number} for block ${blockNumber}`,
-      );
+    const header = this.#headerOf(blockNumber, block);
     const answer = resultOf('trace_block', answers[1]);
     return this.#checked(() => {
       const traces = parseTraceBlock(answer ?? []);
       checkBlock(header, traces);
       return { header, traces };
     });
+  }
+
+  /** By hash, so that header, transactions and traces are of one block whatever the chain does meanwhile. */
+  async #gethBlock(
+    blockNumber: number,
+    way: 'callTracer' | 'flatCallTracer' | 'none',
+  ): Promise<TracedBlock | undefined> {
+    const block = await this.#node.call('eth_getBlockByNumber', hex(blockNumber), true);
+    if (block === null) return undefined;
+    const header = this.#headerOf(blockNumber, block);
+    const [answer, uncles, schedule] = await Promise.all([
+      way === 'none' || header.transactionHashes.length === 0
+        ? []
+        : this.#node.call('debug_traceBlockByHash', header.hash, TRACERS[way]),
+      this.#uncles(header),
+      this.#forkSchedule(),
+    ]);
+    return this.#checked(() => {
+      const transactions = way === 'none' ? [] : parseTransactions(block);
+      const convert = way === 'flatCallTracer' ? fromFlatCallTracer : fromCallTracer;
+      const frames = convert(header, transactions, answer, schedule);
+      const rewards = blockRewards(header, uncles.map(parseHeader), schedule);
+      const traces = [...frames, ...rewards];
+      checkBlock(header, traces);
+      return { header, traces };
+    });
+  }
+
+  async #uncles({ hash, uncleHashes }: FullHeader): Promise<readonly unknown[]> {
+    if (uncleHashes.length === 0) return [];
+    const answers = await this.#node.batch(
+      uncleHashes.map((_, i) => ['eth_getUncleByBlockHashAndIndex', hash, hex(i)]),
+    );
+    return answers.map((answer) => resultOf('eth_getUncleByBlockHashAndIndex', answer));
+  }
+
+  async #forkSchedule(): Promise<ForkSchedule> {
+    this.#schedule ??= forkScheduleOf((await this.chain()).chainId);
+    return this.#schedule;
+  }
+
+  #headerOf(blockNumber: number, block: unknown): FullHeader {
+    const header = this.#header(block);
+    if (header.number === blockNumber) return header;
+    throw new NodeError(
+      'nonsense',
+      `${this.#node.name} gave block ${header.number} for block ${blockNumber}`,
+    );
   }
 
   #ref(block: unknown): BlockRef {

@@ -1,3 +1,4 @@
 export { FinalityError } from './fork.ts';
 export { BlockUnavailableError, Indexer, type IndexerObserver, type IndexerStatus } from './indexer.ts';
 export * from './source.ts';
+export { type SourceMember, SourceSet, type TurnedAway } from './sourceSet.ts';

@@ -32,6 +32,12 @@ export interface TraceSource {
   block(blockNumber: number): Promise<TracedBlock | undefined>;
 }
 
+/** Tells where a transaction is. */
+export interface TransactionFinder {
+  /** The number of the block that a transaction is in; undefined where it is in none. Rejects with NodeError. */
+  transactionBlock(hash: Hash): Promise<number | undefined>;
+}
+
 /** A node did not answer, or what it answered cannot be used. */
 export class NodeError extends Error {
   override readonly name = 'NodeError';

@@ -1,0 +1,177 @@
+import type { ChainIdentity } from '../store.ts';
+import type { Hash } from '../trace.ts';
+import {
+  type BlockRef,
+  NodeError,
+  type NodeHeads,
+  type TracedBlock,
+  type TraceSource,
+  type TransactionFinder,
+} from './source.ts';
+
+/** A node that did not answer for its head is left alone for so long, where another one does. */
+const REST_MS = 5_000;
+
+/** A node that hangs must not keep the others' head from being heard. */
+const HEAD_TIMEOUT_MS = 5_000;
+
+/** One node of a set. */
+export interface SourceMember {
+  /** How logs name it. */
+  readonly name: string;
+  readonly source: TraceSource & TransactionFinder;
+  /** Whether it is well now, as whoever else watches it says. */
+  readonly isGood?: () => boolean;
+}
+
+/** Hears that a node did not give what it was asked for, and why; others are asked then. */
+export type TurnedAway = (node: string, what: string, error: NodeError) => void;
+
+interface Member extends SourceMember {
+  /** It is on the chain of the set; not known before it was asked, and after it failed. */
+  verified: boolean;
+  restUntilMs: number;
+}
+
+/**
+ * Several nodes as one: what one of them fails or cannot give is asked of the next. A node of another chain is never
+ * taken from. The head is the highest, and does not go back for no other reason than that another node tells it.
+ */
+export class SourceSet implements TraceSource, TransactionFinder {
+  readonly #members: readonly Member[];
+  readonly #turnedAway: TurnedAway;
+  readonly #now: () => number;
+  #chain: ChainIdentity | undefined;
+  #heads: NodeHeads | undefined;
+  /** The node that the heads are of: asked first, so that blocks come from the chain that the head is of. */
+  #leader: Member | undefined;
+
+  constructor(members: readonly SourceMember[], turnedAway: TurnedAway = () => undefined, now = Date.now) {
+    this.#members = members.map((member) => ({ ...member, verified: false, restUntilMs: 0 }));
+    this.#turnedAway = turnedAway;
+    this.#now = now;
+  }
+
+  async chain(): Promise<ChainIdentity> {
+    if (this.#chain !== undefined) return this.#chain;
+    return this.#first(
+      'its chain',
+      async ({ source }) => (this.#chain ??= await source.chain()),
+    ) as Promise<ChainIdentity>; // never undefined
+  }
+
+  async heads(): Promise<NodeHeads> {
+    const nowMs = this.#now();
+    const rested = this.#members.filter(({ restUntilMs }) => restUntilMs <= nowMs);
+    const asked = rested.length > 0 ? rested : this.#members;
+    const answers = await Promise.allSettled(asked.map((member) => this.#headsOf(member)));
+    let best: { member: Member; heads: NodeHeads } | undefined;
+    let leaderAnswered = false;
+    let failure: unknown;
+    answers.forEach((answer, i) => {
+      const member = asked[i];
+      if (member === undefined) return;
+      if (answer.status === 'rejected') {
+        if (!(answer.reason instanceof NodeError)) throw answer.reason;
+        failure ??= answer.reason;
+        member.restUntilMs = nowMs + REST_MS;
+        if (this.#members.length > 1) this.#turnedAway(member.name, 'its head', answer.reason);
+        return;
+      }
+      const heads = answer.value;
+      if (member === this.#leader) leaderAnswered = true;
+      const ahead = heads.latest.number - (best?.heads.latest.number ?? -1);
+      if (ahead > 0 || (ahead === 0 && member === this.#leader)) best = { member, heads };
+    });
+    if (best === undefined) throw failure ?? new NodeError('unreachable', 'there is no node to ask');
+    const known = this.#heads;
+    // Another node that has not come as far says nothing new: the head stays until one has.
+    if (known !== undefined && !leaderAnswered && best.heads.latest.number < known.latest.number)
+      return known;
+    this.#leader = best.member;
+    this.#heads = withHighestFinalized(best.heads, known);
+    return this.#heads;
+  }
+
+  blockRef(blockNumber: number): Promise<BlockRef | undefined> {
+    return this.#first(`block ${blockNumber}`, ({ source }) => source.blockRef(blockNumber));
+  }
+
+  block(blockNumber: number): Promise<TracedBlock | undefined> {
+    return this.#first(`block ${blockNumber}`, ({ source }) => source.block(blockNumber));
+  }
+
+  transactionBlock(hash: Hash): Promise<number | undefined> {
+    return this.#first('a transaction', ({ source }) => source.transactionBlock(hash));
+  }
+
+  /** The first answer. Where no node gives one: undefined where a node has nothing, else the first failure. */
+  async #first<T>(what: string, ask: (member: Member) => Promise<T | undefined>): Promise<T | undefined> {
+    let failure: NodeError | undefined;
+    let anyHasNothing = false;
+    for (const member of this.#inOrder()) {
+      try {
+        const value = await this.#ask(member, () => ask(member));
+        // That one node has not come so far says nothing of the others.
+        if (value !== undefined) return value;
+        anyHasNothing = true;
+      } catch (error) {
+        if (!(error instanceof NodeError)) throw error;
+        failure ??= error;
+        if (this.#members.length > 1) this.#turnedAway(member.name, what, error);
+      }
+    }
+    if (anyHasNothing) return undefined;
+    throw failure ?? new NodeError('unreachable', 'there is no node to ask');
+  }
+
+  #headsOf(member: Member): Promise<NodeHeads> {
+    const asked = this.#ask(member, () => member.source.heads());
+    if (this.#members.length === 1) return asked;
+    let timer: NodeJS.Timeout | undefined;
+    const timedOut = new Promise<never>((_, reject) => {
+      const late = new NodeError('timeout', `${member.name} did not tell its head in ${HEAD_TIMEOUT_MS} ms`);
+      timer = setTimeout(reject, HEAD_TIMEOUT_MS, late);
+    });
+    return Promise.race([asked, timedOut]).finally(() => clearTimeout(timer));
+  }
+
+  async #ask<T>(member: Member, ask: () => Promise<T>): Promise<T> {
+    try {
+      await this.#verify(member);
+      return await ask();
+    } catch (error) {
+      // Behind an address that was down another node may stand now.
+      member.verified = false;
+      throw error;
+    }
+  }
+
+  async #verify(member: Member): Promise<void> {
+    if (member.verified) return;
+    const { chainId, genesisHash } = await member.source.chain();
+    this.#chain ??= { chainId, genesisHash };
+    if (chainId !== this.#chain.chainId || genesisHash !== this.#chain.genesisHash)
+      throw new NodeError(
+        'refused',
+        `${member.name} is on chain ${chainId} with genesis ${genesisHash}, the others are on chain ` +
+          `${this.#chain.chainId} with genesis ${this.#chain.genesisHash}: it is never taken from`,
+      );
+    member.verified = true;
+  }
+
+  #inOrder(): Member[] {
+    const cost = (member: Member): number =>
+      (member.isGood?.() === false ? 4 : 0) +
+      (member.restUntilMs > this.#now() ? 2 : 0) +
+      (member === this.#leader ? 0 : 1);
+    return [...this.#members].sort((a, b) => cost(a) - cost(b));
+  }
+}
+
+/** What one node has called final stays final. */
+function withHighestFinalized(heads: NodeHeads, known: NodeHeads | undefined): NodeHeads {
+  const finalized = known?.finalized;
+  const keeps = finalized !== undefined && finalized.number > (heads.finalized?.number ?? -1);
+  return keeps ? { ...heads, finalized } : heads;
+}

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { call } from '../gateway/support/send.ts';
+import { type SpoiltNode, startSpoiltNode } from '../gateway/support/spoiltNode.ts';
+import { type Anvil, createTraffic, startAnvil } from '../support/anvil.ts';
+import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+
+type Json = Record<string, unknown>;
+
+/** What the false node makes of a block's traces. */
+const LIES: Record<string, (traces: Json[]) => unknown> = {
+  'of another block': (traces) => traces.map((trace) => ({ ...trace, blockHash: `0x${'bad0'.repeat(16)}` })),
+  'without one of the transactions': (traces) =>
+    traces.filter(({ transactionPosition }) => transactionPosition !== 0),
+  'that say one child too many': (traces) =>
+    traces.map((trace) => ({ ...trace, subtraces: Number(trace['subtraces']) + 1 })),
+};
+
+describe('a node that gives false traces', () => {
+  let anvil: Anvil;
+  let liar: SpoiltNode;
+  let floodgate: Floodgate | undefined;
+  let truth: unknown[];
+
+  beforeAll(async () => {
+    anvil = await startAnvil();
+    const traffic = await createTraffic({ url: anvil.url, seed: 9 });
+    await traffic.run({ steps: 30 });
+    floodgate = await startFloodgate({ upstream: anvil.url });
+    truth = await tracesOf(floodgate);
+    await floodgate.stop();
+    // A fake: a proxy before the real anvil, which falsifies what that one answers.
+    liar = await startSpoiltNode(anvil.url);
+  });
+  afterAll(() => Promise.all([floodgate?.stop(), liar.stop(), anvil.stop()]));
+
+  test.each(Object.keys(LIES))(
+    '%s: the block is taken from another node, and the log says why',
+    async (lie) => {
+      liar.spoil = async ({ methods }, answer) => {
+        const text = await answer();
+        if (!methods.includes('trace_block')) return text;
+        const answers = [JSON.parse(text)].flat() as Json[];
+        const falsify = LIES[lie] ?? String;
+        const spoilt = answers.map((entry) =>
+          Array.isArray(entry['result']) ? { ...entry, result: falsify(entry['result']) } : entry,
+        );
+        return JSON.stringify(methods.length === 1 ? spoilt[0] : spoilt);
+      };
+      floodgate = await startFloodgate({ upstream: [liar.url, anvil.url] });
+      const served = await tracesOf(floodgate);
+      const log = floodgate.output();
+      await floodgate.stop();
+      floodgate = undefined;
+      expect(served).toEqual(truth);
+      expect(served.length).toBe(200);
+      expect(log).toMatch(/"what":"block \d+","reason":"(nonsense|refused)".*the others are asked/);
+    },
+  );
+});
+
+async function tracesOf({ gatewayUrl }: Floodgate): Promise<unknown[]> {
+  const { json } = await call(gatewayUrl, 'trace_filter', { fromBlock: '0x0', toBlock: 'latest' });
+  return json.result;
+}
