@@ -39,7 +39,7 @@ export function respond(response: ServerResponse, answer: HttpAnswer, headers: s
 }
 
 const latin1 = (bytes: Uint8Array): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).latin1Slice();
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 
 /** A stream into a response. Where it breaks off the connection is cut, so that half an answer never looks whole. */
 function pipe(stream: ResultStream, response: ServerResponse, end: Uint8Array): void {

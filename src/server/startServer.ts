@@ -12,6 +12,7 @@ import { openRulesStorage } from '../storage/lmdb/rulesStorage.ts';
 import { type DataDirLock, lockDataDir } from './dataDirLock.ts';
 import { type Dns, startDns } from './dns.ts';
 import { type Ethereum, startEthereum } from './ethereum.ts';
+import { ListenError } from './listenError.ts';
 
 export interface Server {
   /** Where it listens, for example `http://127.0.0.1:8420`. */
@@ -99,7 +100,10 @@ export async function startServer({ config, logger, lock }: ServerOptions): Prom
           isStopping: () => stopping,
         }),
       );
-    const url = await listener.listen({ host: config.host, port: config.port });
+    const { host, port } = config;
+    const url = await listener.listen({ host, port }).catch((error: unknown) => {
+      throw new ListenError(host, port, error);
+    });
     undo.push(async () => {
       stopping = true;
       const deadline = setTimeout(() => listener.server.closeAllConnections(), config.stopTimeoutMs);
