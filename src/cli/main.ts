@@ -6,10 +6,12 @@ import { ConfigError } from '../config/index.ts';
 import { ApiFailure } from '../rules/client/index.ts';
 import { StoreUnavailable } from '../rules/index.ts';
 import { RuleFileError } from '../rules/plan/index.ts';
-import { DataDirInUseError, DataDirUnusableError } from '../server/index.ts';
+import { DataDirInUseError, DataDirUnusableError, IndexingError } from '../server/index.ts';
+import { IndexConflictError, WrongChainError } from '../traces/index.ts';
 import { registerAudit } from './commands/audit.ts';
 import { registerDev } from './commands/dev.ts';
 import { registerDns } from './commands/dns.ts';
+import { registerIndex } from './commands/indexBlocks.ts';
 import { registerRules } from './commands/rules.ts';
 import { registerStart } from './commands/start.ts';
 import { registerToken } from './commands/token.ts';
@@ -43,6 +45,7 @@ const program = new Command('floodgate')
 
 registerStart(program);
 registerDev(program);
+registerIndex(program);
 registerRules(program);
 registerToken(program);
 registerAudit(program);
@@ -66,6 +69,9 @@ function isOperators(error: unknown): boolean {
     ConfigError,
     DataDirInUseError,
     DataDirUnusableError,
+    IndexingError,
+    WrongChainError,
+    IndexConflictError,
     OperatorError,
     StoreUnavailable,
     ApiFailure,

@@ -73,6 +73,7 @@ export async function startEthereumNetwork(options: EthereumNetworkOptions): Pro
     ...(options.indexFrom !== undefined && { fromBlock: options.indexFrom }),
   });
   ingestMetrics.watchLag(name, () => indexer.status().lagBlocks ?? 0);
+  ingestMetrics.watchFirstMissing(name, () => indexer.status().firstMissing);
   indexer.start();
 
   const methods = [
