@@ -6,11 +6,13 @@ import { ConfigError } from '../config/index.ts';
 import { ApiFailure } from '../rules/client/index.ts';
 import { StoreUnavailable } from '../rules/index.ts';
 import { RuleFileError } from '../rules/plan/index.ts';
-import { DataDirInUseError, DataDirUnusableError, IndexingError } from '../server/index.ts';
+import { DataDirInUseError, DataDirUnusableError, ExportError, IndexingError } from '../server/index.ts';
 import { IndexConflictError, WrongChainError } from '../traces/index.ts';
 import { registerAudit } from './commands/audit.ts';
 import { registerDev } from './commands/dev.ts';
 import { registerDns } from './commands/dns.ts';
+import { registerDoctor } from './commands/doctor.ts';
+import { registerExport } from './commands/exportTraces.ts';
 import { registerIndex } from './commands/indexBlocks.ts';
 import { registerRules } from './commands/rules.ts';
 import { registerStart } from './commands/start.ts';
@@ -45,6 +47,8 @@ const program = new Command('floodgate')
 
 registerStart(program);
 registerDev(program);
+registerDoctor(program);
+registerExport(program);
 registerIndex(program);
 registerRules(program);
 registerToken(program);
@@ -69,6 +73,7 @@ function isOperators(error: unknown): boolean {
     ConfigError,
     DataDirInUseError,
     DataDirUnusableError,
+    ExportError,
     IndexingError,
     WrongChainError,
     IndexConflictError,
