@@ -6,6 +6,9 @@ import { ConfigError } from '../config/index.ts';
 import { registerAudit } from './commands/audit.ts';
 import { registerDev } from './commands/dev.ts';
 import { registerDns } from './commands/dns.ts';
+import { registerDoctor } from './commands/doctor.ts';
+import { registerExport } from './commands/exportTraces.ts';
+import { registerIndex } from './commands/indexBlocks.ts';
 import { registerKey } from './commands/key.ts';
 import { registerRules } from './commands/rules.ts';
 import { registerStart } from './commands/start.ts';
@@ -40,6 +43,9 @@ const program = new Command('floodgate')
 
 registerStart(program);
 registerDev(program);
+registerDoctor(program);
+registerExport(program);
+registerIndex(program);
 registerRules(program);
 registerToken(program);
 registerAudit(program);
@@ -74,11 +80,15 @@ function isOperators(error: unknown): boolean {
     'ConfigError',
     'DataDirInUseError',
     'DataDirUnusableError',
+    'ExportError',
+    'IndexConflictError',
+    'IndexingError',
     'ListenError',
     'OperatorError',
     'StoreUnavailable',
     'ApiFailure',
     'RuleFileError',
+    'WrongChainError',
   ];
   return error instanceof Error && names.includes(error.name);
 }

@@ -18,7 +18,7 @@ import {
   traceTransaction,
 } from '../gateway/index.ts';
 import { openTraceStore } from '../storage/lmdb/traces/traceStore.ts';
-import { Indexer, SourceSet } from '../traces/index.ts';
+import { Indexer, SourceSet, type TraceStore } from '../traces/index.ts';
 import type { IngestMetrics } from './ingestMetrics.ts';
 import { IngestReport } from './ingestReport.ts';
 
@@ -64,7 +64,7 @@ export async function startEthereumNetwork(options: EthereumNetworkOptions): Pro
   });
   const store = openTraceStore(options.folder, config.index.cacheBytes);
   const clients = upstream.map((url) => new NodeClient(url));
-  const source = sourceOf(clients, network, logger);
+  const source = sourceOf(clients, network, store, logger);
   const indexer = new Indexer({
     store,
     source,
@@ -73,6 +73,7 @@ export async function startEthereumNetwork(options: EthereumNetworkOptions): Pro
     ...(options.indexFrom !== undefined && { fromBlock: options.indexFrom }),
   });
   ingestMetrics.watchLag(name, () => indexer.status().lagBlocks ?? 0);
+  ingestMetrics.watchFirstMissing(name, () => indexer.status().firstMissing);
   indexer.start();
 
   const wanted = config.gateway.methods;
@@ -109,7 +110,12 @@ export async function startEthereumNetwork(options: EthereumNetworkOptions): Pro
 }
 
 /** Blocks come from the nodes that are well first. */
-function sourceOf(clients: readonly NodeClient[], { pool, name }: Network, logger: Logger): SourceSet {
+function sourceOf(
+  clients: readonly NodeClient[],
+  { pool, name }: Network,
+  store: TraceStore,
+  logger: Logger,
+): SourceSet {
   const members = clients.map((client, i) => ({
     name: client.name,
     source: new NodeSource(client, (node, way, notes) =>
@@ -117,10 +123,13 @@ function sourceOf(clients: readonly NodeClient[], { pool, name }: Network, logge
     ),
     isGood: () => pool.nodes[i]?.standing === 'good',
   }));
-  return new SourceSet(members, (node, what, { reason, message }) =>
-    logger.warn(
-      { network: name, node, what, reason, detail: message },
-      'a node did not give what it was asked for; the others are asked',
-    ),
+  return new SourceSet(
+    members,
+    (node, what, { reason, message }) =>
+      logger.warn(
+        { network: name, node, what, reason, detail: message },
+        'a node did not give what it was asked for; the others are asked',
+      ),
+    () => store.chain(),
   );
 }

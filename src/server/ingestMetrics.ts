@@ -8,6 +8,7 @@ export class IngestMetrics {
   readonly reorganisations: Counter<'network'>;
   readonly undone: Counter<'network'>;
   readonly failures: Counter<'network' | 'reason'>;
+  readonly #firstMissing = new Map<string, () => number | undefined>();
   readonly #lags = new Map<string, () => number>();
 
   constructor(registry: Registry) {
@@ -49,6 +50,16 @@ export class IngestMetrics {
       labelNames: ['network', 'reason'],
       registers,
     });
+    const gaps = this.#firstMissing;
+    new Gauge({
+      name: 'floodgate_index_first_missing_block',
+      help: 'Lowest block from index.from on that is not indexed yet; -1 where none is missing.',
+      labelNames,
+      registers,
+      collect() {
+        for (const [network, missing] of gaps) this.set({ network }, missing() ?? -1);
+      },
+    });
     const lags = this.#lags;
     new Gauge({
       name: 'floodgate_ingest_lag_blocks',
@@ -59,6 +70,11 @@ export class IngestMetrics {
         for (const [network, lagOf] of lags) this.set({ network }, lagOf());
       },
     });
+  }
+
+  /** Asks for the lowest block that is missing whenever the metrics are asked for. */
+  watchFirstMissing(network: string, firstMissing: () => number | undefined): void {
+    this.#firstMissing.set(network, firstMissing);
   }
 
   /** Asks for a network's lag whenever the metrics are asked for. */

@@ -21,6 +21,7 @@ export class IngestReport implements IndexerObserver {
   readonly #metrics: IngestMetrics;
   readonly #network: string;
   #lastProgressMs = 0;
+  #lastFillMs = 0;
   #lastComplaint = { text: '', atMs: 0 };
 
   constructor(logger: Logger, metrics: IngestMetrics, network: string) {
@@ -62,6 +63,27 @@ export class IngestReport implements IndexerObserver {
       { reason, retryMs, ...(reason === 'store' && { err: error }) },
       `indexing waits: ${text}. What is indexed is still answered`,
     );
+  }
+
+  filled(blocks: Parameters<IndexerObserver['filled']>[0], toBlock: number): void {
+    const last = blocks.at(-1)?.block.number;
+    if (last === undefined) return;
+    const network = this.#network;
+    this.#metrics.indexed.inc({ network }, blocks.length);
+    this.#metrics.traces.inc(
+      { network },
+      blocks.reduce((sum, { block }) => sum + block.traceCount, 0),
+    );
+    if (Date.now() - this.#lastFillMs < PROGRESS_INTERVAL_MS) return;
+    this.#lastFillMs = Date.now();
+    this.#logger.info(
+      { network, block: last, toBlock, blocksLeft: toBlock - last },
+      'indexing: filling in older blocks',
+    );
+  }
+
+  gapClosed(fromBlock: number): void {
+    this.#logger.info({ network: this.#network, fromBlock }, 'every block from index.from on is indexed');
   }
 
   recovered(): void {

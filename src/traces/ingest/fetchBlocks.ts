@@ -1,9 +1,8 @@
 import { indexBlock } from '../indexBlock.ts';
 import type { IndexedBlock } from '../store.ts';
+import { type Pace, steadyPace } from './pace.ts';
 import { NodeError, type TraceSource } from './source.ts';
 
-/** Blocks that are fetched at the same time: enough to hide a node's latency, few enough not to press it. */
-const FETCH_CONCURRENCY = 4;
 /** Blocks written in one transaction while catching up: many, as each commit is flushed to disk. */
 export const MAX_BLOCKS_PER_BATCH = 64;
 /** Fewer where blocks are large: what is fetched is held in memory until it is written, about 500 bytes a trace. */
@@ -18,11 +17,12 @@ export async function* fetchBlocks(
   source: TraceSource,
   numbers: readonly number[],
   signal: AbortSignal,
+  pace: Pace = steadyPace(),
 ): AsyncGenerator<IndexedBlock[]> {
   const underWay: Promise<IndexedBlock>[] = [];
   let next = 0;
   const startMore = (): void => {
-    while (underWay.length < FETCH_CONCURRENCY && next < numbers.length) {
+    while (underWay.length < pace.limit && next < numbers.length) {
       const fetched = fetchBlock(source, numbers[next++] ?? 0, signal);
       // It is awaited when its turn comes; until then its failure must not count as unhandled.
       fetched.catch(() => undefined);
@@ -36,7 +36,13 @@ export async function* fetchBlocks(
   startMore();
   for (let fetched = underWay.shift(); fetched !== undefined; fetched = underWay.shift()) {
     startMore();
-    const block = await fetched;
+    const block = await fetched.catch((error: unknown) => ({ error }));
+    if ('error' in block) {
+      // What came before it is not lost: else a node that fails at times would never be done with.
+      if (batch.length > 0) yield batch;
+      throw block.error;
+    }
+    pace.answered();
     checkLink(previous, block);
     previous = block;
     batch.push(block);

@@ -1,4 +1,6 @@
+export { type FillOptions, fillRange } from './fillRange.ts';
 export { FinalityError } from './fork.ts';
 export { BlockUnavailableError, Indexer, type IndexerObserver, type IndexerStatus } from './indexer.ts';
+export { Pace } from './pace.ts';
 export * from './source.ts';
 export { type SourceMember, SourceSet, type TurnedAway } from './sourceSet.ts';

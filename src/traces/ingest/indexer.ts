@@ -1,19 +1,24 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { MAX_RANGE_BLOCKS } from '../filter.ts';
-import type { IndexedBlock, TraceStore } from '../store.ts';
+import type { IndexChange, IndexedBlock, TraceStore } from '../store.ts';
 import { fetchBlocks, MAX_BLOCKS_PER_BATCH, range } from './fetchBlocks.ts';
+import { fillRange } from './fillRange.ts';
 import { findFork } from './fork.ts';
+import { steadyPace } from './pace.ts';
 import { NodeError, type NodeHeads, type TraceSource } from './source.ts';
 
 /** Pauses after failures: doubled from the first to the last. */
 const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 10_000;
+/** Blocks that are followed in one turn: whoever asks for an older block waits no longer than for these. */
+const MAX_BLOCKS_PER_TURN = 256;
 /** Where a node knows no finality, blocks this far below its head are taken for final when they are asked for alone. */
 const ASSUMED_FINAL_DEPTH = 256;
 
 export interface IndexerOptions {
   readonly store: TraceStore;
   readonly source: TraceSource;
-  /** First block to index; left out: the latest MAX_RANGE_BLOCKS. */
+  /** First block to index; left out: the latest MAX_RANGE_BLOCKS. Older ones are filled in while the head is followed. */
   readonly fromBlock?: number;
   readonly pollIntervalMs: number;
   readonly observer: IndexerObserver;
@@ -25,6 +30,10 @@ export interface IndexerObserver {
   reorganised(undoFrom: number, undoneBlocks: number): void;
   failed(error: unknown, retryMs: number): void;
   recovered(): void;
+  /** Blocks of the gap between the first block to index and the followed ones were written. */
+  filled(blocks: readonly IndexedBlock[], toBlock: number): void;
+  /** Nothing is missing any more from the first block to index on. */
+  gapClosed(fromBlock: number): void;
 }
 
 export interface IndexerStatus {
@@ -34,6 +43,8 @@ export interface IndexerStatus {
   readonly lagBlocks: number | undefined;
   /** What is wrong now; undefined where nothing is. */
   readonly failure: string | undefined;
+  /** The lowest block that is missing of those to index; undefined where there is none. */
+  readonly firstMissing: number | undefined;
 }
 
 /** A block that was asked for cannot be had now. */
@@ -58,6 +69,8 @@ export class Indexer {
   #failure: unknown;
   #failures = 0;
   #loop: Promise<void> = Promise.resolve();
+  #gapLoop: Promise<void> = Promise.resolve();
+  #firstMissing: number | undefined;
   #wake: () => void = () => undefined;
   /** The writer's queue: each task starts when the one before has ended, well or not. */
   #tail: Promise<unknown> = Promise.resolve();
@@ -69,13 +82,15 @@ export class Indexer {
 
   start(): void {
     this.#loop = this.#follow();
+    const { fromBlock } = this.#options;
+    if (fromBlock !== undefined) this.#gapLoop = this.#fillGap(fromBlock);
   }
 
   /** Stops following; what is being written is written to its end. */
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#wake();
-    await this.#loop;
+    await Promise.all([this.#loop, this.#gapLoop]);
     await this.#tail.catch(() => undefined);
   }
 
@@ -88,6 +103,7 @@ export class Indexer {
       lagBlocks: nodeHead === undefined ? undefined : Math.max(0, nodeHead - indexHead),
       failure:
         failure === undefined ? undefined : failure instanceof Error ? failure.message : String(failure),
+      firstMissing: this.#firstMissing,
     };
   }
 
@@ -123,7 +139,8 @@ export class Indexer {
     while (!this.#stop.signal.aborted) {
       let pauseMs = pollIntervalMs;
       try {
-        await this.#inTurn(() => this.#catchUp());
+        const isBehind = await this.#inTurn(() => this.#catchUp());
+        if (isBehind) pauseMs = 0;
         if (this.#failures > 0) observer.recovered();
         this.#failures = 0;
         this.#failure = undefined;
@@ -138,8 +155,11 @@ export class Indexer {
     }
   }
 
-  /** Brings the index to the node's head: undoes what was replaced, then adds what is new. */
-  async #catchUp(): Promise<void> {
+  /**
+   * Brings the index towards the node's head: undoes what was replaced, then adds what is new, as much as fits into one
+   * turn. Resolves with whether there is more.
+   */
+  async #catchUp(): Promise<boolean> {
     const { store, source, observer } = this.#options;
     await this.#bindChain();
     const heads = await source.heads();
@@ -152,8 +172,9 @@ export class Indexer {
     if (undoFrom !== undefined)
       observer.reorganised(undoFrom, (store.head()?.number ?? undoFrom) - undoFrom + 1);
 
+    const last = Math.min(heads.latest.number, first + MAX_BLOCKS_PER_TURN - 1);
     let written: Promise<void> = Promise.resolve();
-    for await (const blocks of fetchBlocks(source, range(first, heads.latest.number), this.#stop.signal)) {
+    for await (const blocks of fetchBlocks(source, range(first, last), this.#stop.signal)) {
       await written;
       written = store.apply({ blocks, ...(undoFrom !== undefined && { undoFrom }) });
       written.catch(() => undefined); // awaited below, or with the next batch
@@ -163,6 +184,45 @@ export class Indexer {
     await written;
     if (undoFrom !== undefined) await store.apply({ undoFrom, blocks: [] });
     await this.#finalize(heads);
+    return last < heads.latest.number;
+  }
+
+  /** Fills in what is missing below the followed blocks, from `fromBlock` on, as far as it cannot be replaced any more. */
+  async #fillGap(fromBlock: number): Promise<void> {
+    const { store, source, observer, pollIntervalMs } = this.#options;
+    const { signal } = this.#stop;
+    this.#firstMissing = fromBlock;
+    for (
+      let cursor = fromBlock;
+      !signal.aborted;
+      await sleep(pollIntervalMs, undefined, { signal }).catch(() => undefined)
+    ) {
+      const head = store.head()?.number;
+      if (this.#heads === undefined || head === undefined) continue;
+      const missing = store.firstMissing(cursor, head);
+      this.#firstMissing = missing;
+      if (missing === undefined) return observer.gapClosed(fromBlock);
+      cursor = missing;
+      const toBlock = Math.min(head, this.#finalNumber());
+      const written = (blocks: readonly IndexedBlock[]): void => {
+        this.#firstMissing = (blocks.at(-1)?.block.number ?? cursor) + 1;
+        observer.filled(blocks, toBlock);
+      };
+      const apply = (change: IndexChange): Promise<void> => this.#inTurn(() => store.apply(change));
+      const failed = (error: unknown, retryMs: number): void => observer.failed(error, retryMs);
+      const pace = steadyPace();
+      await fillRange({
+        store,
+        source,
+        fromBlock: cursor,
+        toBlock,
+        pace,
+        signal,
+        apply,
+        written,
+        failed,
+      }).catch((error: unknown) => observer.failed(error, pollIntervalMs));
+    }
   }
 
   async #bindChain(): Promise<void> {
@@ -171,7 +231,7 @@ export class Indexer {
   }
 
   #firstBlock(heads: NodeHeads): number {
-    return this.#options.fromBlock ?? Math.max(0, heads.latest.number - MAX_RANGE_BLOCKS + 1);
+    return Math.max(this.#options.fromBlock ?? 0, heads.latest.number - MAX_RANGE_BLOCKS + 1, 0);
   }
 
   /** Remembers the finalized block, once the index has it and it is the same block. */
@@ -185,10 +245,11 @@ export class Indexer {
   async #fetchMissing(missing: number, toBlock: number): Promise<void> {
     const head = this.#options.store.head();
     if (head === undefined || missing > head.number) {
-      // The follower has not come so far: let it, now.
-      await this.#inTurn(() => this.#catchUp()).catch((error: unknown) => {
-        throw new BlockUnavailableError(missing, { cause: error });
-      });
+      // The follower has not come so far: let it, now, in as many turns as it takes.
+      for (let isBehind = true; isBehind && missing > (this.#options.store.head()?.number ?? -1); )
+        isBehind = await this.#inTurn(() => this.#catchUp()).catch((error: unknown) => {
+          throw new BlockUnavailableError(missing, { cause: error });
+        });
       return;
     }
     const last = Math.min(toBlock, head.number, missing + MAX_BLOCKS_PER_BATCH - 1);
@@ -226,10 +287,13 @@ export class Indexer {
    */
   #checkFinal(blockNumber: number): void {
     const { store } = this.#options;
-    const finalized =
-      this.#heads?.finalized?.number ?? (this.#heads?.latest.number ?? 0) - ASSUMED_FINAL_DEPTH;
     const joins = store.firstMissing(blockNumber + 1, blockNumber + 1) === undefined;
-    if (blockNumber > finalized && !joins) throw new BlockUnavailableError(blockNumber);
+    if (blockNumber > this.#finalNumber() && !joins) throw new BlockUnavailableError(blockNumber);
+  }
+
+  /** The highest block that cannot be replaced any more, as far as is known. */
+  #finalNumber(): number {
+    return this.#heads?.finalized?.number ?? (this.#heads?.latest.number ?? 0) - ASSUMED_FINAL_DEPTH;
   }
 
   #inTurn<T>(task: () => Promise<T>): Promise<T> {

@@ -54,6 +54,7 @@ function setOf(count: number) {
   const set = new SourceSet(
     members,
     (node, what, error) => log.push(`${node} ${what}: ${error.reason}`),
+    () => undefined,
     () => clock.nowMs,
   );
   return { nodes: nodes as [ToldNode, ToldNode, ...ToldNode[]], log, clock, set }; // at least two are asked for

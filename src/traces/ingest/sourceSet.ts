@@ -12,8 +12,8 @@ import {
 /** A node that did not answer for its head is left alone for so long, where another one does. */
 const REST_MS = 5_000;
 
-/** A node that hangs must not keep the others' head from being heard. */
-const HEAD_TIMEOUT_MS = 5_000;
+/** A node that hangs must not keep the others' head or chain from being heard. */
+const ANSWER_TIMEOUT_MS = 5_000;
 
 /** One node of a set. */
 export interface SourceMember {
@@ -41,23 +41,43 @@ export class SourceSet implements TraceSource, TransactionFinder {
   readonly #members: readonly Member[];
   readonly #turnedAway: TurnedAway;
   readonly #now: () => number;
-  #chain: ChainIdentity | undefined;
+  readonly #boundChain: () => ChainIdentity | undefined;
+  /** The chain of the first node that told, while the index is bound to none. */
+  #firstChain: ChainIdentity | undefined;
   #heads: NodeHeads | undefined;
   /** The node that the heads are of: asked first, so that blocks come from the chain that the head is of. */
   #leader: Member | undefined;
 
-  constructor(members: readonly SourceMember[], turnedAway: TurnedAway = () => undefined, now = Date.now) {
+  /** `boundChain` is the chain that the index is bound to, once it is: nodes of another are never taken from. */
+  constructor(
+    members: readonly SourceMember[],
+    turnedAway: TurnedAway = () => undefined,
+    boundChain: () => ChainIdentity | undefined = () => undefined,
+    now = Date.now,
+  ) {
+    this.#boundChain = boundChain;
     this.#members = members.map((member) => ({ ...member, verified: false, restUntilMs: 0 }));
     this.#turnedAway = turnedAway;
     this.#now = now;
   }
 
+  /**
+   * The chain of the set. Where the index is bound to one and no node is on it, the chain of the first node that answers:
+   * whoever asked finds that it is another.
+   */
   async chain(): Promise<ChainIdentity> {
-    if (this.#chain !== undefined) return this.#chain;
-    return this.#first(
-      'its chain',
-      async ({ source }) => (this.#chain ??= await source.chain()),
-    ) as Promise<ChainIdentity>; // never undefined
+    const asked = this.#inOrder().map((member) => this.#inTime(member, 'its chain', member.source.chain()));
+    const answers = await Promise.allSettled(asked);
+    const chains = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+    const expected = this.#chain();
+    const chain = chains.find((one) => expected !== undefined && isSame(one, expected)) ?? chains[0];
+    if (chain !== undefined) return chain;
+    const [failed] = answers.filter((answer) => answer.status === 'rejected');
+    throw failed?.reason ?? new NodeError('unreachable', 'there is no node to ask');
+  }
+
+  #chain(): ChainIdentity | undefined {
+    return this.#boundChain() ?? this.#firstChain;
   }
 
   async heads(): Promise<NodeHeads> {
@@ -126,12 +146,20 @@ export class SourceSet implements TraceSource, TransactionFinder {
   }
 
   #headsOf(member: Member): Promise<NodeHeads> {
-    const asked = this.#ask(member, () => member.source.heads());
+    return this.#inTime(
+      member,
+      'its head',
+      this.#ask(member, () => member.source.heads()),
+    );
+  }
+
+  /** What one node answers, if it does so in time; with a single node there is nothing to turn to. */
+  #inTime<T>(member: Member, what: string, asked: Promise<T>): Promise<T> {
     if (this.#members.length === 1) return asked;
     let timer: NodeJS.Timeout | undefined;
     const timedOut = new Promise<never>((_, reject) => {
-      const late = new NodeError('timeout', `${member.name} did not tell its head in ${HEAD_TIMEOUT_MS} ms`);
-      timer = setTimeout(reject, HEAD_TIMEOUT_MS, late);
+      const late = new NodeError('timeout', `${member.name} did not tell ${what} in ${ANSWER_TIMEOUT_MS} ms`);
+      timer = setTimeout(reject, ANSWER_TIMEOUT_MS, late);
     });
     return Promise.race([asked, timedOut]).finally(() => clearTimeout(timer));
   }
@@ -149,13 +177,14 @@ export class SourceSet implements TraceSource, TransactionFinder {
 
   async #verify(member: Member): Promise<void> {
     if (member.verified) return;
-    const { chainId, genesisHash } = await member.source.chain();
-    this.#chain ??= { chainId, genesisHash };
-    if (chainId !== this.#chain.chainId || genesisHash !== this.#chain.genesisHash)
+    const chain = await member.source.chain();
+    this.#firstChain ??= chain;
+    const expected = this.#chain() ?? chain;
+    if (!isSame(chain, expected))
       throw new NodeError(
         'refused',
-        `${member.name} is on chain ${chainId} with genesis ${genesisHash}, the others are on chain ` +
-          `${this.#chain.chainId} with genesis ${this.#chain.genesisHash}: it is never taken from`,
+        `${member.name} is on chain ${chain.chainId} with genesis ${chain.genesisHash}, the index and the other nodes are ` +
+          `on chain ${expected.chainId} with genesis ${expected.genesisHash}: it is never taken from`,
       );
     member.verified = true;
   }
@@ -168,6 +197,9 @@ export class SourceSet implements TraceSource, TransactionFinder {
     return [...this.#members].sort((a, b) => cost(a) - cost(b));
   }
 }
+
+const isSame = (a: ChainIdentity, b: ChainIdentity): boolean =>
+  a.chainId === b.chainId && a.genesisHash === b.genesisHash;
 
 /** What one node has called final stays final. */
 function withHighestFinalized(heads: NodeHeads, known: NodeHeads | undefined): NodeHeads {

@@ -1,0 +1,67 @@
+import { createWriteStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type Command, Option as Flag, InvalidArgumentError } from 'commander';
+import { exportTraces } from '../../server/index.ts';
+import type { Address, Trace } from '../../traces/index.ts';
+import { readConfig } from '../configFlags.ts';
+import { OperatorError } from '../operatorError.ts';
+import { CSV_HEADER, csvRow } from '../traceCsv.ts';
+import { readBlockNumber } from './indexBlocks.ts';
+import { addDataDirFlags } from './tokenStorage.ts';
+
+interface ExportFlags {
+  readonly from: number;
+  readonly to: number;
+  readonly address?: Address;
+  readonly format: 'ndjson' | 'csv';
+  readonly out?: string;
+}
+
+/** `floodgate export`: traces of a range of any length, read beside a running server. */
+export function registerExport(program: Command): void {
+  const command = program
+    .command('export')
+    .description('Write the traces of a range of indexed blocks, of any length, also while the server runs.')
+    .requiredOption('--from <block>', 'first block', readBlockNumber)
+    .requiredOption('--to <block>', 'last block', readBlockNumber)
+    .option('--address <address>', 'only traces from or to this address', readAddress)
+    .addOption(
+      new Flag('--format <format>', 'one JSON object a line, or a table')
+        .choices(['ndjson', 'csv'])
+        .default('ndjson'),
+    )
+    .option('--out <file>', 'file to write; left out: standard output')
+    .action(writeTraces);
+  addDataDirFlags(command);
+}
+
+async function writeTraces({ from, to, address, format, out }: ExportFlags, command: Command): Promise<void> {
+  if (from > to) throw new OperatorError(`--from ${from} is after --to ${to}`);
+  const { dataDir } = readConfig(command);
+  const pages = exportTraces({ dataDir, fromBlock: from, toBlock: to, address });
+  // The first page tells whether the range is there: a file is made only then.
+  const first = await pages.next();
+  const text = textOf(first, pages, format);
+  if (out === undefined) await pipeline(Readable.from(text), process.stdout, { end: false });
+  else await pipeline(Readable.from(text), createWriteStream(out));
+}
+
+async function* textOf(
+  first: IteratorResult<readonly Trace[]>,
+  rest: AsyncGenerator<readonly Trace[]>,
+  format: ExportFlags['format'],
+): AsyncGenerator<string> {
+  if (format === 'csv') yield `${CSV_HEADER}\r\n`;
+  const line =
+    format === 'csv'
+      ? (trace: Trace) => `${csvRow(trace)}\r\n`
+      : (trace: Trace) => `${JSON.stringify(trace)}\n`;
+  if (!first.done) yield first.value.map(line).join('');
+  for await (const page of rest) yield page.map(line).join('');
+}
+
+function readAddress(value: string): Address {
+  if (!/^0x[0-9a-f]{40}$/i.test(value)) throw new InvalidArgumentError('It must be 0x and 40 hex digits.');
+  return value.toLowerCase() as Address; // just tested
+}

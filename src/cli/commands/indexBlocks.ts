@@ -1,0 +1,53 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { ConfigError } from '../../config/index.ts';
+import { fillIndex } from '../../server/index.ts';
+import { addConfigFlags, readConfig } from '../configFlags.ts';
+import { print } from '../print.ts';
+import { ProgressBar } from '../progressBar.ts';
+
+/** Ended by a signal before it was done, as shells count it. */
+const EXIT_CODE_INTERRUPTED = 130;
+
+/** `floodgate index`: fills the index while no server runs on the data folder. */
+export function registerIndex(program: Command): void {
+  const command = program
+    .command('index')
+    .description(
+      'Index a range of blocks of --upstream into the data folder, while no server runs on it. It may be stopped or killed\n' +
+        'at any point: run it again, and it goes on.',
+    )
+    .requiredOption('--from <block>', 'first block', readBlockNumber)
+    .option('--to <block>', 'last block; left out: the newest that is final', readBlockNumber);
+  addConfigFlags(command).action(async () => {
+    const config = readConfig(command);
+    if (config.upstream.length === 0)
+      throw new ConfigError(
+        'no Ethereum node to index: name one with --upstream URL (or FLOODGATE_UPSTREAM)',
+      );
+    const { from, to } = command.opts<{ from: number; to?: number }>();
+    const stop = new AbortController();
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+    const progress = new ProgressBar(process.stderr);
+    const { complete } = await fillIndex({
+      dataDir: config.dataDir,
+      upstream: config.upstream,
+      fromBlock: from,
+      toBlock: to,
+      signal: stop.signal,
+      progress,
+    }).finally(() => progress.end());
+    await print(
+      complete
+        ? progress.summary()
+        : `${progress.summary()} Stopped before the end: run the same command again to go on.`,
+    );
+    if (!complete) process.exitCode = EXIT_CODE_INTERRUPTED;
+  });
+}
+
+export function readBlockNumber(value: string): number {
+  const number = /^(\d{1,10}|0x[0-9a-f]{1,8})$/i.test(value) ? Number(value) : Number.NaN;
+  if (!(number <= 0xffffffff))
+    throw new InvalidArgumentError('It must be a block number, like 17000000 or 0x1036640.');
+  return number;
+}

@@ -1,0 +1,73 @@
+import type { FillProgress } from '../server/index.ts';
+
+/** A terminal is drawn on this often; elsewhere a line is written this often. */
+const DRAW_INTERVAL_MS = 100;
+const LINE_INTERVAL_MS = 5_000;
+const BAR_WIDTH = 24;
+
+/** How far the indexing is: a bar on a terminal, plain lines elsewhere. */
+export class ProgressBar implements FillProgress {
+  readonly #stream: NodeJS.WriteStream;
+  readonly #startMs = Date.now();
+  #missing = 0;
+  #blocks = 0;
+  #traces = 0;
+  #underWay = 0;
+  #lastMs = 0;
+
+  constructor(stream: NodeJS.WriteStream) {
+    this.#stream = stream;
+  }
+
+  started(fromBlock: number, toBlock: number, missing: number): void {
+    this.#missing = missing;
+    this.#stream.write(
+      `indexing blocks ${fromBlock} to ${toBlock}: ${missing} of ${toBlock - fromBlock + 1} are missing\n`,
+    );
+  }
+
+  written(blocks: Parameters<FillProgress['written']>[0], underWay: number): void {
+    this.#blocks += blocks.length;
+    this.#traces += blocks.reduce((sum, { block }) => sum + block.traceCount, 0);
+    this.#underWay = underWay;
+    const intervalMs = this.#stream.isTTY ? DRAW_INTERVAL_MS : LINE_INTERVAL_MS;
+    if (Date.now() - this.#lastMs < intervalMs) return;
+    this.#lastMs = Date.now();
+    this.#stream.write(this.#stream.isTTY ? `\r\x1b[K${this.#bar()} ${this.#line()}` : `${this.#line()}\n`);
+  }
+
+  trouble(message: string): void {
+    this.#stream.write(`${this.#stream.isTTY ? '\r\x1b[K' : ''}${message}\n`);
+  }
+
+  end(): void {
+    if (this.#stream.isTTY && this.#blocks > 0)
+      this.#stream.write(`\r\x1b[K${this.#bar()} ${this.#line()}\n`);
+  }
+
+  /** What was done, as a sentence. */
+  summary(): string {
+    const seconds = (Date.now() - this.#startMs) / 1000;
+    return `Indexed ${this.#blocks} blocks with ${this.#traces} traces in ${seconds.toFixed(1)} s.`;
+  }
+
+  #bar(): string {
+    const done = Math.round((this.#blocks / Math.max(1, this.#missing)) * BAR_WIDTH);
+    return `[${'#'.repeat(done)}${'.'.repeat(Math.max(0, BAR_WIDTH - done))}]`;
+  }
+
+  #line(): string {
+    const blocksPerSecond = this.#blocks / Math.max(0.001, (Date.now() - this.#startMs) / 1000);
+    const leftSeconds = Math.ceil((this.#missing - this.#blocks) / Math.max(0.001, blocksPerSecond));
+    return (
+      `${this.#blocks} of ${this.#missing} blocks, ${this.#traces} traces, ${blocksPerSecond.toFixed(1)} blocks/s, ` +
+      `${this.#underWay} at a time, ${duration(leftSeconds)} left`
+    );
+  }
+}
+
+function duration(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+}

@@ -1,0 +1,105 @@
+import { join } from 'node:path';
+import { openTraceStore } from '../storage/lmdb/traces/traceStore.ts';
+import {
+  fillRange,
+  type IndexedBlock,
+  NodeError,
+  Pace,
+  type TraceSource,
+  type TraceStore,
+} from '../traces/index.ts';
+import { lockDataDir } from './dataDirLock.ts';
+import { openSource } from './openSource.ts';
+
+/** A node that fails so many times in a row is given up: about four minutes with the pauses in between. */
+const MAX_FAILURES_IN_A_ROW = 12;
+/** Where a node knows no finality, blocks this far below its head are taken for final. */
+const ASSUMED_FINAL_DEPTH = 256;
+
+/** A range cannot be indexed; the message says what to do. */
+export class IndexingError extends Error {
+  override readonly name = 'IndexingError';
+}
+
+export interface FillIndexOptions {
+  readonly dataDir: string;
+  readonly upstream: readonly string[];
+  readonly fromBlock: number;
+  /** Left out: the newest block that is final. */
+  readonly toBlock: number | undefined;
+  readonly signal: AbortSignal;
+  readonly progress: FillProgress;
+}
+
+/** Hears how far it is. */
+export interface FillProgress {
+  /** How many of the range's blocks are missing. */
+  started(fromBlock: number, toBlock: number, missing: number): void;
+  written(blocks: readonly IndexedBlock[], underWay: number): void;
+  trouble(message: string): void;
+}
+
+/** Indexes a range of blocks beside no server: the data folder is locked. Rejects with IndexingError and what it throws. */
+export async function fillIndex(options: FillIndexOptions): Promise<{ complete: boolean }> {
+  const { dataDir, upstream, fromBlock, signal, progress } = options;
+  const lock = lockDataDir(dataDir);
+  const store = openTraceStore(join(dataDir, 'traces'));
+  const nodes = openSource(upstream, (_, what, { message }) => progress.trouble(`${what}: ${message}`));
+  const { source } = nodes;
+  try {
+    await store.bindChain(await source.chain());
+    const toBlock = await lastBlock(source, store, options.toBlock);
+    if (fromBlock > toBlock)
+      throw new IndexingError(`--from ${fromBlock} is after the last block to index, ${toBlock}`);
+    progress.started(fromBlock, toBlock, countMissing(store, fromBlock, toBlock));
+    const pace = new Pace();
+    await fillRange({
+      store,
+      source,
+      fromBlock,
+      toBlock,
+      pace,
+      signal,
+      apply: (change) => store.apply(change),
+      written: (blocks) => progress.written(blocks, pace.limit),
+      failed(error, retryMs, failuresInARow) {
+        if (failuresInARow >= MAX_FAILURES_IN_A_ROW)
+          throw new IndexingError(
+            `gave up after ${failuresInARow} failures in a row: ${error.message}. What was indexed is kept: run the same command again to go on`,
+          );
+        progress.trouble(`${error.message}; trying again in ${retryMs / 1000} s`);
+      },
+    });
+    return { complete: store.firstMissing(fromBlock, toBlock) === undefined };
+  } catch (error) {
+    throw error instanceof NodeError ? new IndexingError(`no node can be asked: ${error.message}`) : error;
+  } finally {
+    await nodes.close();
+    await store.close();
+    lock.release();
+  }
+}
+
+/** Blocks that may still be replaced are only indexed where the server will follow from them. */
+async function lastBlock(source: TraceSource, store: TraceStore, asked: number | undefined): Promise<number> {
+  const { latest, finalized } = await source.heads();
+  const final = finalized?.number ?? Math.max(0, latest.number - ASSUMED_FINAL_DEPTH);
+  if (asked === undefined) return final;
+  if (asked > latest.number)
+    throw new IndexingError(`--to ${asked} is past the head of the chain, block ${latest.number}`);
+  const head = store.head()?.number ?? -1;
+  if (asked > final && asked < head && store.firstMissing(asked, head) !== undefined)
+    throw new IndexingError(
+      `block ${asked} is not final yet (block ${final} is), and the index goes on behind it: index up to ${final}, the server follows the rest`,
+    );
+  return asked;
+}
+
+function countMissing(store: TraceStore, fromBlock: number, toBlock: number): number {
+  let missing = 0;
+  for (let next = store.firstMissing(fromBlock, toBlock); next !== undefined; ) {
+    missing++;
+    next = next === toBlock ? undefined : store.firstMissing(next + 1, toBlock);
+  }
+  return missing;
+}

@@ -1,0 +1,107 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { call } from '../gateway/support/send.ts';
+import { floodgate as run } from '../rules/support/command.ts';
+import { type Anvil, createTraffic, startAnvil } from '../support/anvil.ts';
+import { gethBinary, NO_GETH, startGeth } from '../support/geth.ts';
+import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+
+interface Served {
+  readonly action: Readonly<Record<string, string>>;
+}
+
+describe('floodgate doctor and floodgate export', () => {
+  let anvil: Anvil;
+  let server: Floodgate;
+  const folder = mkdtempSync(join(tmpdir(), 'floodgate-export-'));
+  let head = 0;
+
+  beforeAll(async () => {
+    anvil = await startAnvil();
+    const traffic = await createTraffic({ url: anvil.url, seed: 8 });
+    head = (await traffic.run({ steps: 30 })).at(-1)?.number ?? 0;
+    server = await startFloodgate({ upstream: anvil.url, dataDir: folder });
+  });
+  afterAll(async () => {
+    await Promise.all([server.stop(), anvil.stop()]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const exported = (...args: string[]) => run(['export', '--data-dir', folder, ...args]);
+
+  test('doctor tells what a real anvil is and offers, without the secrets of its address', async () => {
+    const url = `${anvil.url.replace('http://', 'http://user:hidden@')}/?key=hidden`;
+    const { status, stdout, stderr } = await run(['doctor', '--upstream', url]);
+    expect(stdout).toMatch(/can be indexed from\n {2}Client: anvil\//);
+    expect(stdout).toMatch(/Traces: trace_block: works\n {2}Traces: callTracer: works/);
+    expect(stdout).toMatch(/flatCallTracer: answers something else/);
+    expect(stdout).toContain('Reach: back to block 1');
+    expect(stdout + stderr).not.toMatch(/hidden/);
+    expect(status).toBe(0);
+  });
+
+  test('doctor says of an address where nothing answers what is wrong, and ends with 1', async () => {
+    const { status, stdout } = await run(['doctor', '--upstream', 'http://127.0.0.1:1']);
+    expect(status).toBe(1);
+    expect(stdout).toMatch(/cannot be indexed from\n {2}It cannot be used: .* cannot be reached/);
+  });
+
+  test('doctor says what of a real geth is not exact', async (context) => {
+    const binary = gethBinary();
+    if (binary === undefined) return context.skip(NO_GETH);
+    const geth = await startGeth(binary);
+    const { status, stdout } = await run(['doctor', '--upstream', geth.url]);
+    await geth.stop();
+    expect({ status, stdout }).toMatchObject({
+      status: expect.any(Number),
+      stdout: expect.stringMatching(/Client: Geth\//),
+    });
+    expect(stdout).toContain('trace_block: not offered');
+  });
+
+  test('export writes what the running server has, to standard output or a file', async () => {
+    const all: Served[] = [];
+    for (let number = 0; number <= head; number++)
+      all.push(...(await call(server.gatewayUrl, 'trace_block', number)).json.result);
+    const { status, stdout } = await exported('--from', '0', '--to', String(head));
+    expect(status).toBe(0);
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual(all);
+
+    const { from } = all[0]?.action ?? {};
+    const file = join(folder, 'out.ndjson');
+    await exported('--from', '0', '--to', String(head), '--address', String(from), '--out', file);
+    const found = readFileSync(file, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const { json } = await call(server.gatewayUrl, 'trace_filter', {
+      fromBlock: 0,
+      toBlock: head,
+      fromAddress: [from],
+      toAddress: [from],
+      mode: 'union',
+    });
+    expect(found.slice(0, 200)).toEqual(json.result);
+  });
+
+  test('export writes CSV with a header and a row for each trace', async () => {
+    const { stdout } = await exported('--from', '0', '--to', String(head), '--format', 'csv');
+    const rows = stdout.trim().split('\r\n');
+    expect(rows[0]).toMatch(/^blockNumber,blockHash,transactionPosition/);
+    const { stdout: lines } = await exported('--from', '0', '--to', String(head));
+    expect(rows.length - 1).toBe(lines.trim().split('\n').length);
+  });
+
+  test('export names the blocks that are missing, and writes nothing', async () => {
+    const { status, stdout, stderr } = await exported('--from', '2', '--to', String(head + 9));
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toContain(`blocks are missing in the index: ${head + 1} to ${head + 9}`);
+  });
+});

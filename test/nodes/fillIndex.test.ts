@@ -1,0 +1,168 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openTraceStore } from '../../src/storage/lmdb/traces/traceStore.ts';
+import { call } from '../gateway/support/send.ts';
+import { startSpoiltNode } from '../gateway/support/spoiltNode.ts';
+import { until } from '../gateway/support/until.ts';
+import { floodgate as run } from '../rules/support/command.ts';
+import { program } from '../rules/support/server.ts';
+import { type Anvil, connect, createTraffic, startAnvil } from '../support/anvil.ts';
+import { startFloodgate } from '../support/startFloodgate.ts';
+
+const HEAD = 1200;
+
+describe('filling the index', () => {
+  let anvil: Anvil;
+  const folders: string[] = [];
+  const folder = (): string => {
+    const made = mkdtempSync(join(tmpdir(), 'floodgate-index-'));
+    folders.push(made);
+    return made;
+  };
+
+  beforeAll(async () => {
+    anvil = await startAnvil();
+    const traffic = await createTraffic({ url: anvil.url, seed: 6 });
+    const blocks = await traffic.run({ steps: 30 });
+    const node = connect(anvil.url);
+    await node.call('anvil_mine', `0x${(HEAD - (blocks.at(-1)?.number ?? 0)).toString(16)}`);
+  });
+  afterAll(async () => {
+    await anvil.stop();
+    for (const made of folders) rmSync(made, { recursive: true, force: true });
+  });
+
+  test('floodgate index, killed in the middle and run again, makes the index that one run makes', async () => {
+    const [once_, killed] = [folder(), folder()];
+    const whole = await run([
+      'index',
+      '--from',
+      '0',
+      '--upstream',
+      anvil.url,
+      '--data-dir',
+      once_,
+      '--to',
+      '1100',
+    ]);
+    expect(whole).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^Indexed 1101 blocks with \d+ traces/),
+    });
+
+    // A fake: the real anvil behind a proxy that stops answering for blocks from the 700th on, so that the kill comes then.
+    const slow = await startSpoiltNode(anvil.url);
+    let reached = false;
+    slow.spoil = ({ body }, answer) => {
+      // The first question, which way the node offers, is for its head.
+      const number = Number(/"trace_block","params":\["(0x[0-9a-f]+)"/.exec(body)?.[1]);
+      if (!(number >= 700 && number <= 1100)) return answer();
+      reached = true;
+      return new Promise(() => undefined);
+    };
+    const child = index(['--from', '0', '--to', '1100', '--upstream', slow.url, '--data-dir', killed]);
+    await until('it has come to block 700', async () => reached);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await slow.stop();
+    const held = openTraceStore(join(killed, 'traces'));
+    const first = held.firstMissing(0, 1100);
+    await held.close();
+    expect(first).toBeGreaterThan(0);
+    expect(first).toBeLessThan(1100);
+
+    const rest = await run([
+      'index',
+      '--from',
+      '0',
+      '--to',
+      '1100',
+      '--upstream',
+      anvil.url,
+      '--data-dir',
+      killed,
+    ]);
+    expect(rest).toMatchObject({ status: 0, stdout: expect.stringMatching(/^Indexed \d+ blocks/) });
+    expect(await contents(killed)).toEqual(await contents(once_));
+  });
+
+  test('floodgate index refuses a folder that a server runs on, and a range past the head', async () => {
+    const dataDir = folder();
+    const past = await run([
+      'index',
+      '--from',
+      '0',
+      '--to',
+      '99999',
+      '--upstream',
+      anvil.url,
+      '--data-dir',
+      dataDir,
+    ]);
+    expect(past).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('past the head of the chain, block 1200'),
+    });
+    const server = await startFloodgate({ upstream: anvil.url, dataDir });
+    const refused = await run(['index', '--from', '0', '--upstream', anvil.url, '--data-dir', dataDir]);
+    await server.stop();
+    expect(refused).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/in use by another Floodgate/),
+    });
+  });
+
+  test('a node that refuses now and then is asked again, more gently', async () => {
+    const flaky = await startSpoiltNode(anvil.url);
+    let count = 0;
+    flaky.spoil = (_, answer, response) => {
+      if (++count % 50 !== 0) return answer();
+      response.writeHead(429).end();
+      return undefined;
+    };
+    const dataDir = folder();
+    const done = await run(['index', '--from', '900', '--upstream', flaky.url, '--data-dir', dataDir]);
+    await flaky.stop();
+    expect(done).toMatchObject({
+      status: 0,
+      stderr: expect.stringMatching(/HTTP status 429; trying again in/),
+    });
+  });
+
+  test('the server fills the gap from index.from on while it follows the head, and goes on after a kill', async () => {
+    const dataDir = folder();
+    const options = { upstream: anvil.url, dataDir, args: ['--index-from', '5'] };
+    const first = await startFloodgate(options);
+    await first.kill();
+    const second = await startFloodgate(options);
+    const { json } = await call(second.gatewayUrl, 'trace_filter', { fromBlock: '0x5', toBlock: '0x20' });
+    expect(json.result.length).toBe(200);
+    await until('the gap is closed', async () => {
+      const metrics = await (await fetch(`${second.url}/metrics`)).text();
+      return /floodgate_index_first_missing_block\{network="mainnet"\} -1/.test(metrics);
+    });
+    expect(second.output()).toContain('every block from index.from on is indexed');
+    await second.stop();
+    const store = openTraceStore(join(dataDir, 'traces'));
+    expect(store.firstMissing(5, HEAD)).toBeUndefined();
+    await store.close();
+  });
+});
+
+function index(args: readonly string[]): ChildProcess {
+  return spawn(process.execPath, [program, 'index', ...args], { stdio: 'ignore' });
+}
+
+async function contents(dataDir: string): Promise<unknown> {
+  const store = openTraceStore(join(dataDir, 'traces'));
+  const blocks = [];
+  for (let number = 0; number <= 1100; number++)
+    blocks.push({ block: store.block(number), traces: String(await store.blockTraces(number, 1e9)) });
+  const all = { chain: store.chain(), head: store.head(), blocks };
+  await store.close();
+  return all;
+}
