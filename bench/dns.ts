@@ -1,5 +1,6 @@
 /** The figures of the DNS guard: `npm run bench:dns`. Each is a ratio or a count against something in the same run. */
 import { benchAttackFree } from './dns/attackFree.ts';
+import { benchDnsdist } from './dns/dnsdist.ts';
 import { benchEmbedded } from './dns/embedded.ts';
 import { missing } from './dns/processes.ts';
 import { benchVerdict } from './dns/verdict.ts';
@@ -32,4 +33,10 @@ for (const { flood, guarded, sensitivity, floodPerSecond, legitAnswered, legitP9
     `flood of ${flood.padEnd(29)} guard ${guarded ? sensitivity.padEnd(6) : 'off   '}  ` +
       `${(legitAnswered * 100).toFixed(2).padStart(6)} % of 500 legitimate queries/s answered, p99 ${legitP99Ms.toFixed(1)} ms ` +
       `(flood ${floodPerSecond.toFixed(0)}/s)`,
+  );
+
+for (const { flood, floodPerSecond, legitAnswered, legitP99Ms, refused } of await benchDnsdist())
+  console.log(
+    `dnsdist, flood of ${flood.padEnd(29)}  ${(legitAnswered * 100).toFixed(2).padStart(6)} % of 500 legitimate queries/s answered, ` +
+      `p99 ${legitP99Ms.toFixed(1)} ms, ${(refused * 100).toFixed(2)} % of the flood refused (flood ${floodPerSecond.toFixed(0)}/s)`,
   );

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
-const TABLES = ['anvil', 'traces', 'rules', 'gateway'];
+const TABLES = ['anvil', 'traces', 'rules', 'gateway', 'dns'];
 
 function run(file, ...args) {
   const { status } = spawnSync(process.execPath, [file, ...args], { cwd: root, stdio: 'inherit' });

@@ -20,5 +20,17 @@ if (existsSync(compiler) && existsSync(`${root}src`)) {
   process.exit(1);
 }
 
+// npm runs us below a shell that keeps a signal to itself: SIGTERM to npm ends the shell and not us. We notice that it is gone.
+const ORPHAN_CHECK_MS = 250;
+const parent = process.ppid;
+if (process.env.npm_lifecycle_event !== undefined && process.platform !== 'win32') {
+  const check = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(check);
+    process.kill(process.pid, 'SIGTERM');
+  }, ORPHAN_CHECK_MS);
+  check.unref();
+}
+
 process.argv[1] = `${root}dist/cli/main.js`;
 await import('../dist/cli/main.js');

@@ -14,7 +14,8 @@ const ROUNDS = 5;
 const ROUND_SECONDS = 4;
 const FLOOD_SECONDS = 10;
 const WARM_UP_PER_SECOND = 5000;
-const SOURCES = 4000;
+/** As many sockets as a process may have open by default here, nearly. */
+const SOURCES = 18_000;
 
 export interface EmbeddedFigures {
   readonly ratio: number;
@@ -34,7 +35,7 @@ export interface FloodFigure {
 
 export async function benchEmbedded(): Promise<EmbeddedFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'floodgate-bench-'));
-  const server = await startNsd(ZONE, zoneText());
+  const server = await startNsd(ZONE, zoneText(), { nice: -15 });
   try {
     const task = (guarded: boolean, sensitivity: GuardTask['sensitivity'] = 'medium'): GuardTask => ({
       server: { host: server.host, port: server.port },
@@ -98,13 +99,13 @@ async function underFlood(
   await legitimate(guard.port, WARM_UP_PER_SECOND, 2, NAMES);
   const running = await start(guard.port);
   const legit = await legitimate(guard.port, LEGIT_PER_SECOND, FLOOD_SECONDS, NAMES);
-  const floodPerSecond = await running.stop();
+  const { sent, seconds } = await running.stop();
   await guard.stop();
   return {
     flood: name,
     guarded: task.guarded,
     sensitivity: task.sensitivity,
-    floodPerSecond,
+    floodPerSecond: sent / seconds,
     legitAnswered: legit.answered / legit.sent,
     legitP99Ms: legit.p99Ms,
   };

@@ -1,9 +1,16 @@
 /** Legitimate clients in a process of their own: so many queries a second for known names, none sent twice, one second to answer. */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import { setPriority } from 'node:os';
 import { nameToWire } from '../../src/dns/wire/name.ts';
 import { queryPacket } from '../../src/dns/wire/questionOf.ts';
 
+// The instrument must not be late itself: a query that leaves late, or an answer that is read late, is nobody's loss.
+try {
+  setPriority(-15);
+} catch {
+  // Only root may.
+}
 const [port = 0, perSecond = 500, seconds = 10, names = 50_000] = process.argv.slice(2).map(Number);
 const TICK_MS = 10;
 const LAST_WAIT_MS = 1000;

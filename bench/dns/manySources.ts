@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { nameToWire } from '../../src/dns/wire/name.ts';
 import { queryPacket } from '../../src/dns/wire/questionOf.ts';
 
-const [port = 0, sources = 4000] = process.argv.slice(2).map(Number);
+const [port = 0, sources = 20_000] = process.argv.slice(2).map(Number);
 const SLICES_PER_SECOND = 100;
 
 const sockets = await Promise.all(

@@ -10,7 +10,9 @@ const DNSPERF = '/usr/bin/dnsperf';
 
 /** What the benchmark needs that is not installed; empty when all is there. */
 export const missing = (): string[] =>
-  ['/usr/sbin/nsd', DNSPERF].filter((file) => !existsSync(file)).map((file) => file.replace(/.*\//, ''));
+  ['/usr/sbin/nsd', '/usr/bin/dnsdist', DNSPERF]
+    .filter((file) => !existsSync(file))
+    .map((file) => file.replace(/.*\//, ''));
 
 export interface GuardChild {
   readonly port: number;
@@ -76,20 +78,22 @@ export async function throughput(port: number, queries: string, seconds: number)
 }
 
 export interface Flood {
-  /** Ends it and tells how many queries it sent a second. */
-  stop(): Promise<number>;
+  /** Ends it and tells how many queries it sent, and for how long. */
+  stop(): Promise<{ sent: number; seconds: number }>;
 }
 
 /** So many sources with one query a second each. */
 export async function floodOfSources(port: number, sources: number): Promise<Flood> {
   const child = fork(here('manySources.js'), [port, sources].map(String));
   await once(child, 'message');
+  const started = performance.now();
   return {
     async stop() {
       const exited = once(child, 'exit');
+      const seconds = (performance.now() - started) / 1000;
       child.disconnect();
       await exited;
-      return sources;
+      return { sent: sources * seconds, seconds };
     },
   };
 }
@@ -125,7 +129,7 @@ export function flood(port: number, queries: string, perSecond?: number): Flood 
       const seconds = (performance.now() - started) / 1000;
       child.kill('SIGINT');
       await exited;
-      return Number(/Queries sent:\s+(\d+)/.exec(output)?.[1]) / seconds;
+      return { sent: Number(/Queries sent:\s+(\d+)/.exec(output)?.[1]), seconds };
     },
   };
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
-import { Command } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config/index.ts';
 import { registerAudit } from './commands/audit.ts';
 import { registerDev } from './commands/dev.ts';
@@ -26,11 +26,12 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 
 const program = new Command('floodgate')
   .description(
-    'Keeps floods off the servers behind it: DNS servers by protection rules with a REST API, Ethereum nodes by a\n' +
+    'Keeps floods off the servers behind it: DNS servers by protection rules with a REST API, Ethereum nodes by a ' +
       'JSON-RPC gateway that answers trace_filter from its own index.',
   )
   .version(version)
-  .showHelpAfterError()
+  .showHelpAfterError('Add --help to see what there is.')
+  .exitOverride()
   .addHelpText(
     'after',
     '\nEvery option can stand in floodgate.yaml, in a variable or on the command line, in rising order.\n' +
@@ -49,13 +50,20 @@ endWithReader();
 try {
   await program.parseAsync();
 } catch (error) {
-  process.stderr.write(`floodgate: ${error instanceof Error ? error.message : error}\n`);
-  if (!isOperators(error) && error instanceof Error) process.stderr.write(`${error.stack}\n`);
-  process.exitCode = error instanceof ConfigError ? EXIT_CODE_USAGE : 1;
+  process.exitCode = tell(error);
 }
 await flushOutput();
 // What is still open (a stuck socket, a timer of a library) must not keep a stopped program alive.
 process.exit();
+
+/** Says what went wrong; the exit code for it. */
+function tell(error: unknown): number {
+  // The command line's own reader has said all already; showing help is no failure.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_CODE_USAGE;
+  process.stderr.write(`floodgate: ${error instanceof Error ? error.message : error}\n`);
+  if (!isOperators(error) && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+  return error instanceof ConfigError ? EXIT_CODE_USAGE : 1;
+}
 
 /**
  * Errors that the operator mends: their message says all. By name, because importing their classes would load the whole
@@ -66,6 +74,7 @@ function isOperators(error: unknown): boolean {
     'ConfigError',
     'DataDirInUseError',
     'DataDirUnusableError',
+    'ListenError',
     'OperatorError',
     'StoreUnavailable',
     'ApiFailure',

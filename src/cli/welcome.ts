@@ -5,12 +5,16 @@ import { EXAMPLE_ZONE } from './exampleZone.ts';
 /** The account that the printed examples use; any other name works as well. */
 export const EXAMPLE_ACCOUNT = 'dev';
 
-/** Blocks of the development chain in which every shape of trace has been there, with an address that has many. */
+/** Traces that the printed example asks for. */
 export interface ExampleQuery {
   readonly fromBlock: number;
   readonly toBlock: number;
-  readonly fromAddress?: string;
+  readonly fromAddress: readonly string[];
+  readonly toAddress: readonly string[];
 }
+
+/** An answer that a terminal shows without scrolling. */
+const EXAMPLE_COUNT = 2;
 
 const RULES_PATH = 'network/advanced_dns_protection/configs/dns_protection/rules';
 
@@ -30,11 +34,7 @@ export function welcome(
     rate_sensitivity: 'medium',
     burst_sensitivity: 'medium',
   });
-  const filter = {
-    ...(example ?? {}),
-    ...(example?.fromAddress && { fromAddress: [example.fromAddress] }),
-    count: 3,
-  };
+  const filter = { ...example, count: EXAMPLE_COUNT };
   const call = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'trace_filter', params: [filter] });
   const lines = [
     'Floodgate is running.',

@@ -1,5 +1,6 @@
 export { allowed } from './allowed.ts';
 export { ConfigError } from './configError.ts';
+export { configurationPage } from './document.ts';
 export { type ConfigSources, loadConfig } from './load.ts';
 export { type Option, optionsOf } from './option.ts';
 export { type Config, ConfigSchema, LOG_LEVELS } from './schema.ts';

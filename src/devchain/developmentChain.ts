@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { DIRECTOR } from './cast.ts';
+import { DIRECTOR, NOBODY } from './cast.ts';
 import { startAnvil } from './startAnvil.ts';
 import { createTraffic, SCRIPT_BLOCKS } from './traffic.ts';
 
@@ -16,8 +16,13 @@ const SEED = 1;
 
 export interface DevelopmentChain {
   readonly url: string;
-  /** A query that has an answer. */
-  readonly example: { readonly fromBlock: number; readonly toBlock: number; readonly fromAddress: string };
+  /** A query whose answer is short: plain transfers of the script. */
+  readonly example: {
+    readonly fromBlock: number;
+    readonly toBlock: number;
+    readonly fromAddress: readonly string[];
+    readonly toAddress: readonly string[];
+  };
   /** Rejects if the node ends by itself. */
   readonly failed: Promise<never>;
   stop(): Promise<void>;
@@ -65,7 +70,12 @@ export async function startDevelopmentChain(options: {
 
   return {
     url: anvil.url,
-    example: { fromBlock: 1, toBlock: SCRIPT_BLOCKS, fromAddress: DIRECTOR.address },
+    example: {
+      fromBlock: 1,
+      toBlock: SCRIPT_BLOCKS,
+      fromAddress: [DIRECTOR.address],
+      toAddress: [NOBODY],
+    },
     failed,
     async stop() {
       stopping = true;

@@ -95,9 +95,19 @@ async function startProxy({ dns }: Config, options: CommonOptions, registry: Reg
     listen: dns.listen.map((text) => addressOf(text, 'dns.listen')),
     servers: dns.servers.map((text) => addressOf(text, 'dns.servers')),
     timeoutMs: dns.timeoutMs,
-  });
+  }).catch(explainListening);
   registerDnsMetrics(guard, registry);
   return { guard, addresses: guard.addresses };
+}
+
+/** An address that cannot be listened on is for the operator to mend. */
+function explainListening(error: unknown): never {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (error instanceof Error && ['EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL'].includes(code))
+    throw new ConfigError(
+      `dns.listen: ${error.message}. Name an address of this machine and a port that is free`,
+    );
+  throw error;
 }
 
 async function startDriver({ dns, dataDir }: Config, options: CommonOptions, registry: Registry) {

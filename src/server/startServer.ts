@@ -12,6 +12,7 @@ import { openRulesStorage } from '../storage/lmdb/rulesStorage.ts';
 import { type DataDirLock, lockDataDir } from './dataDirLock.ts';
 import { type Dns, startDns } from './dns.ts';
 import { type Ethereum, startEthereum } from './ethereum.ts';
+import { ListenError } from './listenError.ts';
 
 export interface Server {
   /** Where it listens, for example `http://127.0.0.1:8420`. */
@@ -29,6 +30,9 @@ export interface ServerOptions {
   /** A lock of the data folder that the caller holds, and releases; left out: the server takes one. */
   readonly lock?: DataDirLock;
 }
+
+/** While stopping, connections that have become idle are closed this often. */
+const IDLE_SWEEP_MS = 50;
 
 /** The HTTP framework's own lines of level info repeat ours. */
 const quieter = (level: string): string => (level === 'info' ? 'warn' : level);
@@ -99,11 +103,17 @@ export async function startServer({ config, logger, lock }: ServerOptions): Prom
           isStopping: () => stopping,
         }),
       );
-    const url = await listener.listen({ host: config.host, port: config.port });
+    const { host, port } = config;
+    const url = await listener.listen({ host, port }).catch((error: unknown) => {
+      throw new ListenError(host, port, error);
+    });
     undo.push(async () => {
       stopping = true;
       const deadline = setTimeout(() => listener.server.closeAllConnections(), config.stopTimeoutMs);
+      // A connection whose last request was under way is idle only after it: it would be kept for the next one.
+      const sweep = setInterval(() => listener.server.closeIdleConnections(), IDLE_SWEEP_MS);
       await listener.close();
+      clearInterval(sweep);
       clearTimeout(deadline);
     });
     logger.info(

@@ -187,18 +187,19 @@ export function ruleStoreContract(engine: Engine): void {
       const place = engine.newPlace();
       const [here, there] = [await place.open(), await place.open()];
       const heard: string[] = [];
-      const heardOf = (account: string) =>
-        expect.poll(() => heard, { timeout: 5000 }).toEqual(expect.arrayContaining([account]));
+      const timesHeard = (account: string) => heard.filter((each) => each === account).length;
       const end = here.rules.onChange((account) => heard.push(account));
       await here.rules.create('own', fields, actor);
-      expect(heard).toEqual(['own']);
+      expect(heard).toContain('own');
       await there.rules.create('foreign', fields, actor);
-      await heardOf('foreign');
+      await expect.poll(() => timesHeard('foreign'), { timeout: 5000 }).toBeGreaterThan(0);
+      const before = timesHeard('foreign');
       await there.rules.deleteAll('foreign', actor);
-      await expect.poll(() => heard, { timeout: 5000 }).toEqual(['own', 'foreign', 'foreign']);
+      await expect.poll(() => timesHeard('foreign'), { timeout: 5000 }).toBeGreaterThan(before);
       end();
+      const sofar = heard.length;
       await here.rules.deleteAll('own', actor);
-      expect(heard).toHaveLength(3);
+      expect(heard).toHaveLength(sofar);
       await here.close();
       await there.close();
       place.remove();

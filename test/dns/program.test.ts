@@ -159,4 +159,9 @@ it('a guard without servers, or with a bad address, is refused with the option t
     code: 64,
     stderr: expect.stringContaining('192.0.2.1:53'),
   });
+  const taken = `${server.host}:${server.port}`;
+  await expect(start('--dns-servers', taken, '--dns-listen', taken)).rejects.toMatchObject({
+    code: 64,
+    stderr: expect.stringContaining('a port that is free'),
+  });
 });

@@ -86,6 +86,22 @@ describe('a query that must pay with an empty bucket', () => {
     expect(dropped(all)).toBeGreaterThan(100);
   });
 
+  it('is answered at its second try when its name is new, while random names are dropped', async () => {
+    const all = await started({});
+    const { client, target } = all;
+    empty(all);
+    for (let i = 0; i < 10; i++) {
+      const asked = query(`fresh${i}.example.test`, QueryType.A, i);
+      client.send(asked, target);
+      // The flood between the two tries empties the bucket for all but those who ask again.
+      for (let j = 0; j < 50; j++)
+        client.send(query(`y${i}-${j}.example.test`, QueryType.A, 50_000 + j), target);
+      client.send(asked, target);
+      expect(await client.wait(() => client.answers.has(i), 5000)).toBe(true);
+    }
+    expect(dropped(all)).toBeGreaterThan(300);
+  });
+
   it('is answered TC=1 where that is configured, and answered over TCP', async () => {
     const all = await started({}, { judge: { refuseWith: 'truncate' } });
     empty(all);

@@ -199,7 +199,7 @@ describe('a server that is asked to stop', () => {
     const server = await started({ dataDir });
     const acknowledged: Rule[] = [];
     const writers = Array.from({ length: 8 }, () => write(server, 'stop', acknowledged));
-    await expect.poll(() => acknowledged.length, { interval: 5 }).toBeGreaterThan(100);
+    await expect.poll(() => acknowledged.length, { timeout: 30_000, interval: 5 }).toBeGreaterThan(100);
     await server.stop();
     await Promise.all(writers);
     const audited = new Map((await auditOf(dataDir)).map((entry) => [entry.at, entry.after]));

@@ -44,6 +44,8 @@ export interface DnsdistGuard {
   readonly seen: Seen;
   /** Names that dnsdist is told of. */
   knownNames(): number;
+  /** Whether every node has the rules that are wanted now. */
+  hasRules(): boolean;
   /** What dnsdist's rules matched since they were last changed, over all nodes, by reason. */
   matches(): Promise<Record<keyof typeof RULE_NAMES, number>>;
   stop(): Promise<void>;
@@ -107,6 +109,8 @@ export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuar
     judge,
     seen,
     knownNames: () => known.size,
+    hasRules: () =>
+      nodes.every((node) => inForce.get(node) === compileRules(stateOf(judge, known, Date.now()))),
     matches: () => readMatches(nodes),
     async stop() {
       clearInterval(timer);

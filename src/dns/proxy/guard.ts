@@ -75,8 +75,19 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
   const stopRules = await followRules(options.rules, options.place, judge, seen, log);
   const seeding = await seedZones(options.zones ?? [], judge, log);
   await backends.opened();
-  for (const [front, address] of options.listen.entries())
-    listeners.push(await listenAt(address, { front, judge, backends, guarded: options.guarded ?? true }));
+  const close = async (): Promise<void> => {
+    stopRules();
+    seeding.stop();
+    await Promise.all(listeners.flatMap(({ front, relay }) => [front.close(), relay.close()]));
+    backends.close();
+  };
+  try {
+    for (const [front, address] of options.listen.entries())
+      listeners.push(await listenAt(address, { front, judge, backends, guarded: options.guarded ?? true }));
+  } catch (error) {
+    await close();
+    throw error;
+  }
   const timer = setInterval(() => {
     const nowMs = Date.now();
     judge.tick(nowMs);
@@ -92,10 +103,7 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
     packets: () => countPackets(listeners),
     async stop() {
       clearInterval(timer);
-      stopRules();
-      seeding.stop();
-      await Promise.all(listeners.flatMap(({ front, relay }) => [front.close(), relay.close()]));
-      backends.close();
+      await close();
       await keepMinutes(seen.flush(Date.now()), options.seenStore, log);
       await saveAtEnd();
     },

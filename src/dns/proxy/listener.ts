@@ -27,11 +27,11 @@ export async function listenAt({ host, port }: ServerAddress, parts: ListenerPar
   for (let attempt = 1; ; attempt++) {
     const relay = new TcpRelay(() => parts.backends.inOrder());
     const front = new UdpFront(host, parts.front, parts.judge, parts.backends, parts.guarded);
-    relay.server.listen(port, host);
-    await once(relay.server, 'listening');
-    const bound = relay.server.address();
-    const address = { host, port: typeof bound === 'object' && bound !== null ? bound.port : port };
     try {
+      relay.server.listen(port, host);
+      await once(relay.server, 'listening');
+      const bound = relay.server.address();
+      const address = { host, port: typeof bound === 'object' && bound !== null ? bound.port : port };
       await front.listen(host, address.port);
       return { front, relay, address };
     } catch (error) {

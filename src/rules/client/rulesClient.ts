@@ -41,11 +41,10 @@ export class RulesClient {
         'GET',
         `${this.#collection}?page=${page}&per_page=${PAGE_SIZE}`,
       );
-      const found = readRules(answer);
       const known = rules.size;
-      for (const rule of found) rules.set(rule.id, rule);
-      // An empty page is the end, and so is one that brings nothing new.
-      if (found.length < PAGE_SIZE || rules.size === known) break;
+      for (const rule of readRules(answer)) rules.set(rule.id, rule);
+      // A server may give smaller pages than it was asked for: the end is where it says so, or where nothing new comes.
+      if (rules.size === known || rules.size >= totalOf(answer)) break;
     }
     return [...rules.values()];
   }
@@ -96,6 +95,14 @@ function ifMatch(etag: string | undefined): Record<string, string> {
 
 function stored(answer: Answer): StoredRule {
   return { rule: readRule(member(answer, 'result'), answer), etag: answer.etag };
+}
+
+/** How many rules there are on all pages; more than any where the server does not say. */
+function totalOf(answer: Answer): number {
+  const info = member(answer, 'result_info');
+  const total =
+    typeof info === 'object' && info !== null && 'total_count' in info ? info.total_count : undefined;
+  return typeof total === 'number' ? total : Number.POSITIVE_INFINITY;
 }
 
 function readRules(answer: Answer): Rule[] {

@@ -47,12 +47,14 @@ export class DnsStore implements ProfileStore, SeenStore {
     const generation = (old?.generation ?? 0) + 1;
     // What a save that was interrupted left behind would stand among ours.
     await this.#removeGeneration(generation);
-    let chunks = 0;
+    const writes: Promise<boolean>[] = [];
     for (const chunk of chunksOf(entries)) {
-      await this.#chunks.put([generation, chunks++], chunk);
+      writes.push(this.#chunks.put([generation, writes.length], chunk));
       // Packets first: a million names are not copied in one go.
       await new Promise((resolve) => setImmediate(resolve));
     }
+    await Promise.all(writes);
+    const chunks = writes.length;
     await this.#profile.put(LEARNED_KEY, { generation, chunks, learned });
     await this.#root.flushed;
     if (old !== undefined) await this.#removeGeneration(old.generation);
@@ -101,7 +103,7 @@ export class DnsStore implements ProfileStore, SeenStore {
 
   async #removeGeneration(generation: number): Promise<void> {
     const keys = [...this.#chunks.getKeys({ start: [generation], end: [generation + 1] })];
-    for (const key of keys) await this.#chunks.remove(key);
+    await Promise.all(keys.map((key) => this.#chunks.remove(key)));
   }
 }
 

@@ -22,8 +22,12 @@ export interface RealServer extends Target {
   stop(): Promise<void>;
 }
 
-/** NSD from the system's package, serving one zone to loopback with transfers allowed. */
-export async function startNsd(zone: string, text: string, { servers = 1 } = {}): Promise<RealServer> {
+/** NSD from the system's package, serving one zone to loopback with transfers allowed; `nice` as the command takes it. */
+export async function startNsd(
+  zone: string,
+  text: string,
+  { servers = 1, nice = 0 } = {},
+): Promise<RealServer> {
   const folder = await mkdtemp(join(tmpdir(), 'floodgate-nsd-'));
   await chmod(folder, 0o755);
   const port = await freePort();
@@ -31,7 +35,9 @@ export async function startNsd(zone: string, text: string, { servers = 1 } = {})
   await writeFile(zoneFile, text);
   const config = join(folder, 'nsd.conf');
   await writeFile(config, configOf(folder, zone, zoneFile, port, servers));
-  const child = spawn(NSD, ['-d', '-c', config], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn('nice', ['-n', String(nice), NSD, '-d', '-c', config], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
   const exited = once(child, 'exit');

@@ -21,6 +21,8 @@ export interface LyingNode {
   fault: Fault | undefined;
   /** What every answer waits for: a slow node. */
   slowness: Promise<unknown> | undefined;
+  /** Methods that it was asked for, answered or not. */
+  readonly asked: Set<string>;
   stop(): Promise<void>;
 }
 
@@ -40,6 +42,7 @@ export async function startLyingNode(upstream: string): Promise<LyingNode> {
     lie: undefined,
     fault: undefined,
     slowness: undefined,
+    asked: new Set(),
     async stop() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -58,10 +61,12 @@ async function answer(node: LyingNode, request: IncomingMessage, response: Serve
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer); // no encoding is set: chunks are buffers
   const body = Buffer.concat(chunks).toString();
+  const calls = JSON.parse(body) as Call | Call[]; // Floodgate sends nothing else
+  for (const { method } of [calls].flat()) node.asked.add(method);
   await node.slowness;
   const headers = { 'content-type': 'application/json' };
   const truth = await (await fetch(node.upstream, { method: 'POST', headers, body })).text();
-  const text = node.lie === undefined ? truth : told(node.lie, JSON.parse(body), JSON.parse(truth));
+  const text = node.lie === undefined ? truth : told(node.lie, calls, JSON.parse(truth));
   if (node.fault === undefined) response.writeHead(200, headers).end(text);
   else node.fault(response, text);
 }

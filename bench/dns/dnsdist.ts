@@ -1,0 +1,99 @@
+/** dnsdist from Debian's package in front of NSD, driven by Floodgate: legitimate queries and refusals under a paced flood. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { driveDnsdist } from '../../src/dns/dnsdist/index.ts';
+import { startDnsdist } from '../../test/dns/support/realDnsdist.ts';
+import { startNsd } from '../../test/dns/support/realServer.ts';
+import { floods, NAMES, writeQueries, ZONE, zoneText } from './names.ts';
+import { type Flood, flood, floodOfSources, legitimate } from './processes.ts';
+
+const LEGIT_PER_SECOND = 500;
+const FLOOD_PER_SECOND = 20_000;
+const FLOOD_SECONDS = 10;
+const FLOOD_LINES = 300_000;
+/** As many sockets as a process may have open by default here, nearly. */
+const SOURCES = 18_000;
+
+export interface DnsdistFigure {
+  readonly flood: string;
+  readonly floodPerSecond: number;
+  readonly legitAnswered: number;
+  readonly legitP99Ms: number;
+  /** Of the flood, by dnsdist's own counter of what its rule dropped. */
+  readonly refused: number;
+}
+
+export async function benchDnsdist(): Promise<DnsdistFigure[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'floodgate-bench-'));
+  const server = await startNsd(ZONE, zoneText(), { nice: -15 });
+  const figures: DnsdistFigure[] = [];
+  try {
+    for (const [name, line] of Object.entries(floods)) {
+      const file = join(folder, 'flood');
+      writeQueries(file, line, FLOOD_LINES);
+      figures.push(await underFlood(name, server, (port) => flood(port, file, FLOOD_PER_SECOND)));
+    }
+    const fromMany = (port: number) => floodOfSources(port, SOURCES);
+    figures.push(await underFlood(`1 query/s from each of ${SOURCES}`, server, fromMany));
+    return figures;
+  } finally {
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function underFlood(
+  name: string,
+  server: Awaited<ReturnType<typeof startNsd>>,
+  start: (port: number) => Flood | Promise<Flood>,
+): Promise<DnsdistFigure> {
+  const dnsdist = await startDnsdist(server);
+  const stamp = '2026-11-20T10:00:00.000000+00:00';
+  const sensitivities = {
+    profile_sensitivity: 'medium',
+    rate_sensitivity: 'medium',
+    burst_sensitivity: 'medium',
+  } as const;
+  const guard = await driveDnsdist({
+    place: {},
+    consoles: [dnsdist.console],
+    key: dnsdist.key,
+    dnstap: dnsdist.dnstap,
+    folder: dnsdist.folder,
+    zones: [{ name: ZONE, file: server.zoneFile }],
+    rules: {
+      list: () => [
+        {
+          id: 'bench',
+          scope: 'global',
+          name: 'global',
+          mode: 'enabled',
+          ...sensitivities,
+          created_on: stamp,
+          modified_on: stamp,
+        },
+      ],
+      onChange: () => () => {},
+    },
+  });
+  try {
+    // The rules and the names are in force when the flood begins.
+    while (guard.knownNames() <= NAMES || !guard.hasRules())
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    const running = await start(dnsdist.port);
+    const legit = await legitimate(dnsdist.port, LEGIT_PER_SECOND, FLOOD_SECONDS, NAMES);
+    const { sent, seconds } = await running.stop();
+    const { unknownName } = await guard.matches();
+    return {
+      flood: name,
+      floodPerSecond: sent / seconds,
+      legitAnswered: legit.answered / legit.sent,
+      legitP99Ms: legit.p99Ms,
+      refused: unknownName / sent,
+    };
+  } finally {
+    await guard.stop();
+    await dnsdist.stop();
+  }
+}

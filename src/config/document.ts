@@ -1,0 +1,64 @@
+import { type TSchema, Type } from 'typebox';
+import { allowed } from './allowed.ts';
+import { type Option, optionsOf } from './option.ts';
+import { ConfigSchema } from './schema.ts';
+
+const HEAD = `# Configuration
+
+<!-- Made from src/config/schema.ts by \`npm run docs\`. Do not edit. -->
+
+Every option can stand in a file, in a variable or on the command line; the later of these wins. The file is
+\`floodgate.yaml\` in the working folder, or the one that \`--config\` or \`FLOODGATE_CONFIG\` names. An option that is
+unknown or has a value that is not allowed is refused at the start, with its name, its value and what is allowed.
+
+\`\`\`yaml
+# floodgate.yaml
+port: 8420
+dataDir: /var/lib/floodgate
+upstream:
+  - http://127.0.0.1:8545
+log:
+  level: info
+\`\`\`
+
+A list is written with commas in a variable (\`FLOODGATE_UPSTREAM=http://a:8545,http://b:8545\`), and as one flag for each
+item, or one flag with several, on the command line. \`floodgate dev\` has defaults of its own, which
+\`floodgate dev --help\` shows. Secrets belong in the file or in a variable: other users of the machine can see flags.
+`;
+
+/** The page docs/configuration.md: every option with its three names, its default and what is allowed. */
+export function configurationPage(): string {
+  const options = optionsOf(ConfigSchema);
+  const groups = new Map<string, Option[]>();
+  for (const option of options) {
+    const group = option.path.includes('.') ? (option.path.split('.')[0] ?? '') : '';
+    groups.set(group, [...(groups.get(group) ?? []), option]);
+  }
+  const sections = [...groups].map(([group, members]) =>
+    [`## ${group === '' ? 'General' : `\`${group}\``}`, ...members.map(describe)].join('\n\n'),
+  );
+  return `${[HEAD.trimEnd(), ...sections].join('\n\n')}\n`;
+}
+
+function describe({ path, variable, flag, schema }: Option): string {
+  const names = schema.fileOnly ? 'only in the file' : `\`${variable}\`, \`${flag}\``;
+  const lines = [
+    `### \`${path}\``,
+    '',
+    schema.description ?? '',
+    '',
+    `- Names: ${names}`,
+    `- Allowed: ${allowed(schema)}`,
+    `- Default: ${defaultOf(schema)}`,
+  ];
+  return lines.join('\n');
+}
+
+function defaultOf(schema: TSchema & { readonly default?: unknown }): string {
+  const { default: value } = schema;
+  if (value === undefined) return 'none';
+  if (Array.isArray(value))
+    return value.length === 0 ? 'none' : value.map((item) => `\`${item}\``).join(', ');
+  if (typeof value === 'object' && value !== null) return 'none';
+  return Type.IsString(schema) || Type.IsUnion(schema) ? `\`${value}\`` : String(value);
+}

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError } from './configError.ts';
+import { loadConfig } from './load.ts';
+
+const FILE = 'floodgate.yaml';
+
+interface Sources {
+  readonly file?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly flags?: Readonly<Record<string, string | readonly string[]>>;
+}
+
+const load = ({ file, environment = {}, flags = {} }: Sources) =>
+  loadConfig({ ...(file !== undefined && { file: { name: FILE, text: file } }), environment, flags });
+
+const TOKENS = ['token-of-the-file', 'token-of-the-variable', 'token-of-the-flag'] as const;
+
+/** Names that scripts rely on (issue 2), each with a value for the file, the variable and the flag. */
+const FIXED = [
+  ['host', 'FLOODGATE_HOST', ['127.0.0.2', '127.0.0.3', '127.0.0.4']],
+  ['port', 'FLOODGATE_PORT', ['1001', '1002', '1003']],
+  ['dataDir', 'FLOODGATE_DATA_DIR', ['a', 'b', 'c']],
+  ['upstream', 'FLOODGATE_UPSTREAM', ['http://a:1', 'http://b:1', 'https://c:1']],
+  ['apiToken', 'FLOODGATE_API_TOKEN', TOKENS],
+] as const;
+
+describe('the configuration', () => {
+  it.each(FIXED)(
+    '%s comes from the file, over it %s, over it the flag',
+    (path, variable, [one, two, three]) => {
+      const file = `${path}: ${path === 'upstream' ? `[${one}]` : one}`;
+      const environment = { [variable]: two };
+      const flags = { [path]: path === 'upstream' ? [three] : three };
+      const shown = (sources: Sources): string => String(load(sources)[path]);
+      expect(shown({ file })).toBe(one);
+      expect(shown({ file, environment })).toBe(two);
+      expect(shown({ environment, flags })).toBe(three);
+      expect(shown({ file, environment, flags })).toBe(three);
+    },
+  );
+
+  it('has the defaults of the schema where nothing is set, and a variable that is empty sets nothing', () => {
+    const config = load({ environment: { FLOODGATE_PORT: '' } });
+    expect(config).toMatchObject({ host: '127.0.0.1', port: 8420, dataDir: 'floodgate-data', upstream: [] });
+  });
+
+  it('takes an empty file, comments and options in groups', () => {
+    expect(load({ file: '' }).port).toBe(8420);
+    expect(load({ file: '# nothing yet\n' }).port).toBe(8420);
+    expect(load({ file: 'log:\n  level: debug\n' }).log.level).toBe('debug');
+  });
+
+  it('reads a list in a variable at its commas', () => {
+    const environment = { FLOODGATE_UPSTREAM: 'http://a:1, http://b:2' };
+    expect(load({ environment }).upstream).toEqual(['http://a:1', 'http://b:2']);
+  });
+
+  const REFUSED: readonly (readonly [what: string, sources: Sources, names: readonly string[]])[] = [
+    [
+      'a port that is too large',
+      { environment: { FLOODGATE_PORT: '65536' } },
+      ['FLOODGATE_PORT', '65536', '65535'],
+    ],
+    ['a port that is no number', { flags: { port: 'http' } }, ['--port', '"http"', 'whole number']],
+    ['a fraction', { flags: { port: '80.5' } }, ['--port', '80.5']],
+    ['an exponent', { flags: { port: '1e3' } }, ['--port', '1e3']],
+    ['a text in the file for a number', { file: 'port: "8420"' }, ['port', FILE, '"8420"', '65535']],
+    [
+      'an unknown level',
+      { flags: { 'log.level': 'verbose' } },
+      ['--log-level', 'verbose', '"debug"', '"silent"'],
+    ],
+    [
+      'an upstream that is no URL',
+      { flags: { upstream: ['localhost:8545'] } },
+      ['--upstream', 'localhost', 'http://'],
+    ],
+    [
+      'one bad upstream of two',
+      { environment: { FLOODGATE_UPSTREAM: 'http://a,b' } },
+      ['FLOODGATE_UPSTREAM', '"b"'],
+    ],
+    ['a single text for a list in the file', { file: 'upstream: http://a' }, ['upstream', FILE, 'a list']],
+    [
+      'yes for a boolean',
+      { environment: { FLOODGATE_RULES_ONLY: 'yes' } },
+      ['FLOODGATE_RULES_ONLY', 'yes', 'true, false'],
+    ],
+    ['an empty data folder', { flags: { dataDir: '' } }, ['--data-dir', 'not empty']],
+    ['an unknown option in the file', { file: 'prot: 1' }, ['prot', FILE, 'no such option', 'port']],
+    ['an unknown option in a group', { file: 'log:\n  levle: info' }, ['log.levle', 'log.level']],
+    ['an option named __proto__', { file: '__proto__:\n  port: 1' }, ['__proto__', 'no such option']],
+    ['a value for a group', { file: 'log: info' }, ['log', FILE, 'below it']],
+    ['a list as the file', { file: '- port: 1' }, [FILE, 'port: 8420']],
+    ['a file that is no YAML', { file: 'port: [' }, [FILE, 'not valid YAML']],
+    ['an option that stands twice', { file: 'port: 1\nport: 2' }, [FILE, 'not valid YAML']],
+  ];
+
+  it.each(REFUSED)('refuses %s', (_what, sources, names) => {
+    expect(() => load(sources)).toThrow(ConfigError);
+    for (const name of names) expect(() => load(sources)).toThrow(name);
+  });
+
+  it('never shows a secret, not even one that is refused', () => {
+    const secret = 'short';
+    for (const sources of [
+      { file: `apiToken: ${secret}` },
+      { environment: { FLOODGATE_API_TOKEN: secret } },
+      { flags: { apiToken: secret } },
+    ]) {
+      const message = refusal(sources);
+      expect(message).toContain('16 to 256');
+      expect(message).not.toContain(secret);
+    }
+  });
+});
+
+function refusal(sources: Sources): string {
+  try {
+    load(sources);
+  } catch (error) {
+    return String(error);
+  }
+  throw new Error('it was not refused');
+}

@@ -1,0 +1,18 @@
+/** The server cannot listen where it was told to. The message says why and what to do. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError';
+
+  constructor(host: string, port: number, cause: unknown) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+    super(`cannot listen on ${host} port ${port}: ${REASONS[code] ?? String(cause)}`, { cause });
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE:
+    'another program listens there. Stop that one, or choose another port with --port (0 for any free one)',
+  EACCES: 'that port is only for root. Choose one from 1024 on with --port',
+  EADDRNOTAVAIL: 'this machine does not have that address. Choose another one with --host, 0.0.0.0 for all',
+  ENOTFOUND: 'there is no such host. Name an address of this machine with --host, 0.0.0.0 for all',
+  EAI_AGAIN: 'that host cannot be looked up. Name an address of this machine with --host, 0.0.0.0 for all',
+};

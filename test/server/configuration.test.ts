@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ConfigSchema, optionsOf } from '../../src/config/index.ts';
+import { floodgate } from './support/run.ts';
+
+/** Wrong usage, by the convention of sysexits.h. */
+const EX_USAGE = 64;
+
+describe('the command line', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'floodgate-config-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  function fileWith(text: string): string {
+    const file = join(folder, `${Math.random()}.yaml`);
+    writeFileSync(file, text);
+    return file;
+  }
+
+  it('--help names every command', async () => {
+    const { code, stdout } = await floodgate(['--help']);
+    expect(code).toBe(0);
+    for (const command of ['start', 'dev', 'rules', 'token', 'audit'])
+      expect(stdout).toMatch(new RegExp(`^  ${command} `, 'm'));
+    expect(stdout).toContain('floodgate.yaml');
+  });
+
+  it.each(['start', 'dev'])('%s --help names every option by its flag and its variable', async (command) => {
+    const { code, stdout } = await floodgate([command, '--help']);
+    expect(code).toBe(0);
+    const text = stdout.replace(/\s+/g, ' ');
+    for (const { flag, variable, schema } of optionsOf(ConfigSchema)) {
+      if (schema.fileOnly) continue;
+      expect(text).toContain(`${flag} `);
+      expect(text).toContain(variable);
+      expect(text).toContain(schema.description);
+    }
+  });
+
+  const REFUSED: readonly (readonly [
+    what: string,
+    args: () => readonly string[],
+    env: Readonly<Record<string, string>>,
+    names: readonly string[],
+  ])[] = [
+    [
+      'start without a node',
+      () => ['start'],
+      {},
+      ['--upstream', 'FLOODGATE_UPSTREAM', '--rules-only', 'floodgate dev'],
+    ],
+    ['a bad flag', () => ['start', '--rules-only', '--port', '99999'], {}, ['--port', '99999', '65535']],
+    [
+      'a bad variable',
+      () => ['start', '--rules-only'],
+      { FLOODGATE_PORT: 'x' },
+      ['FLOODGATE_PORT', '"x"', '65535'],
+    ],
+    ['an unknown flag', () => ['start', '--rules-only', '--prot', '1'], {}, ['--prot', '--port']],
+    ['an unknown command', () => ['strat'], {}, ['strat', 'start']],
+    [
+      'an unknown option in the file',
+      () => ['start', '--config', fileWith('rulesOnyl: true')],
+      {},
+      ['rulesOnyl', 'rulesOnly'],
+    ],
+    [
+      'a file that is not there',
+      () => ['start', '--config', join(folder, 'none.yaml')],
+      {},
+      ['none.yaml', 'cannot be read'],
+    ],
+    ['a folder as the file', () => ['start', '--config', folder], {}, ['cannot be read']],
+    [
+      'a file named by its variable',
+      () => ['start'],
+      { FLOODGATE_CONFIG: '/nowhere.yaml' },
+      ['/nowhere.yaml'],
+    ],
+  ];
+
+  it.each(REFUSED)('refuses %s, and says what to do', async (_what, args, env, names) => {
+    const ended = await floodgate(args(), { cwd: folder, env });
+    expect(ended.code).toBe(EX_USAGE);
+    for (const name of names) expect(ended.stderr).toContain(name);
+    expect(ended.stderr).not.toMatch(/\n\s+at /);
+    expect(ended.stdout).toBe('');
+  });
+
+  it('never shows a token that is refused', async () => {
+    const env = { FLOODGATE_API_TOKEN: 'tooshort' };
+    const { code, stderr } = await floodgate(['start', '--rules-only'], { cwd: folder, env });
+    expect(code).toBe(EX_USAGE);
+    expect(stderr).toContain('FLOODGATE_API_TOKEN');
+    expect(stderr).not.toContain('tooshort');
+  });
+});

@@ -1,0 +1,67 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startFloodgate } from '../support/startFloodgate.ts';
+import { type Ended, floodgate } from './support/run.ts';
+
+describe('a server that cannot start says what to do, and ends with code 1', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'floodgate-faults-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const startOn = (dataDir: string, ...flags: string[]): Promise<Ended> =>
+    floodgate(['start', '--rules-only', '--port', '0', '--data-dir', dataDir, ...flags], { cwd: folder });
+
+  /** One line for the operator, and no stack: it is nobody's fault in the code. */
+  function expectToldWith({ code, stderr }: Ended, ...words: string[]): void {
+    expect(code).toBe(1);
+    const told = stderr.split('\n').filter((line) => line.startsWith('floodgate: '));
+    expect(told).toHaveLength(1);
+    for (const word of words) expect(told[0]).toContain(word);
+    expect(stderr).not.toMatch(/\n\s+at /);
+  }
+
+  it('where the port is taken', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const address = other.address();
+    const port = String(typeof address === 'object' ? address?.port : '');
+    try {
+      const ended = await startOn(join(folder, 'port'), '--port', port);
+      expectToldWith(ended, `port ${port}`, 'another program', '--port');
+    } finally {
+      other.close();
+    }
+    // Nothing was left locked.
+    const next = await startFloodgate({ dataDir: join(folder, 'port') });
+    expect(await next.stop()).toBe(0);
+  });
+
+  it('where the address is not this machine’s', async () => {
+    expectToldWith(await startOn(join(folder, 'host'), '--host', '192.0.2.1'), '192.0.2.1', '--host');
+  });
+
+  it('where the data folder is a file', async () => {
+    const file = join(folder, 'file');
+    writeFileSync(file, '');
+    expectToldWith(await startOn(file), file, 'cannot be written', '--data-dir');
+  });
+
+  it('where the data folder cannot be made', async () => {
+    const below = join(folder, 'file2', 'below');
+    writeFileSync(join(folder, 'file2'), '');
+    expectToldWith(await startOn(below), below, 'cannot be written', '--data-dir');
+  });
+
+  it('where another server has the data folder, which goes on unharmed', async () => {
+    const dataDir = join(folder, 'shared');
+    const first = await startFloodgate({ dataDir });
+    expectToldWith(await startOn(dataDir), dataDir, `process ${first.process.pid}`, '--data-dir');
+    expect((await fetch(`${first.url}/healthz`)).status).toBe(200);
+    expect(await first.stop()).toBe(0);
+  });
+});

@@ -1,0 +1,85 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { until } from '../support/until.ts';
+import { cleanEnvironment, program } from './support/run.ts';
+
+/** `script` of util-linux makes a terminal for a command; that of other systems takes other flags. */
+const hasScript = /util-linux/.test(spawnSync('script', ['--version']).stdout?.toString() ?? '');
+const SECRET = 'a-secret-in-a-body';
+
+describe('the log', () => {
+  let floodgate: Floodgate;
+  const folder = mkdtempSync(join(tmpdir(), 'floodgate-log-'));
+
+  beforeAll(async () => {
+    floodgate = await startFloodgate({ args: ['--log-level', 'debug'] });
+  });
+  afterAll(async () => {
+    await floodgate?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const rules = (): string =>
+    `${floodgate.url}/client/v4/accounts/a/network/advanced_dns_protection/configs/dns_protection/rules`;
+
+  it('is JSON, a line an event, where nobody reads it on a terminal', () => {
+    const lines = floodgate.output().trim().split('\n');
+    expect(lines.length).toBeGreaterThan(0);
+    for (const line of lines)
+      expect(JSON.parse(line)).toMatchObject({
+        level: expect.any(Number),
+        time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+        msg: expect.any(String),
+      });
+  });
+
+  it('never has a token or a body, at any level', async () => {
+    const headers = { authorization: `Bearer ${floodgate.token}` };
+    const wrong = { authorization: 'Bearer fg_another_secret' };
+    for (const [sent, body] of [
+      [headers, `{"name":"${SECRET}"}`],
+      [headers, `{"${SECRET}`],
+      [wrong, `{"name":"${SECRET}"}`],
+      [{ authorization: SECRET }, '{}'],
+    ] as const)
+      await fetch(rules(), { method: 'POST', headers: sent, body });
+    for (const secret of [floodgate.token, 'fg_another_secret', SECRET])
+      expect(floodgate.output()).not.toContain(secret);
+  });
+
+  it('and the answers share request ids', async () => {
+    const ids = new Set<string | null>();
+    for (let i = 0; i < 3; i++) ids.add((await fetch(rules())).headers.get('x-request-id'));
+    expect(ids.size).toBe(3);
+    expect(ids).not.toContain(null);
+  });
+
+  it('is readable on a terminal', async (ctx) => {
+    if (!hasScript) ctx.skip('script of util-linux, which makes a terminal for a command, is not installed');
+    const command = `exec ${process.execPath} ${program} start --rules-only --port 0 --data-dir ${folder}/data`;
+    const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
+      cwd: folder,
+      env: cleanEnvironment(),
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    const ended = once(child, 'exit');
+    let written = '';
+    child.stdout.on('data', (chunk) => {
+      written += chunk;
+    });
+    await until('it listens', () => written.includes('listening'));
+    // Ctrl-C, typed: the terminal makes a signal of it.
+    child.stdin.write('\x03');
+    expect(await ended).toEqual([0, null]);
+    const text = stripVTControlCharacters(written);
+    expect(text).toMatch(/\[\d\d:\d\d:\d\d\] INFO: listening/);
+    expect(text).toContain('stopped');
+    expect(text).not.toContain('{"level"');
+  });
+});

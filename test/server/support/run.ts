@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+/** The checkout, where `npm start` is typed. */
+export const root = fileURLToPath(new URL('../../../', import.meta.url));
+/** The compiled program. */
+export const program = `${root}dist/cli/main.js`;
+
+/** A command that has not ended by then does not end by itself. */
+const TIMEOUT_MS = 30_000;
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The test's variables without those that configure Floodgate. */
+export function cleanEnvironment(added: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('FLOODGATE_'));
+  return { ...Object.fromEntries(kept), ...added };
+}
+
+/** Runs a command to its end. */
+export async function run(
+  file: string,
+  args: readonly string[],
+  options: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<Ended> {
+  const child = spawn(file, args, {
+    cwd: options.cwd ?? root,
+    env: cleanEnvironment(options.env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: TIMEOUT_MS,
+  });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', (chunk) => {
+    stdout += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  const [code] = (await once(child, 'close')) as [number | null]; // the first argument of 'close'
+  return { code, stdout, stderr };
+}
+
+/** Runs `floodgate` with these arguments to its end. */
+export const floodgate = (args: readonly string[], options?: Parameters<typeof run>[2]): Promise<Ended> =>
+  run(process.execPath, [program, ...args], options);
