@@ -163,11 +163,11 @@ class Exchange {
   send(status: number, error: RpcError, ...headers: string[]): void {
     const body = errorResponse(null, error);
     this.#headers.push(...headers, 'content-type', 'application/json', 'content-length', String(body.length));
-    // What is left of the body is not waited for.
-    if (!this.#request.complete) this.#headers.push('connection', 'close');
     this.#response.writeHead(status, this.#headers);
     this.#response.end(body);
-    if (!this.#request.complete) this.#response.once('finish', () => this.#request.socket.destroySoon());
+    // What is left of the body is read and forgotten, for as long as a request may take: a client that is hung up on
+    // while it sends would not get to read why.
+    this.#request.resume();
   }
 
   whenClosed(then: () => void): void {

@@ -37,6 +37,9 @@ export class NodePool {
   readonly #options: PoolOptions;
   readonly #latencies = new Map<string, Latencies>();
   readonly #timers = new Map<UpstreamNode, NodeJS.Timeout>();
+  /** Refreshes that run, and those that wait for them to end. */
+  readonly #polls = new Map<UpstreamNode, Promise<void>>();
+  readonly #nextPolls = new Map<UpstreamNode, Promise<void>>();
   #chain: Chain | undefined;
   #stopped = false;
 
@@ -80,9 +83,21 @@ export class NodePool {
     await Promise.all(this.nodes.map(({ connection }) => connection.close()));
   }
 
-  /** Asks a node anew for its head, now: it has told of a block that is not known yet. */
+  /**
+   * Asks a node anew for its head. Those who ask while a poll runs share the next one: what they know of may be younger
+   * than the answer that is on its way.
+   */
   refresh(node: UpstreamNode): Promise<void> {
-    return this.#poll(node);
+    const waiting = this.#nextPolls.get(node);
+    if (waiting !== undefined) return waiting;
+    const next = (this.#polls.get(node) ?? Promise.resolve()).then(() => {
+      this.#nextPolls.delete(node);
+      const poll = this.#poll(node);
+      this.#polls.set(node, poll);
+      return poll;
+    });
+    this.#nextPolls.set(node, next);
+    return next;
   }
 
   /** The hash of a block by the first node in good standing that has it. */
