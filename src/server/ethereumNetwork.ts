@@ -18,7 +18,7 @@ import {
   traceTransaction,
 } from '../gateway/index.ts';
 import { openTraceStore } from '../storage/lmdb/traces/traceStore.ts';
-import { Indexer, SourceSet } from '../traces/index.ts';
+import { Indexer, SourceSet, type TraceSource, type TransactionFinder } from '../traces/index.ts';
 import type { IngestMetrics } from './ingestMetrics.ts';
 import { IngestReport } from './ingestReport.ts';
 
@@ -109,7 +109,11 @@ export async function startEthereumNetwork(options: EthereumNetworkOptions): Pro
 }
 
 /** Blocks come from the nodes that are well first. */
-function sourceOf(clients: readonly NodeClient[], { pool, name }: Network, logger: Logger): SourceSet {
+function sourceOf(
+  clients: readonly NodeClient[],
+  { pool, name }: Network,
+  logger: Logger,
+): TraceSource & TransactionFinder {
   const members = clients.map((client, i) => ({
     name: client.name,
     source: new NodeSource(client, (node, way, notes) =>
@@ -117,6 +121,9 @@ function sourceOf(clients: readonly NodeClient[], { pool, name }: Network, logge
     ),
     isGood: () => pool.nodes[i]?.standing === 'good',
   }));
+  // A single node is the authority on its own chain: the index itself notices when it changes.
+  const [only] = members;
+  if (only !== undefined && members.length === 1) return only.source;
   return new SourceSet(members, (node, what, { reason, message }) =>
     logger.warn(
       { network: name, node, what, reason, detail: message },
