@@ -18,7 +18,13 @@ import {
   traceTransaction,
 } from '../gateway/index.ts';
 import { openTraceStore } from '../storage/lmdb/traces/traceStore.ts';
-import { Indexer, SourceSet, type TraceStore } from '../traces/index.ts';
+import {
+  Indexer,
+  SourceSet,
+  type TraceSource,
+  type TraceStore,
+  type TransactionFinder,
+} from '../traces/index.ts';
 import type { IngestMetrics } from './ingestMetrics.ts';
 import { IngestReport } from './ingestReport.ts';
 
@@ -115,7 +121,7 @@ function sourceOf(
   { pool, name }: Network,
   store: TraceStore,
   logger: Logger,
-): SourceSet {
+): TraceSource & TransactionFinder {
   const members = clients.map((client, i) => ({
     name: client.name,
     source: new NodeSource(client, (node, way, notes) =>
@@ -123,6 +129,9 @@ function sourceOf(
     ),
     isGood: () => pool.nodes[i]?.standing === 'good',
   }));
+  // A single node is the authority on its own chain: the index itself notices when it changes.
+  const [only] = members;
+  if (only !== undefined && members.length === 1) return only.source;
   return new SourceSet(
     members,
     (node, what, { reason, message }) =>

@@ -48,7 +48,7 @@ describe('floodgate doctor and floodgate export', () => {
     expect(stdout).toMatch(/cannot be indexed from\n {2}It cannot be used: .* cannot be reached/);
   });
 
-  test('doctor says what of a real geth is not exact', async (context) => {
+  test('doctor names a real geth, and says that it has no trace_block', async (context) => {
     const binary = gethBinary();
     if (binary === undefined) return context.skip(NO_GETH);
     const geth = await startGeth(binary);
