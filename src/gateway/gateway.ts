@@ -164,9 +164,14 @@ class Exchange {
     const body = errorResponse(null, error);
     this.#headers.push(...headers, 'content-type', 'application/json', 'content-length', String(body.length));
     this.#response.writeHead(status, this.#headers);
-    this.#response.end(body);
-    // What is left of the body is read and forgotten, for as long as a request may take: a client that is hung up on
-    // while it sends would not get to read why.
+    if (this.#request.complete) {
+      this.#response.end(body);
+      return;
+    }
+    // What is left of the body is read and forgotten, for as long as a request may take, and the answer ends after it: a
+    // client that is hung up on while it sends would not get to read why.
+    this.#response.write(body);
+    this.#request.once('close', () => this.#response.end());
     this.#request.resume();
   }
 

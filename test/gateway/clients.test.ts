@@ -110,7 +110,10 @@ describe('real clients', () => {
   });
 
   it('ethers does the same, in batches', async () => {
-    const provider = new JsonRpcProvider(floodgate.gatewayUrl, undefined, { pollingInterval: 50 });
+    const provider = new JsonRpcProvider(floodgate.gatewayUrl, undefined, {
+      pollingInterval: 50,
+      cacheTimeout: -1,
+    });
     try {
       const wallet = new Wallet(KEY, provider);
       expect((await provider.getNetwork()).chainId).toBe(31337n);

@@ -24,6 +24,9 @@ async function audit(...flags: string[]) {
     .map((line) => JSON.parse(line));
 }
 
+/** What the command line's own reader finds wrong ends with this exit code. */
+const WRONG_USAGE = 64;
+
 describe('floodgate audit', () => {
   it('shows who changed a rule, when, from where, before and after', async () => {
     const token = JSON.parse((await run('token', 'create', '--json', '--account', 'a1')).stdout);
@@ -90,11 +93,11 @@ describe('floodgate audit', () => {
   });
 
   it.each([
-    [['--account', 'a b'], 'An account id is'],
-    [['--since', 'yesterday'], 'is no moment'],
-    [['--limit', '0'], 'whole number from 1'],
-  ])('%j says what is wrong', async (args, message) => {
+    [['--account', 'a b'], WRONG_USAGE, 'An account id is'],
+    [['--since', 'yesterday'], 1, 'is no moment'],
+    [['--limit', '0'], WRONG_USAGE, 'whole number from 1'],
+  ])('%j says what is wrong', async (args, code, message) => {
     const { status, stderr } = await run('audit', ...args);
-    expect([status, stderr]).toEqual([1, expect.stringContaining(message)]);
+    expect([status, stderr]).toEqual([code, expect.stringContaining(message)]);
   });
 });

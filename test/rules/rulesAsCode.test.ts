@@ -38,6 +38,9 @@ function fileOf(content: unknown): string {
 
 const region = (name: string, fields: object = {}) => ({ ...newRule, scope: 'region', name, ...fields });
 
+/** What the command line's own reader finds wrong ends with this exit code. */
+const WRONG_USAGE = 64;
+
 describe('floodgate rules plan and apply', () => {
   it('show each field that changes, and do exactly that', async () => {
     const kept = await create('p1', region('keep'));
@@ -194,18 +197,18 @@ describe('floodgate rules', () => {
   });
 
   it.each([
-    [['update', '3fa85f64-5717-4562-b3fc-2c963f66afa6', '--mode', 'disabled'], 'HTTP 404'],
-    [['update', 'x'], 'Say what to change'],
-    [['create', '--scope', 'planet'], 'Allowed choices are global, region, datacenter'],
-    [['create', '--scope', 'global', '--name', ''], 'required option'],
-    [['delete'], 'Say which rules to delete'],
-    [['list', '--url', 'ftp://x'], 'must be an http or https URL'],
-    [['list', '--url', 'http://127.0.0.1:1'], 'does not answer'],
-    [['list', '--token-file', '/not/there'], 'token file cannot be read'],
-    [['plan', '/not/there.yaml'], 'cannot be read'],
-  ])('%j says what is wrong', async (args, message) => {
+    [['update', '3fa85f64-5717-4562-b3fc-2c963f66afa6', '--mode', 'disabled'], 1, 'HTTP 404'],
+    [['update', 'x'], 1, 'Say what to change'],
+    [['create', '--scope', 'planet'], WRONG_USAGE, 'Allowed choices are global, region, datacenter'],
+    [['create', '--scope', 'global', '--name', ''], WRONG_USAGE, 'required option'],
+    [['delete'], 1, 'Say which rules to delete'],
+    [['list', '--url', 'ftp://x'], WRONG_USAGE, 'must be an http or https URL'],
+    [['list', '--url', 'http://127.0.0.1:1'], 1, 'does not answer'],
+    [['list', '--token-file', '/not/there'], 1, 'token file cannot be read'],
+    [['plan', '/not/there.yaml'], 1, 'cannot be read'],
+  ])('%j says what is wrong', async (args, code, message) => {
     const { status, stderr } = await run('c2', ...args);
-    expect([status, stderr]).toEqual([1, expect.stringContaining(message)]);
+    expect([status, stderr]).toEqual([code, expect.stringContaining(message)]);
     expect(stderr).not.toContain('    at ');
   });
 

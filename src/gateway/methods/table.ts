@@ -15,6 +15,19 @@ export const INDEX_ROWS: readonly IndexRow[] = [
     params: 'filter',
     limits: 'at most 800 blocks, both ends counted; count at most 200',
   },
+  { name: 'trace_block', summary: 'All traces of a block.', params: 'block', limits: '' },
+  {
+    name: 'trace_transaction',
+    summary: 'All traces of a transaction.',
+    params: 'transactionHash',
+    limits: '',
+  },
+  {
+    name: 'trace_get',
+    summary: 'One trace of a transaction, by its place in the call tree.',
+    params: 'transactionHash, traceAddress',
+    limits: '',
+  },
 ];
 
 /** The names of all methods that the gateway can serve. */

@@ -19,7 +19,8 @@ export interface Heads {
 
 /**
  * `latest` is the index's head: what it names can be answered at once. A number may go up to the node's head, which is
- * asked for anew before a number past it is refused.
+ * asked for anew before a number past it is refused; next to a number past the index's head `latest` is the node's, so
+ * that a range from a block that was just mined up to `latest` is a range.
  */
 export async function settledHeads(
   indexer: Indexer,
@@ -34,7 +35,7 @@ export async function settledHeads(
       'resourceUnavailable',
       'the head of the chain is not known yet: no node has answered so far',
     );
-  return heads;
+  return highest > heads.latest ? { ...heads, latest: heads.head } : heads;
 }
 
 function headsOf(store: TraceStore, node: NodeHeads | undefined): Heads | undefined {
