@@ -11,6 +11,7 @@ import {
 } from './position.ts';
 import type { PostingList } from './postings/list.ts';
 import {
+  type ListRun,
   type SegmentSelection,
   type Selected,
   selectFromBothSides,
@@ -31,15 +32,20 @@ export interface TraceCounts {
   before(offset: number): number;
 }
 
-/** A matching trace: which trace of which block. */
-export type Visit = (blockNumber: number, place: number) => void;
+/** Hears of matching traces, in order. */
+export interface Visitor {
+  /** One trace: which one of which block. */
+  trace(blockNumber: number, place: number): void;
+  /** Traces that stand one after the other in one posting list. */
+  run(segment: number, run: ListRun): void;
+}
 
 /**
  * Visits, in order, the traces that a filter asks for. Work is proportional to the answer and to the number of
  * addresses, with a logarithm of what lies in the range; only where both lists are given are the positions of the
  * matches before `after` walked, four bytes each. Traces that are not in the answer are never read.
  */
-export function visitMatches(reader: IndexReader, filter: TraceFilter, visit: Visit): void {
+export function visitMatches(reader: IndexReader, filter: TraceFilter, visitor: Visitor): void {
   let after = filter.after;
   let count = filter.count;
   for (
@@ -52,8 +58,8 @@ export function visitMatches(reader: IndexReader, filter: TraceFilter, visit: Vi
     const toBlock = Math.min(filter.toBlock, first + BLOCKS_PER_SEGMENT - 1);
     const range = { fromBlock, toBlock, after, count };
     const { found, skipped } = isUnrestricted(filter)
-      ? visitAll(reader.traceCounts(segment), range, visit)
-      : visitSelected(selectInSegment(reader, segment, filter, range), segment, visit);
+      ? visitAll(reader.traceCounts(segment), range, visitor)
+      : visitSelected(selectInSegment(reader, segment, filter, range), segment, visitor);
     after -= skipped;
     count -= found;
   }
@@ -91,13 +97,17 @@ function selectInSegment(reader: IndexReader, segment: number, filter: TraceFilt
   return selectFromBothSides(from, to, filter.mode, selection);
 }
 
-function visitSelected({ positions, skipped }: Selected, segment: number, visit: Visit): Visited {
-  for (const position of positions) visit(blockAt(segment, position), placeAt(position));
+function visitSelected({ positions, skipped }: Selected, segment: number, visitor: Visitor): Visited {
+  if ('list' in positions) {
+    visitor.run(segment, positions);
+    return { found: positions.end - positions.first, skipped };
+  }
+  for (const position of positions) visitor.trace(blockAt(segment, position), placeAt(position));
   return { found: positions.length, skipped };
 }
 
 /** Without addresses every trace matches: the first one is found by counting traces of whole blocks. */
-function visitAll(counts: TraceCounts, range: Range, visit: Visit): Visited {
+function visitAll(counts: TraceCounts, range: Range, visitor: Visitor): Visited {
   const firstOffset = range.fromBlock % BLOCKS_PER_SEGMENT;
   const endOffset = firstOffset + range.toBlock - range.fromBlock + 1;
   const start = counts.before(firstOffset);
@@ -110,7 +120,7 @@ function visitAll(counts: TraceCounts, range: Range, visit: Visit): Visited {
   for (; offset < endOffset && found < range.count; offset++, place = 0) {
     const traceCount = counts.before(offset + 1) - counts.before(offset);
     const blockNumber = range.fromBlock + offset - firstOffset;
-    for (; place < traceCount && found < range.count; place++, found++) visit(blockNumber, place);
+    for (; place < traceCount && found < range.count; place++, found++) visitor.trace(blockNumber, place);
   }
   return { found, skipped: range.after };
 }

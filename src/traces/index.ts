@@ -14,5 +14,6 @@ export * from './ingest/index.ts';
 export { partiesOf } from './parties.ts';
 export * from './position.ts';
 export { PAGE_POSITIONS, PostingList } from './postings/list.ts';
+export type { ListRun } from './postings/select.ts';
 export * from './store.ts';
 export type * from './trace.ts';

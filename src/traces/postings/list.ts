@@ -11,29 +11,35 @@ export const PAGE_POSITIONS = 480;
 export type ReadPage = (pageNumber: number) => Uint32Array;
 
 export class PostingList {
+  /** Tells the list from all others, and stays the same while it only grows; what is kept of it goes by it. */
+  readonly id: number;
   readonly length: number;
   readonly #readPage: ReadPage;
-  #pageNumber = 0;
-  #page: Uint32Array;
+  /** Pages read so far: searches come back to the same ones. */
+  readonly #pages: Uint32Array[] = [];
 
   /** `length` counts the positions of all pages; `firstPage` is page 0, which is read to learn the length. */
-  constructor(length: number, firstPage: Uint32Array, readPage: ReadPage) {
+  constructor(id: number, length: number, firstPage: Uint32Array, readPage: ReadPage) {
+    this.id = id;
     this.length = length;
-    this.#page = firstPage;
+    this.#pages[0] = firstPage;
     this.#readPage = readPage;
   }
 
   /** The position at `index`, which must be below `length`. */
   at(index: number): number {
     const pageNumber = Math.floor(index / PAGE_POSITIONS);
-    if (pageNumber !== this.#pageNumber) {
-      this.#page = this.#readPage(pageNumber);
-      this.#pageNumber = pageNumber;
-    }
-    const position = this.#page[index - pageNumber * PAGE_POSITIONS];
+    const page = this.#pages[pageNumber] ?? this.#load(pageNumber);
+    const position = page[index - pageNumber * PAGE_POSITIONS];
     if (position === undefined)
       throw new Error(`posting list is damaged: no position ${index} of ${this.length}`);
     return position;
+  }
+
+  #load(pageNumber: number): Uint32Array {
+    const page = this.#readPage(pageNumber);
+    this.#pages[pageNumber] = page;
+    return page;
   }
 
   /** The index of the first position that is not below `position`; `length` where all are. */

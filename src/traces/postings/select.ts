@@ -11,10 +11,17 @@ export interface SegmentSelection {
 }
 
 export interface Selected {
-  /** Positions in ascending order, at most `count`. */
-  readonly positions: number[];
+  /** Positions in ascending order, at most `count`; or a run of one list, where that is all there is to it. */
+  readonly positions: readonly number[] | ListRun;
   /** How many matches were passed over: less than `after` where the segment has no more. */
   readonly skipped: number;
+}
+
+/** The positions of a list from index `first` up to, not including, `end`. */
+export interface ListRun {
+  readonly list: PostingList;
+  readonly first: number;
+  readonly end: number;
 }
 
 /**
@@ -30,10 +37,8 @@ export function selectFromSide(lists: readonly PostingList[], selection: Segment
   const [only] = lists;
   if (lists.length === 1 && only) {
     const first = (starts[0] ?? 0) + selection.after;
-    const last = Math.min(first + selection.count, ends[0] ?? 0);
-    const positions: number[] = [];
-    for (let i = first; i < last; i++) positions.push(only.at(i));
-    return { positions, skipped: selection.after };
+    const end = Math.min(first + selection.count, ends[0] ?? 0);
+    return { positions: { list: only, first, end }, skipped: selection.after };
   }
 
   const { indexes, skipped } = skipByRank(lists, starts, selection);

@@ -20,7 +20,7 @@ import { STATE_KEY, type TraceEnvironment } from './environment.ts';
 import type { IndexState } from './indexState.ts';
 import { chunkKey, pageKey, postingKey, uint32Key } from './keys.ts';
 import { changePages } from './postingPages.ts';
-import { encodeBlock, encodeVersion, Segment } from './records.ts';
+import { encodeBlock, encodeVersion, Segment, type StateVersion } from './records.ts';
 
 const SIDES: readonly Side[] = ['from', 'to', 'transaction'];
 
@@ -35,6 +35,14 @@ type SegmentPostings = Record<Side, Map<PostingTerm, number[]>>;
 /** Reads the traces of a block that is to be undone. */
 export type ReadTraces = (block: StoredBlock) => readonly Trace[];
 
+/** The version of the state that a change makes. */
+function versionAfter({ undoFrom, blocks }: IndexChange, state: IndexState): StateVersion {
+  const { changes, rewrites } = state.refresh();
+  const head = state.head()?.number ?? -1;
+  const onlyAdds = undoFrom === undefined && blocks.every(({ block }) => block.number > head);
+  return { changes: changes + 1, rewrites: onlyAdds ? rewrites : rewrites + 1 };
+}
+
 /**
  * Works out, from the state before, every record that a change of the index writes. Nothing is written until
  * `write`, so a change that does not fit throws and leaves no mark.
@@ -42,7 +50,7 @@ export type ReadTraces = (block: StoredBlock) => readonly Trace[];
 export class Changes {
   readonly #environment: TraceEnvironment;
   readonly #state: IndexState;
-  readonly #writes: Array<() => void> = [];
+  readonly #writes: Array<() => Promise<unknown>> = [];
   readonly #blocks = new Map<number, StoredBlock>();
   readonly #segments = new Map<number, Segment>();
   readonly #postings = new Map<number, SegmentPostings>();
@@ -70,9 +78,7 @@ export class Changes {
         `block ${this.#undoFrom} cannot be undone: blocks up to ${finalized} are final`,
       );
 
-    const { changes, undos } = state.refresh();
-    const undone = change.undoFrom === undefined ? undos : undos + 1;
-    this.#put(environment.meta, STATE_KEY, encodeVersion({ changes: changes + 1, undos: undone }));
+    this.#put(environment.meta, STATE_KEY, encodeVersion(versionAfter(change, state)));
 
     this.#undo(readTraces);
     for (const block of change.blocks) this.#add(block);
@@ -85,7 +91,13 @@ export class Changes {
 
   /** Writes everything; to be called within one atomic batch of the environment. */
   write(): void {
-    for (const write of this.#writes) write();
+    let last: Promise<unknown> | undefined;
+    for (const write of this.#writes) {
+      const written = write();
+      // Whether the batch was committed is told to whoever began it; that these fail with it must not end the process.
+      if (written !== last) written.catch(() => undefined);
+      last = written;
+    }
   }
 
   #undo(readTraces: ReadTraces): void {
@@ -139,7 +151,7 @@ export class Changes {
     chunks.forEach((bytes, i) => {
       const value = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       const key = chunkKey(block.number, i);
-      this.#writes.push(() => void (database as WithPutOptions).put(key, value, { append }));
+      this.#writes.push(() => (database as WithPutOptions).put(key, value, { append }));
     });
     const lists = this.#postingsOf(segmentOf(block.number));
     for (const side of SIDES)
@@ -226,11 +238,11 @@ export class Changes {
   }
 
   #put(database: Database<Buffer, Buffer>, key: Buffer, value: Buffer): void {
-    this.#writes.push(() => void database.put(key, value));
+    this.#writes.push(() => database.put(key, value));
   }
 
   #delete(database: Database<Buffer, Buffer>, key: Buffer): void {
-    this.#writes.push(() => void database.remove(key));
+    this.#writes.push(() => database.remove(key));
   }
 
   #putMeta(name: 'head' | 'finalized', value: number | undefined): void {

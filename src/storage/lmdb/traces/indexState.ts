@@ -16,6 +16,12 @@ import { chunkKey, pageKey, postingKey, uint32Key } from './keys.ts';
 import { lengthIn, positionsIn, wordsOf } from './postingPages.ts';
 import { decodeBlock, decodeChain, NO_VERSION, Segment, type StateVersion } from './records.ts';
 
+/** Positions of posting lists that are kept, 4 bytes each: then all are forgotten, and those in use are read again. */
+const MAX_KEPT_POSITIONS = 4 * 1024 * 1024;
+
+/** Lists that have an id at one time, at about 150 bytes each. */
+const MAX_LIST_IDS = 50_000;
+
 /** Segments that are kept decoded: 12 KB each. */
 const MAX_DECODED_SEGMENTS = 64;
 
@@ -26,6 +32,12 @@ const MAX_DECODED_SEGMENTS = 64;
 export class IndexState implements IndexReader {
   readonly #environment: TraceEnvironment;
   readonly #segments = new Map<number, Segment>();
+  /** Posting lists in recent use, by segment, side and term; undefined for one that does not exist. */
+  readonly #lists = new Map<string, PostingList | undefined>();
+  #keptPositions = 0;
+  /** Ids of lists by name: they outlive the lists that are kept, and none is given out twice. */
+  readonly #ids = new Map<string, number>();
+  #lastId = 0;
   #version: StateVersion = NO_VERSION;
 
   constructor(environment: TraceEnvironment) {
@@ -38,7 +50,8 @@ export class IndexState implements IndexReader {
     const changes = record?.readUInt32BE(0) ?? 0;
     if (changes !== this.#version.changes) {
       this.#segments.clear();
-      this.#version = { changes, undos: record?.readUInt32BE(4) ?? 0 };
+      this.#forgetLists();
+      this.#version = { changes, rewrites: record?.readUInt32BE(4) ?? 0 };
     }
     return this.#version;
   }
@@ -105,11 +118,37 @@ export class IndexState implements IndexReader {
   }
 
   postings(segment: number, side: Side, term: PostingTerm): PostingList | undefined {
+    const name = `${segment} ${side} ${term}`;
+    const kept = this.#lists.get(name);
+    if (kept !== undefined || this.#lists.has(name)) return kept;
+    const list = this.#openList(this.#idOf(name), segment, side, term);
+    // A list's entry in the map weighs as much as a few dozen positions.
+    this.#keptPositions += (list?.length ?? 0) + 64;
+    if (this.#keptPositions > MAX_KEPT_POSITIONS) this.#forgetLists();
+    this.#lists.set(name, list);
+    return list;
+  }
+
+  #forgetLists(): void {
+    this.#lists.clear();
+    this.#keptPositions = 0;
+  }
+
+  #idOf(name: string): number {
+    const known = this.#ids.get(name);
+    if (known !== undefined) return known;
+    if (this.#ids.size >= MAX_LIST_IDS) this.#ids.clear();
+    const id = ++this.#lastId;
+    this.#ids.set(name, id);
+    return id;
+  }
+
+  #openList(id: number, segment: number, side: Side, term: PostingTerm): PostingList | undefined {
     const key = postingKey(segment, side, term);
     const bytes = this.read(this.#environment.postings, key);
     if (bytes === undefined) return undefined;
     const zero = wordsOf(bytes);
-    return new PostingList(lengthIn(zero), positionsIn(zero), (pageNumber) => {
+    return new PostingList(id, lengthIn(zero), positionsIn(zero), (pageNumber) => {
       if (pageNumber === 0) return positionsIn(zero);
       const page = this.read(this.#environment.postings, pageKey(key, pageNumber));
       if (page === undefined) throw new Error(`posting list is damaged: page ${pageNumber} is missing`);

@@ -38,16 +38,16 @@ const hashAt = (record: Buffer, offset: number): Hash =>
 export interface StateVersion {
   /** Changes so far. */
   readonly changes: number;
-  /** Changes so far that took blocks away. */
-  readonly undos: number;
+  /** Changes so far that did more than to add blocks behind the last: lists did not only grow. */
+  readonly rewrites: number;
 }
 
-export const NO_VERSION: StateVersion = { changes: 0, undos: 0 };
+export const NO_VERSION: StateVersion = { changes: 0, rewrites: 0 };
 
-export function encodeVersion({ changes, undos }: StateVersion): Buffer {
+export function encodeVersion({ changes, rewrites }: StateVersion): Buffer {
   const record = Buffer.allocUnsafe(8);
   record.writeUInt32BE(changes >>> 0, 0);
-  record.writeUInt32BE(undos >>> 0, 4);
+  record.writeUInt32BE(rewrites >>> 0, 4);
   return record;
 }
 

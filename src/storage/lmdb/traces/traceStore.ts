@@ -1,5 +1,4 @@
 import {
-  AnswerTooLargeError,
   BLOCKS_PER_SEGMENT,
   blockAt,
   type ChainIdentity,
@@ -7,7 +6,6 @@ import {
   type Hash,
   type IndexChange,
   JsonWriter,
-  MAX_TRACES_PER_BLOCK,
   placeAt,
   type StoredBlock,
   segmentOf,
@@ -17,20 +15,17 @@ import {
   type TraceFilter,
   type TraceStore,
   termOf,
-  type Visit,
+  type Visitor,
   visitMatches,
   WrongChainError,
   writeTrace,
 } from '../../../traces/index.ts';
+import { AnswerWriter } from './answerWriter.ts';
 import { Changes } from './changes.ts';
 import { makeDictionary } from './dictionary.ts';
 import { NO_DICTIONARY, TraceEnvironment } from './environment.ts';
 import { IndexState } from './indexState.ts';
 import { encodeChain } from './records.ts';
-
-const OPEN_BRACKET = new Uint8Array([0x5b]);
-const CLOSE_BRACKET = new Uint8Array([0x5d]);
-const COMMA = new Uint8Array([0x2c]);
 
 /** A dictionary is made anew after so many segments: the addresses in use on a chain change over weeks. */
 const SEGMENTS_PER_DICTIONARY = 128;
@@ -48,8 +43,9 @@ class LmdbTraceStore implements TraceStore {
   readonly #json = new JsonWriter();
   readonly #state: IndexState;
   readonly #texts: TextCache;
-  /** The number of undos of the state that the kept texts are of. */
-  #undos = 0;
+  readonly #answers: AnswerWriter;
+  /** The number of rewrites of the state that the kept texts are of. */
+  #rewrites = 0;
   /** The last change that was begun: changes are worked out one after the other, each from the state before. */
   #lastChange: Promise<void> = Promise.resolve();
 
@@ -57,6 +53,7 @@ class LmdbTraceStore implements TraceStore {
     this.#environment = environment;
     this.#state = new IndexState(environment);
     this.#texts = new TextCache(cacheBytes);
+    this.#answers = new AnswerWriter(this.#state, this.#texts);
   }
 
   chain(): ChainIdentity | undefined {
@@ -102,16 +99,16 @@ class LmdbTraceStore implements TraceStore {
 
   filter(filter: TraceFilter, maxBytes: number, json?: JsonWriter): Buffer {
     const state = this.#current();
-    if (json === undefined) return this.#array(maxBytes, (visit) => visitMatches(state, filter, visit));
-    this.#writeArray(json, maxBytes, (visit) => visitMatches(state, filter, visit));
+    if (json === undefined) return this.#array(maxBytes, (visitor) => visitMatches(state, filter, visitor));
+    this.#answers.write(json, maxBytes, (visitor) => visitMatches(state, filter, visitor));
     return json.written();
   }
 
   blockTraces(blockNumber: number, maxBytes: number): Buffer | undefined {
     const block = this.#current().block(blockNumber);
     if (block === undefined) return undefined;
-    return this.#array(maxBytes, (visit) => {
-      for (let place = 0; place < block.traceCount; place++) visit(blockNumber, place);
+    return this.#array(maxBytes, (visitor) => {
+      for (let place = 0; place < block.traceCount; place++) visitor.trace(blockNumber, place);
     });
   }
 
@@ -119,8 +116,8 @@ class LmdbTraceStore implements TraceStore {
     const root = this.#findTransaction(hash);
     if (root === undefined) return undefined;
     const [blockNumber, firstPlace, endPlace] = root;
-    return this.#array(maxBytes, (visit) => {
-      for (let place = firstPlace; place < endPlace; place++) visit(blockNumber, place);
+    return this.#array(maxBytes, (visitor) => {
+      for (let place = firstPlace; place < endPlace; place++) visitor.trace(blockNumber, place);
     });
   }
 
@@ -171,40 +168,18 @@ class LmdbTraceStore implements TraceStore {
     root.resetReadTxn();
   }
 
-  #array(maxBytes: number, visitAll: (visit: Visit) => void): Buffer {
-    this.#writeArray(this.#json, maxBytes, visitAll);
+  #array(maxBytes: number, visitAll: (visitor: Visitor) => void): Buffer {
+    this.#answers.write(this.#json, maxBytes, visitAll);
     return this.#json.copy();
-  }
-
-  #writeArray(json: JsonWriter, maxBytes: number, visitAll: (visit: Visit) => void): void {
-    const state = this.#state;
-    json.reset();
-    json.constant(OPEN_BRACKET);
-    visitAll((blockNumber, place) => {
-      json.reserve(1);
-      if (json.length > 1) json.constant(COMMA);
-      this.#writeTrace(json, state, blockNumber, place);
-      if (json.length > maxBytes) throw new AnswerTooLargeError(maxBytes);
-    });
-    json.reserve(1);
-    json.constant(CLOSE_BRACKET);
   }
 
   /** The state as it is now, for the synchronous code that follows. */
   #current(): IndexState {
-    const { undos } = this.#state.refresh();
-    // A block that took another's place has the same number: its traces' texts are not those that are kept.
-    if (undos !== this.#undos) this.#texts.clear();
-    this.#undos = undos;
+    const { rewrites } = this.#state.refresh();
+    // A block that took another's place has the same number, and lists may have changed in their middle.
+    if (rewrites !== this.#rewrites) this.#texts.clear();
+    this.#rewrites = rewrites;
     return this.#state;
-  }
-
-  #writeTrace(json: JsonWriter, state: IndexState, blockNumber: number, place: number): void {
-    const key = blockNumber * MAX_TRACES_PER_BLOCK + place;
-    if (this.#texts.write(json, key)) return;
-    const start = json.length;
-    writeTrace(json, state.chunk(blockNumber, place), place % TRACES_PER_CHUNK, blockNumber);
-    this.#texts.keep(key, json.since(start));
   }
 
   #tracesOf(block: StoredBlock): readonly Trace[] {
