@@ -87,7 +87,9 @@ export class NodeSource implements TraceSource, TransactionFinder {
         ? await this.#parityBlock(blockNumber)
         : await this.#gethBlock(blockNumber, way);
     } catch (error) {
-      this.#way.failed();
+      // A false answer is no reason to take the node's word in another way, which is less exact: it is refused.
+      const isFalse = error instanceof NodeError && error.reason === 'nonsense';
+      if (way !== 'trace_block' || !isFalse) this.#way.failed();
       throw error;
     }
   }
