@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startAnvil } from '../support/anvil.ts';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { until } from '../support/until.ts';
 import { call, send } from './support/send.ts';
 import { startSpoiltNode } from './support/spoiltNode.ts';
-import { until } from './support/until.ts';
 
 const run = promisify(execFile);
 const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));

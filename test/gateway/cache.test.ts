@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect } from '../support/anvil.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { until } from '../support/until.ts';
 import { type SameChain, startSameChain } from './support/sameChain.ts';
 import { call, send } from './support/send.ts';
 import { type SpoiltNode, startSpoiltNode } from './support/spoiltNode.ts';
-import { until } from './support/until.ts';
 
 /** anvil takes the block 64 below its head for final. */
 const BLOCKS = 80;

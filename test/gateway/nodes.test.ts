@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect, startAnvil } from '../support/anvil.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { until } from '../support/until.ts';
 import { type SameChain, startSameChain } from './support/sameChain.ts';
 import { type Answer, call, send } from './support/send.ts';
 import { type Spoil, type SpoiltNode, startSpoiltNode } from './support/spoiltNode.ts';
-import { until } from './support/until.ts';
 
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 const POLL = ['--index-poll-interval-ms', '100'];

@@ -7,11 +7,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTraceStore } from '../../src/storage/lmdb/traces/traceStore.ts';
 import { call } from '../gateway/support/send.ts';
 import { startSpoiltNode } from '../gateway/support/spoiltNode.ts';
-import { until } from '../gateway/support/until.ts';
 import { floodgate as run } from '../rules/support/command.ts';
 import { program } from '../rules/support/server.ts';
 import { type Anvil, connect, createTraffic, startAnvil } from '../support/anvil.ts';
 import { startFloodgate } from '../support/startFloodgate.ts';
+import { until } from '../support/until.ts';
 
 const HEAD = 1200;
 
