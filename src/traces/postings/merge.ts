@@ -86,17 +86,16 @@ export class Merge {
 
   #sink(start: number): void {
     const heap = this.#heap;
+    const moved = heap[start] ?? 0;
+    const rank = this.#positions[moved] ?? 0;
     let parent = start;
-    for (;;) {
-      let smallest = parent;
-      for (const child of [2 * parent + 1, 2 * parent + 2])
-        if (child < heap.length && this.#rank(child) < this.#rank(smallest)) smallest = child;
-      if (smallest === parent) return;
-      const moved = heap[parent] ?? 0;
-      heap[parent] = heap[smallest] ?? 0;
-      heap[smallest] = moved;
-      parent = smallest;
+    for (let child = 2 * parent + 1; child < heap.length; child = 2 * parent + 1) {
+      if (child + 1 < heap.length && this.#rank(child + 1) < this.#rank(child)) child++;
+      if (rank <= this.#rank(child)) break;
+      heap[parent] = heap[child] ?? 0;
+      parent = child;
     }
+    heap[parent] = moved;
   }
 
   #rank(heapIndex: number): number {

@@ -3,7 +3,9 @@ import {
   BLOCKS_PER_SEGMENT,
   type ChainIdentity,
   chunkOf,
+  END_OF_LIST_IDS,
   type IndexReader,
+  PairLists,
   PostingList,
   type PostingTerm,
   type Side,
@@ -19,8 +21,14 @@ import { decodeBlock, decodeChain, NO_VERSION, Segment, type StateVersion } from
 /** Positions of posting lists that are kept, 4 bytes each: then all are forgotten, and those in use are read again. */
 const MAX_KEPT_POSITIONS = 4 * 1024 * 1024;
 
+/** Positions of pairs of lists that are kept, 4 bytes each. */
+const MAX_PAIR_POSITIONS = 2 * 1024 * 1024;
+
 /** Lists that have an id at one time, at about 150 bytes each. */
 const MAX_LIST_IDS = 50_000;
+
+/** More ids than one operation gives out. */
+const IDS_LEFT_AT_LEAST = 2 ** 20;
 
 /** Segments that are kept decoded: 12 KB each. */
 const MAX_DECODED_SEGMENTS = 64;
@@ -35,29 +43,71 @@ export class IndexState implements IndexReader {
   /** Posting lists in recent use, by segment, side and term; undefined for one that does not exist. */
   readonly #lists = new Map<string, PostingList | undefined>();
   #keptPositions = 0;
-  /** Ids of lists by name: they outlive the lists that are kept, and none is given out twice. */
+  /** Ids of lists by name: they outlive the lists that are kept, and none is given out twice in one epoch. */
   readonly #ids = new Map<string, number>();
   #lastId = 0;
+  readonly #pairs = new PairLists(MAX_PAIR_POSITIONS, () => ++this.#lastId);
   #version: StateVersion = NO_VERSION;
+  #epoch = 0;
+  /** The head as it was read, until the version changes. */
+  #head: { readonly block: StoredBlock | undefined } | undefined;
+  #isSettled = false;
+  /** The chunk that was read last, until anything else is. */
+  #chunk: { readonly blockNumber: number; readonly chunk: number; readonly bytes: Buffer } | undefined;
 
   constructor(environment: TraceEnvironment) {
     this.#environment = environment;
   }
 
+  /**
+   * Changes when positions or ids of lists stop to mean what they meant: a block took another's place, a list changed in its
+   * middle. What is kept by them must be forgotten then.
+   */
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /**
+   * Told by the only writer: while nothing is being committed the version need not be looked up. Before the first call it
+   * is looked up each time, as another process may write.
+   */
+  settle(isSettled: boolean): void {
+    this.#isSettled = false;
+    if (isSettled) this.refresh();
+    this.#isSettled = isSettled;
+  }
+
   /** To be called before each operation. What was decoded of an older state is forgotten. */
   refresh(): StateVersion {
+    this.#chunk = undefined;
+    if (this.#isSettled) return this.#version;
     const record = this.read(this.#environment.meta, STATE_KEY);
-    const changes = record?.readUInt32BE(0) ?? 0;
-    if (changes !== this.#version.changes) {
+    const version = {
+      changes: record?.readUInt32BE(0) ?? 0,
+      rewrites: record?.readUInt32BE(4) ?? 0,
+    };
+    if (version.changes !== this.#version.changes) {
       this.#segments.clear();
       this.#forgetLists();
-      this.#version = { changes, rewrites: record?.readUInt32BE(4) ?? 0 };
+      this.#head = undefined;
     }
-    return this.#version;
+    if (version.rewrites !== this.#version.rewrites || this.#lastId > END_OF_LIST_IDS - IDS_LEFT_AT_LEAST)
+      this.#beginEpoch();
+    this.#version = version;
+    return version;
+  }
+
+  #beginEpoch(): void {
+    this.#epoch++;
+    this.#forgetLists();
+    this.#pairs.clear();
+    this.#ids.clear();
+    this.#lastId = 0;
   }
 
   /** A record as bytes that the next read may overwrite. */
   read(database: Database<Buffer, Buffer>, key: Buffer): Buffer | undefined {
+    this.#chunk = undefined;
     const bytes = database.getBinaryFast(key);
     return bytes?.subarray(0, bytes.length);
   }
@@ -68,6 +118,11 @@ export class IndexState implements IndexReader {
   }
 
   head(): StoredBlock | undefined {
+    this.#head ??= { block: this.#readHead() };
+    return this.#head.block;
+  }
+
+  #readHead(): StoredBlock | undefined {
     const number = this.#metaNumber('head');
     return number === undefined ? undefined : this.block(number);
   }
@@ -93,11 +148,15 @@ export class IndexState implements IndexReader {
 
   /** The chunk that holds trace `place` of a block, as bytes that the next read may overwrite. */
   chunk(blockNumber: number, place: number): Buffer {
+    const chunk = chunkOf(place);
+    const last = this.#chunk;
+    if (last !== undefined && last.blockNumber === blockNumber && last.chunk === chunk) return last.bytes;
     const { dictionary } = this.segment(segmentOf(blockNumber));
-    const chunk = this.read(this.#environment.chunks(dictionary), chunkKey(blockNumber, chunkOf(place)));
-    if (chunk === undefined)
+    const bytes = this.read(this.#environment.chunks(dictionary), chunkKey(blockNumber, chunk));
+    if (bytes === undefined)
       throw new Error(`the index is damaged: trace ${place} of block ${blockNumber} is missing`);
-    return chunk;
+    this.#chunk = { blockNumber, chunk, bytes };
+    return bytes;
   }
 
   #metaNumber(name: string): number | undefined {
@@ -127,6 +186,10 @@ export class IndexState implements IndexReader {
     if (this.#keptPositions > MAX_KEPT_POSITIONS) this.#forgetLists();
     this.#lists.set(name, list);
     return list;
+  }
+
+  pair(from: PostingList, to: PostingList): PostingList {
+    return this.#pairs.of(from, to);
   }
 
   #forgetLists(): void {
