@@ -18,6 +18,7 @@ import {
   selectFromSide,
 } from './postings/select.ts';
 import type { PostingTerm, Side } from './store.ts';
+import type { Address } from './trace.ts';
 
 /** What the search for matching traces reads; an engine gives it over one unchanging state of the index. */
 export interface IndexReader {
@@ -83,10 +84,8 @@ const isUnrestricted = (filter: TraceFilter): boolean =>
   filter.fromAddresses.length === 0 && filter.toAddresses.length === 0;
 
 function selectInSegment(reader: IndexReader, segment: number, filter: TraceFilter, range: Range): Selected {
-  const lists = (side: 'from' | 'to', addresses: readonly string[]): PostingList[] =>
-    [...new Set(addresses)].flatMap((address) => reader.postings(segment, side, termOf(address)) ?? []);
-  const from = lists('from', filter.fromAddresses);
-  const to = lists('to', filter.toAddresses);
+  const from = listsOf(reader, segment, 'from', filter.fromAddresses);
+  const to = listsOf(reader, segment, 'to', filter.toAddresses);
   const afterLast = (range.toBlock + 1) % BLOCKS_PER_SEGMENT;
   const selection: SegmentSelection = {
     start: positionOf(range.fromBlock, 0),
@@ -98,6 +97,20 @@ function selectInSegment(reader: IndexReader, segment: number, filter: TraceFilt
   if (filter.fromAddresses.length === 0) return selectFromSide(to, selection);
   const select = filter.mode === 'union' ? selectFromEitherSide : selectFromBothSides;
   return select(from, to, (a, b) => reader.pair(a, b), selection);
+}
+
+function listsOf(
+  reader: IndexReader,
+  segment: number,
+  side: 'from' | 'to',
+  addresses: readonly Address[],
+): PostingList[] {
+  const lists: PostingList[] = [];
+  for (const address of addresses.length > 1 ? new Set(addresses) : addresses) {
+    const list = reader.postings(segment, side, termOf(address));
+    if (list !== undefined) lists.push(list);
+  }
+  return lists;
 }
 
 function visitSelected({ positions, skipped }: Selected, segment: number, visitor: Visitor): Visited {

@@ -28,7 +28,8 @@ export function settledHeads(
   bounds: readonly BlockBound[],
 ): Heads | Promise<Heads> {
   const heads = headsOf(store, indexer.lastHeads);
-  const highest = Math.max(...bounds.map((bound) => (typeof bound === 'number' ? bound : -1)));
+  let highest = -1;
+  for (const bound of bounds) if (typeof bound === 'number' && bound > highest) highest = bound;
   if (heads === undefined || highest > heads.head) return freshHeads(indexer, store, highest);
   return withBound(heads, highest);
 }

@@ -68,13 +68,24 @@ export class PostingList implements Positions {
 
   /** The index of the first position that is not below `position`; `length` where all are. */
   lowerBound(position: number, startIndex = 0): number {
-    let low = startIndex;
-    let high = this.length;
+    if (startIndex >= this.length || this.at(startIndex) >= position) return startIndex;
+    // First the page, by the first position of each, then the place on it.
+    let lowPage = Math.floor(startIndex / PAGE_POSITIONS);
+    let endPage = Math.ceil(this.length / PAGE_POSITIONS);
+    while (lowPage + 1 < endPage) {
+      const middle = (lowPage + endPage) >>> 1;
+      if ((this.page(middle)[0] ?? 0) < position) lowPage = middle;
+      else endPage = middle;
+    }
+    const page = this.page(lowPage);
+    const firstIndex = lowPage * PAGE_POSITIONS;
+    let low = 0;
+    let high = Math.min(PAGE_POSITIONS, this.length - firstIndex);
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.at(middle) < position) low = middle + 1;
+      if ((page[middle] ?? 0) < position) low = middle + 1;
       else high = middle;
     }
-    return low;
+    return firstIndex + low;
   }
 }

@@ -28,20 +28,25 @@ export interface PartOfList {
  * the number of matches below any position is a sum of list indexes: skipping costs a few binary searches.
  */
 export function selectFromSide(lists: readonly PostingList[], selection: SegmentSelection): Selected {
+  const [only] = lists;
+  if (only !== undefined && lists.length === 1) return selectFromList(only, selection);
   const starts = lists.map((list) => list.lowerBound(selection.start));
   const ends = lists.map((list, i) => list.lowerBound(selection.end, starts[i]));
   const total = sum(ends) - sum(starts);
   if (total <= selection.after) return { positions: [], skipped: total };
 
-  const [only] = lists;
-  if (lists.length === 1 && only) {
-    const first = (starts[0] ?? 0) + selection.after;
-    const end = Math.min(first + selection.count, ends[0] ?? 0);
-    return { positions: { list: only, first, end }, skipped: selection.after };
-  }
-
   const { indexes, skipped } = skipByRank(lists, starts, selection);
   return take(new Merge(lists, indexes, ends), selection, skipped);
+}
+
+function selectFromList(list: PostingList, { start, end, after, count }: SegmentSelection): Selected {
+  const first = list.lowerBound(start);
+  const last = list.lowerBound(end, first);
+  if (last - first <= after) return { positions: [], skipped: last - first };
+  return {
+    positions: { list, first: first + after, end: Math.min(first + after + count, last) },
+    skipped: after,
+  };
 }
 
 /** More pairs of addresses than this are not looked at one by one: both sides are walked. */

@@ -14,7 +14,7 @@ import {
   type TraceCounts,
 } from '../../../traces/index.ts';
 import { NEWEST_DICTIONARY_KEY, STATE_KEY, type TraceEnvironment } from './environment.ts';
-import { chunkKey, pageKey, postingKey, uint32Key } from './keys.ts';
+import { chunkKey, pageKey, postingKey, SIDES, uint32Key } from './keys.ts';
 import { lengthIn, positionsIn, wordsOf } from './postingPages.ts';
 import { decodeBlock, decodeChain, NO_VERSION, Segment, type StateVersion } from './records.ts';
 
@@ -40,8 +40,8 @@ const MAX_DECODED_SEGMENTS = 64;
 export class IndexState implements IndexReader {
   readonly #environment: TraceEnvironment;
   readonly #segments = new Map<number, Segment>();
-  /** Posting lists in recent use, by segment, side and term; undefined for one that does not exist. */
-  readonly #lists = new Map<string, PostingList | undefined>();
+  /** Posting lists in recent use, by segment and side and then by term; undefined for one that does not exist. */
+  readonly #lists = new Map<number, Map<PostingTerm, PostingList | undefined>>();
   #keptPositions = 0;
   /** Ids of lists by name: they outlive the lists that are kept, and none is given out twice in one epoch. */
   readonly #ids = new Map<string, number>();
@@ -177,14 +177,17 @@ export class IndexState implements IndexReader {
   }
 
   postings(segment: number, side: Side, term: PostingTerm): PostingList | undefined {
-    const name = `${segment} ${side} ${term}`;
-    const kept = this.#lists.get(name);
-    if (kept !== undefined || this.#lists.has(name)) return kept;
-    const list = this.#openList(this.#idOf(name), segment, side, term);
+    const family = segment * SIDES.length + SIDES.indexOf(side);
+    let lists = this.#lists.get(family);
+    const kept = lists?.get(term);
+    if (kept !== undefined || lists?.has(term)) return kept;
+    const list = this.#openList(segment, side, term);
     // A list's entry in the map weighs as much as a few dozen positions.
     this.#keptPositions += (list?.length ?? 0) + 64;
     if (this.#keptPositions > MAX_KEPT_POSITIONS) this.#forgetLists();
-    this.#lists.set(name, list);
+    lists = this.#lists.get(family) ?? new Map();
+    this.#lists.set(family, lists);
+    lists.set(term, list);
     return list;
   }
 
@@ -206,11 +209,12 @@ export class IndexState implements IndexReader {
     return id;
   }
 
-  #openList(id: number, segment: number, side: Side, term: PostingTerm): PostingList | undefined {
+  #openList(segment: number, side: Side, term: PostingTerm): PostingList | undefined {
     const key = postingKey(segment, side, term);
     const bytes = this.read(this.#environment.postings, key);
     if (bytes === undefined) return undefined;
     const zero = wordsOf(bytes);
+    const id = this.#idOf(`${segment} ${side} ${term}`);
     return new PostingList(id, lengthIn(zero), positionsIn(zero), (pageNumber) => {
       if (pageNumber === 0) return positionsIn(zero);
       const page = this.read(this.#environment.postings, pageKey(key, pageNumber));

@@ -55,6 +55,8 @@ class LmdbTraceStore implements TraceStore {
     this.#state = new IndexState(environment);
     this.#texts = new TextCache(cacheBytes);
     this.#answers = new AnswerWriter(this.#state, this.#texts);
+    // Only this process writes.
+    this.#state.settle(true);
   }
 
   chain(): ChainIdentity | undefined {
@@ -88,12 +90,10 @@ class LmdbTraceStore implements TraceStore {
 
   firstMissing(fromBlock: number, toBlock: number): number | undefined {
     const state = this.#current();
-    for (let number = fromBlock; number <= toBlock; number++) {
-      const first = firstBlockOf(segmentOf(number));
-      const last = Math.min(toBlock, first + BLOCKS_PER_SEGMENT - 1);
-      const missing = state.segment(segmentOf(number)).firstMissing(number - first, last - first);
-      if (missing !== undefined) return first + missing;
-      number = last;
+    for (let segment = segmentOf(fromBlock); segment <= segmentOf(toBlock); segment++) {
+      const first = firstBlockOf(segment);
+      const missing = first + state.segment(segment).firstMissing(Math.max(0, fromBlock - first));
+      if (missing <= toBlock && missing < first + BLOCKS_PER_SEGMENT) return missing;
     }
     return undefined;
   }
