@@ -33,6 +33,11 @@ const IDS_LEFT_AT_LEAST = 2 ** 20;
 /** Segments that are kept decoded: 12 KB each. */
 const MAX_DECODED_SEGMENTS = 64;
 
+interface ChainEnds {
+  readonly head: StoredBlock | undefined;
+  readonly finalized: number | undefined;
+}
+
 /**
  * What the index holds now. lmdb reads one commit for the length of an event turn, so whatever is read between `refresh`
  * and the end of the synchronous code behind it is of one state; `refresh` notices that a commit came in between.
@@ -49,8 +54,8 @@ export class IndexState implements IndexReader {
   readonly #pairs = new PairLists(MAX_PAIR_POSITIONS, () => ++this.#lastId);
   #version: StateVersion = NO_VERSION;
   #epoch = 0;
-  /** The head as it was read, until the version changes. */
-  #head: { readonly block: StoredBlock | undefined } | undefined;
+  /** The ends of the chain as they were read, until the version changes. */
+  #ends: ChainEnds | undefined;
   #isSettled = false;
   /** The chunk that was read last, until anything else is. */
   #chunk: { readonly blockNumber: number; readonly chunk: number; readonly bytes: Buffer } | undefined;
@@ -89,7 +94,7 @@ export class IndexState implements IndexReader {
     if (version.changes !== this.#version.changes) {
       this.#segments.clear();
       this.#forgetLists();
-      this.#head = undefined;
+      this.#ends = undefined;
     }
     if (version.rewrites !== this.#version.rewrites || this.#lastId > END_OF_LIST_IDS - IDS_LEFT_AT_LEAST)
       this.#beginEpoch();
@@ -118,17 +123,22 @@ export class IndexState implements IndexReader {
   }
 
   head(): StoredBlock | undefined {
-    this.#head ??= { block: this.#readHead() };
-    return this.#head.block;
-  }
-
-  #readHead(): StoredBlock | undefined {
-    const number = this.#metaNumber('head');
-    return number === undefined ? undefined : this.block(number);
+    return this.#chainEnds().head;
   }
 
   finalizedNumber(): number | undefined {
-    return this.#metaNumber('finalized');
+    return this.#chainEnds().finalized;
+  }
+
+  #chainEnds(): ChainEnds {
+    if (this.#ends === undefined) {
+      const head = this.#metaNumber('head');
+      this.#ends = {
+        head: head === undefined ? undefined : this.block(head),
+        finalized: this.#metaNumber('finalized'),
+      };
+    }
+    return this.#ends;
   }
 
   /** The newest dictionary and the segment that it was made for. */
