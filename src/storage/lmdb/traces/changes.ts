@@ -6,6 +6,7 @@ import {
   type IndexChange,
   IndexConflictError,
   type IndexedBlock,
+  type Postings,
   type PostingTerm,
   partiesOf,
   positionOf,
@@ -29,6 +30,15 @@ interface WithPutOptions {
 
 /** The lists of one segment that change: for each side and term, the positions to add. */
 type SegmentPostings = Record<Side, Map<PostingTerm, number[]>>;
+
+function addPostings(lists: Map<PostingTerm, number[]>, { terms, positions }: Postings): void {
+  for (let i = 0; i < terms.length; i++) {
+    const [term = '', position = 0] = [terms[i], positions[i]];
+    const list = lists.get(term);
+    if (list === undefined) lists.set(term, [position]);
+    else list.push(position);
+  }
+}
 
 /** Reads the traces of a block that is to be undone. */
 export type ReadTraces = (block: StoredBlock) => readonly Trace[];
@@ -152,12 +162,7 @@ export class Changes {
       this.#writes.push(() => (database as WithPutOptions).put(key, value, { append }));
     });
     const lists = this.#postingsOf(segmentOf(block.number));
-    for (const side of SIDES)
-      for (const [term, positions] of postings[side]) {
-        const list = lists[side].get(term);
-        if (list === undefined) lists[side].set(term, [...positions]);
-        else list.push(...positions);
-      }
+    for (const side of SIDES) addPostings(lists[side], postings[side]);
     this.#head = Math.max(this.#head ?? 0, block.number);
   }
 
