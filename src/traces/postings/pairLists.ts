@@ -20,7 +20,8 @@ interface Pair {
 export class PairLists {
   readonly #maxPositions: number;
   readonly #newId: () => number;
-  readonly #pairs = new Map<string, Pair>();
+  /** By the sender's list and then the recipient's. */
+  readonly #pairs = new Map<number, Map<number, Pair>>();
   #keptPositions = 0;
 
   /** `newId` gives an id that no list has. */
@@ -37,14 +38,16 @@ export class PairLists {
 
   /** The traces that are in both lists. */
   of(from: PostingList, to: PostingList): PostingList {
-    const name = `${from.id} ${to.id}`;
-    const kept = this.#pairs.get(name);
+    const kept = this.#pairs.get(from.id)?.get(to.id);
     if (kept !== undefined && kept.fromLength === from.length && kept.toLength === to.length)
       return kept.list;
     // Lists only grow, so what they have in common does, behind what was found before.
     const added = common(from, kept?.fromLength ?? 0, to, kept?.toLength ?? 0);
     const list = kept !== undefined && added.length === 0 ? kept.list : this.#join(kept?.list, added);
-    this.#keep(name, { list, fromLength: from.length, toLength: to.length }, kept);
+    this.#makeRoom(list.length - (kept?.list.length ?? 0) + (kept === undefined ? ENTRY_POSITIONS : 0));
+    const pairs = this.#pairs.get(from.id) ?? new Map<number, Pair>();
+    this.#pairs.set(from.id, pairs);
+    pairs.set(to.id, { list, fromLength: from.length, toLength: to.length });
     return list;
   }
 
@@ -55,11 +58,9 @@ export class PairLists {
     return listOf(before?.id ?? this.#newId(), positions);
   }
 
-  #keep(name: string, pair: Pair, before: Pair | undefined): void {
-    this.#keptPositions +=
-      pair.list.length - (before?.list.length ?? 0) + (before === undefined ? ENTRY_POSITIONS : 0);
+  #makeRoom(positions: number): void {
+    this.#keptPositions += positions;
     if (this.#keptPositions > this.#maxPositions) this.clear();
-    this.#pairs.set(name, pair);
   }
 }
 
