@@ -1,4 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -97,6 +98,53 @@ describe('floodgate doctor and floodgate export', () => {
     expect(rows[0]).toMatch(/^blockNumber,blockHash,transactionPosition/);
     const { stdout: lines } = await exported('--from', '0', '--to', String(head));
     expect(rows.length - 1).toBe(lines.trim().split('\n').length);
+  });
+
+  test('export beside the running server writes nothing to its index', async () => {
+    const file = join(folder, 'traces', 'data.mdb');
+    const state = () => ({
+      hash: createHash('sha256').update(readFileSync(file)).digest('hex'),
+      modified: statSync(file).mtimeMs,
+    });
+    const before = state();
+    const { status } = await exported('--from', '0', '--to', String(head));
+    expect(status).toBe(0);
+    expect(state()).toEqual(before);
+    expect(readdirSync(join(folder, 'traces')).sort()).toEqual(['data.mdb', 'lock.mdb']);
+  });
+
+  test('index and export know other networks than mainnet, as the server keeps them', async () => {
+    const dataDir = join(folder, 'networks');
+    mkdirSync(dataDir);
+    const config = { networks: { side: { upstream: [anvil.url] }, other: { upstream: [anvil.url] } } };
+    const file = join(dataDir, 'floodgate.yaml');
+    writeFileSync(file, JSON.stringify(config));
+    const flags = ['--config', file, '--data-dir', dataDir, '--network', 'side', '--from', '0'];
+    expect(await run(['index', ...flags, '--to', '9'])).toMatchObject({ status: 0 });
+    const alone = await run(['export', ...flags, '--to', '9']);
+    expect(alone).toMatchObject({ status: 0, stderr: '' });
+
+    const side = await startFloodgate({ config, dataDir });
+    try {
+      const beside = await run(['export', ...flags, '--to', String(head)]);
+      expect(beside).toMatchObject({ status: 0, stderr: '' });
+      expect(beside.stdout.startsWith(alone.stdout)).toBe(true);
+      const { stdout } = await exported('--from', '0', '--to', String(head));
+      expect(beside.stdout).toBe(stdout);
+    } finally {
+      await side.stop();
+    }
+    const [unknown, unnamed, misspelt] = await Promise.all([
+      run(['export', ...flags, '--to', '9', '--network', 'nowhere']),
+      run(['index', ...flags, '--network', 'nowhere']),
+      run(['index', ...flags, '--network', '../traces']),
+    ]);
+    expect(unknown).toMatchObject({ status: 1, stderr: expect.stringMatching(/holds no index of nowhere/) });
+    expect(unnamed).toMatchObject({
+      status: 64,
+      stderr: expect.stringMatching(/configured are: side, other/),
+    });
+    expect(misspelt).toMatchObject({ status: 64, stderr: expect.stringMatching(/1 to 32 of a-z/) });
   });
 
   test('export names the blocks that are missing, and writes nothing', async () => {

@@ -1,5 +1,6 @@
 import { Pool } from 'undici';
 import { NodeError } from '../../traces/index.ts';
+import { nodeAddress, refusalText } from './nodeAddress.ts';
 
 /** A node that needs longer for an answer is taken for dead; trace_block of a full mainnet block takes a few seconds. */
 const ANSWER_TIMEOUT_MS = 30_000;
@@ -18,17 +19,19 @@ export type NodeAnswer =
   | { readonly result: unknown }
   | { readonly error: { readonly code: number; readonly message: string; readonly data?: unknown } };
 
-/** A node's JSON-RPC interface over HTTP. Its URL may hold a key, so it appears in no message. */
+/** A node's JSON-RPC interface over HTTP. Its URL may hold a key or a password, so it appears in no message. */
 export class NodeClient {
   /** The node's host and port, to be shown in logs. */
   readonly name: string;
   readonly #path: string;
+  readonly #headers: Record<string, string>;
   readonly #pool: Pool;
 
   constructor(url: string) {
-    const { origin, host, pathname, search } = new URL(url);
+    const { origin, host, path, headers } = nodeAddress(url);
     this.name = host;
-    this.#path = pathname + search;
+    this.#path = path;
+    this.#headers = headers;
     this.#pool = new Pool(origin, {
       connections: CONNECTIONS,
       connect: { timeout: CONNECT_TIMEOUT_MS },
@@ -66,13 +69,14 @@ export class NodeClient {
       const response = await this.#pool.request({
         path: this.#path,
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers: this.#headers,
         body: JSON.stringify(body),
       });
       const text = await response.body.text();
-      if (response.statusCode >= 500 || response.statusCode === 429)
-        throw new NodeError('refused', `${this.name} answered with HTTP status ${response.statusCode}`);
-      return parse(text, this.name);
+      const { statusCode } = response;
+      if (statusCode >= 500 || statusCode === 429 || statusCode === 401)
+        throw new NodeError('refused', refusalText(this.name, statusCode));
+      return parse(text, this.name, statusCode);
     } catch (error) {
       throw asNodeError(error, this.name);
     }
@@ -106,11 +110,15 @@ function readAnswer(answer: Record<string, unknown>, method: string, name: strin
   return { result };
 }
 
-function parse(text: string, name: string): unknown {
+function parse(text: string, name: string, status: number): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new NodeError('nonsense', `${name} answered with something that is not JSON`, { cause });
+    // A wrong path or a page in between speaks by its status.
+    const withStatus = status === 200 ? '' : ` and HTTP status ${status}`;
+    throw new NodeError('nonsense', `${name} answered with something that is not JSON${withStatus}`, {
+      cause,
+    });
   }
 }
 
