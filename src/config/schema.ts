@@ -295,8 +295,7 @@ export const ConfigSchema = Type.Object(
     upstream: Type.Array(UpstreamUrl, {
       default: [],
       maxItems: MAX_UPSTREAMS,
-      // It may hold a key or a password.
-      secret: true,
+      isAddress: true,
       description:
         'URL of an Ethereum node (JSON-RPC over HTTP) to index and to relay to; several stand in for each other. Served at /v1/mainnet.',
     }),
