@@ -133,20 +133,39 @@ describe('filling the index', () => {
     });
   });
 
-  test('the server fills the gap from index.from on while it follows the head, and goes on after a kill', async () => {
+  test('the server fills the gap from index.from on while it follows the head and answers, and goes on after a kill', async () => {
     const dataDir = folder();
-    const options = { upstream: anvil.url, dataDir, args: ['--index-from', '5'] };
+    const slow = await startSpoiltNode(anvil.url);
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let held = 0;
+    // A fake: the real anvil behind a proxy that holds back what the gap is filled with first.
+    slow.spoil = async ({ body }, answer) => {
+      const number = Number(/"trace_block","params":\["(0x[0-9a-f]+)"/.exec(body)?.[1]);
+      if (number >= 5 && number < 25) {
+        held++;
+        await released;
+      }
+      return answer();
+    };
+    const options = { upstream: slow.url, dataDir, args: ['--index-from', '5'] };
     const first = await startFloodgate(options);
     await first.kill();
     const second = await startFloodgate(options);
-    const { json } = await call(second.gatewayUrl, 'trace_filter', { fromBlock: '0x5', toBlock: '0x20' });
-    expect(json.result.length).toBe(200);
+    await until('the gap is being filled', () => held > 0);
+    // What is asked for does not stand in line behind what is filled in.
+    const { json } = await call(second.gatewayUrl, 'trace_filter', { fromBlock: '0x19', toBlock: '0x30' });
+    expect(json.result.length).toBeGreaterThan(0);
+    release();
     await until('the gap is closed', async () => {
       const metrics = await (await fetch(`${second.url}/metrics`)).text();
       return /floodgate_index_first_missing_block\{network="mainnet"\} -1/.test(metrics);
     });
     expect(second.output()).toContain('every block from index.from on is indexed');
     await second.stop();
+    await slow.stop();
     const store = openTraceStore(join(dataDir, 'traces'));
     expect(store.firstMissing(5, HEAD)).toBeUndefined();
     await store.close();
