@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { call } from '../gateway/support/send.ts';
+import { startSpoiltNode } from '../gateway/support/spoiltNode.ts';
 import { floodgate as run } from '../rules/support/command.ts';
 import { type Anvil, createTraffic, startAnvil } from '../support/anvil.ts';
 import { gethBinary, NO_GETH, startGeth } from '../support/geth.ts';
@@ -47,6 +48,42 @@ describe('floodgate doctor and floodgate export', () => {
     const { status, stdout } = await run(['doctor', '--upstream', 'http://127.0.0.1:1']);
     expect(status).toBe(1);
     expect(stdout).toMatch(/cannot be indexed from\n {2}It cannot be used: .* cannot be reached/);
+  });
+
+  test('doctor finds how far back a pruned node goes, and repeats what it says of older blocks', async () => {
+    const oldest = 13;
+    // A fake in part: the real anvil behind a proxy that refuses older blocks, in the words of a node without their states.
+    const pruned = await startSpoiltNode(anvil.url);
+    pruned.spoil = async ({ body }, answer) => {
+      const asked = [JSON.parse(body)].flat() as { id: number; method: string; params: unknown[] }[];
+      const text = await answer();
+      const answers = [JSON.parse(text)].flat() as { id: number }[];
+      const told = answers.map((one) => {
+        const { method, params } = asked.find(({ id }) => id === one.id) ?? { method: '', params: [] };
+        if (method !== 'trace_block' || Number(params[0]) >= oldest) return one;
+        const message = 'missing trie node 1f2e (path ) state 0xab12 is not available';
+        return { jsonrpc: '2.0', id: one.id, error: { code: -32_000, message } };
+      });
+      return JSON.stringify(text.startsWith('[') ? told : told[0]);
+    };
+    const { status, stdout } = await run(['doctor', '--upstream', pruned.url]);
+    await pruned.stop();
+    expect(stdout).toContain(`Reach: back to block ${oldest}, ${head - oldest + 1} blocks`);
+    expect(stdout).toContain(`Of block ${oldest - 1} it says: trace_block: missing trie node`);
+    expect(status).toBe(0);
+  });
+
+  test('doctor says where the nodes of a network are on different chains', async () => {
+    const other = await startAnvil();
+    const { status, stdout } = await run(['doctor', '--upstream', anvil.url, '--upstream', other.url]);
+    await other.stop();
+    expect(status).toBe(1);
+    const chains = [...stdout.matchAll(/genesis (0x[0-9a-f]{64})$/gm)].map(([, hash]) => hash);
+    expect(new Set(chains).size).toBe(2);
+    const [first, second] = chains;
+    expect(stdout).toMatch(
+      new RegExp(`The nodes of mainnet are on different chains.*genesis ${first}; .*genesis ${second}\\.`),
+    );
   });
 
   test('doctor names a real geth, and says that it has no trace_block', async (context) => {

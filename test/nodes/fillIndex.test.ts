@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTraceStore } from '../../src/storage/lmdb/traces/traceStore.ts';
 import { call } from '../gateway/support/send.ts';
@@ -90,6 +91,31 @@ describe('filling the index', () => {
     expect(await contents(killed)).toEqual(await contents(once_));
   });
 
+  test('floodgate index draws its progress on a terminal, never wider than that is', async (context) => {
+    const missing = noTerminal();
+    if (missing !== undefined) return context.skip(missing);
+    const dataDir = folder();
+    const command = `${process.execPath} ${program} index --from 0 --to 600 --upstream ${anvil.url} --data-dir ${dataDir}`;
+    const columns = 90;
+    const { stdout } = await promisify(execFile)(
+      'script',
+      ['-qec', `stty cols ${columns}; exec ${command}`, '/dev/null'],
+      { env: { ...process.env, SHELL: '/bin/sh' } },
+    );
+    expect(stdout).toContain('indexing blocks 0 to 600: 601 of 601 are missing');
+    const drawn = stdout.split('\r\x1b[K').slice(1);
+    expect(drawn.length).toBeGreaterThan(1);
+    for (const row of drawn) {
+      const [shown = ''] = row.split(/\r?\n/);
+      expect(shown).toMatch(
+        /^\[#*\.*\] \d+ of 601 blocks, \d+ traces, [\d.]+ blocks\/s, \d+ at a time, \d+ (s|min \d+ s) left$/,
+      );
+      expect(shown.length).toBeLessThan(columns);
+    }
+    expect(drawn.at(-1)).toMatch(/^\[#+\] 601 of 601 blocks.*, 0 s left\r?\n/);
+    expect(stdout).toMatch(/Indexed 601 blocks with \d+ traces in [\d.]+ s\./);
+  });
+
   test('floodgate index refuses a folder that a server runs on, and a range past the head', async () => {
     const dataDir = folder();
     const past = await run([
@@ -171,6 +197,14 @@ describe('filling the index', () => {
     await store.close();
   });
 });
+
+/** Why a terminal cannot be had here; undefined where it can. */
+function noTerminal(): string | undefined {
+  const { status, stdout } = spawnSync('script', ['--version'], { encoding: 'utf8' });
+  return status === 0 && stdout.includes('util-linux')
+    ? undefined
+    : "util-linux's script, which makes a terminal, is not installed";
+}
 
 function index(args: readonly string[]): ChildProcess {
   return spawn(process.execPath, [program, 'index', ...args], { stdio: 'ignore' });
