@@ -3,7 +3,7 @@ import { MAX_RANGE_BLOCKS } from '../filter.ts';
 import type { IndexChange, IndexedBlock, TraceStore } from '../store.ts';
 import { fetchBlocks, range } from './fetchBlocks.ts';
 import { fillRange } from './fillRange.ts';
-import { findFork } from './fork.ts';
+import { FinalityError, findFork } from './fork.ts';
 import { steadyPace } from './pace.ts';
 import { BlockUnavailableError, PastBlocks } from './pastBlocks.ts';
 import { NodeError, type NodeHeads, type TraceSource } from './source.ts';
@@ -163,7 +163,7 @@ export class Indexer {
     const heads = await source.heads();
     this.#heads = heads;
 
-    let undoFrom = await findFork(store, source, heads.latest);
+    let undoFrom = await this.#findFork(heads);
     const head = undoFrom === undefined ? store.head()?.number : undoFrom - 1;
     const first =
       head === undefined || (undoFrom !== undefined && head < 0) ? this.#firstBlock(heads) : head + 1;
@@ -226,6 +226,20 @@ export class Indexer {
   async #bindChain(): Promise<void> {
     const { store, source } = this.#options;
     if (this.#heads === undefined || this.#failures > 0) await store.bindChain(await source.chain());
+  }
+
+  /**
+   * The first block that was replaced. Throws WrongChainError where it is the whole chain: behind the node's address
+   * another node may stand since the last poll, and what it has is no reorganisation.
+   */
+  async #findFork({ latest }: NodeHeads): Promise<number | undefined> {
+    const { store, source } = this.#options;
+    const fork = await findFork(store, source, latest).catch(async (error: unknown) => {
+      if (error instanceof FinalityError) await store.bindChain(await source.chain());
+      throw error;
+    });
+    if (fork !== undefined) await store.bindChain(await source.chain());
+    return fork;
   }
 
   #firstBlock(heads: NodeHeads): number {
