@@ -28,7 +28,7 @@ describe('filling the index', () => {
   beforeAll(async () => {
     anvil = await startAnvil();
     const traffic = await createTraffic({ url: anvil.url, seed: 6 });
-    const blocks = await traffic.run({ steps: 30 });
+    const blocks = await traffic.run({ steps: 60 });
     const node = connect(anvil.url);
     await node.call('anvil_mine', `0x${(HEAD - (blocks.at(-1)?.number ?? 0)).toString(16)}`);
   });
@@ -54,6 +54,16 @@ describe('filling the index', () => {
       status: 0,
       stdout: expect.stringMatching(/^Indexed 1101 blocks with \d+ traces/),
     });
+
+    // What is exported is not bound to the 800 blocks and 200 traces that protect the gateway.
+    const all = await contents(once_);
+    const flags = ['export', '--from', '0', '--to', '1100', '--data-dir', once_];
+    const traces = all.blocks.flatMap(({ traces }) => JSON.parse(traces) as Exported[]);
+    expect(linesOf((await run(flags)).stdout)).toEqual(traces);
+    const address = mostFrequent(traces.flatMap(partiesOf));
+    const its = linesOf((await run([...flags, '--address', address])).stdout);
+    expect(its).toEqual(traces.filter((trace) => partiesOf(trace).includes(address)));
+    expect(its.length).toBeGreaterThan(200);
 
     // A fake: the real anvil behind a proxy that stops answering for blocks from the 700th on, so that the kill comes then.
     const slow = await startSpoiltNode(anvil.url);
@@ -88,7 +98,7 @@ describe('filling the index', () => {
       killed,
     ]);
     expect(rest).toMatchObject({ status: 0, stdout: expect.stringMatching(/^Indexed \d+ blocks/) });
-    expect(await contents(killed)).toEqual(await contents(once_));
+    expect(await contents(killed)).toEqual(all);
   });
 
   test('floodgate index draws its progress on a terminal, never wider than that is', async (context) => {
@@ -210,7 +220,31 @@ function index(args: readonly string[]): ChildProcess {
   return spawn(process.execPath, [program, 'index', ...args], { stdio: 'ignore' });
 }
 
-async function contents(dataDir: string): Promise<unknown> {
+interface Exported {
+  readonly type: string;
+  readonly action: Readonly<Record<string, string>>;
+  readonly result: Readonly<Record<string, string>> | null;
+}
+
+const linesOf = (text: string): Exported[] =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+/** Whom a trace is from and to, as decisions.md has it. */
+function partiesOf({ type, action, result }: Exported): (string | undefined)[] {
+  if (type === 'suicide') return [action['address'], action['refundAddress']];
+  return [action['from'], type === 'create' ? result?.['address'] : action['to']];
+}
+
+function mostFrequent(texts: readonly (string | undefined)[]): string {
+  const counts = new Map<string, number>();
+  for (const text of texts) if (text !== undefined) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0] ?? '';
+}
+
+async function contents(dataDir: string) {
   const store = openTraceStore(join(dataDir, 'traces'));
   const blocks = [];
   for (let number = 0; number <= 1100; number++)

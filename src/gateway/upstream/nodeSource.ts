@@ -103,6 +103,12 @@ export class NodeSource implements TraceSource, TransactionFinder {
     if (block === null) return undefined;
     const header = this.#headerOf(blockNumber, block);
     const answer = resultOf('trace_block', answers[1]);
+    // Nothing is an answer where there is nothing to tell; a mined block has a reward at least.
+    if (answer === null && header.difficulty > 0n && (await this.#forkSchedule()).minedRewards)
+      throw new NodeError(
+        'nonsense',
+        `${this.#node.name} has no traces of block ${blockNumber}, which was mined`,
+      );
     return this.#checked(() => {
       const traces = parseTraceBlock(answer ?? []);
       checkBlock(header, traces);
