@@ -26,6 +26,8 @@ export class NodeClient {
   readonly #path: string;
   readonly #headers: Record<string, string>;
   readonly #pool: Pool;
+  /** Not every node does, nor every proxy before one. */
+  #takesBatches = true;
 
   constructor(url: string) {
     const { origin, host, path, headers } = nodeAddress(url);
@@ -53,8 +55,13 @@ export class NodeClient {
 
   /** The answers to several calls, in their order, asked for in one request. Rejects with NodeError. */
   async batch(calls: readonly NodeCall[]): Promise<NodeAnswer[]> {
+    if (calls.length > 1 && !this.#takesBatches) return this.#oneByOne(calls);
     const requests = calls.map(([method, ...params], id) => ({ jsonrpc: '2.0', id, method, params }));
     const answers = await this.#post(requests.length === 1 ? requests[0] : requests);
+    if (calls.length > 1 && refusesBatch(answers)) {
+      this.#takesBatches = false;
+      return this.#oneByOne(calls);
+    }
     const list: unknown[] = requests.length === 1 ? [answers] : Array.isArray(answers) ? answers : [];
     const byId = new Map(list.filter(isAnswerObject).map((answer) => [answer['id'], answer]));
     return calls.map(([method], id) => {
@@ -62,6 +69,11 @@ export class NodeClient {
       if (answer === undefined) throw new NodeError('nonsense', `${this.name} gave no answer to ${method}`);
       return readAnswer(answer, method, this.name);
     });
+  }
+
+  async #oneByOne(calls: readonly NodeCall[]): Promise<NodeAnswer[]> {
+    const answers = await Promise.all(calls.map((call) => this.batch([call])));
+    return answers.flat();
   }
 
   async #post(body: unknown): Promise<unknown> {
@@ -81,6 +93,18 @@ export class NodeClient {
       throw asNodeError(error, this.name);
     }
   }
+}
+
+/** JSON-RPC's codes of what is no request, no JSON, and no method to the one that answers. */
+const INVALID_REQUEST = -32_600;
+const PARSE_ERROR = -32_700;
+export const METHOD_NOT_FOUND = -32_601;
+const REFUSALS_OF_BATCHES = new Set<unknown>([INVALID_REQUEST, PARSE_ERROR, METHOD_NOT_FOUND]);
+
+/** Whether a batch was refused as such: with one error for all of it, which says that this is no request. */
+export function refusesBatch(answer: unknown): boolean {
+  const error = isAnswerObject(answer) ? answer['error'] : undefined;
+  return isAnswerObject(error) && REFUSALS_OF_BATCHES.has(error['code']);
 }
 
 /** The result of an answer. Throws NodeError where it is an error. */

@@ -5,6 +5,8 @@ import { NodeSource } from './nodeSource.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;
 
+const NOBODY = `0x${'00'.repeat(20)}`;
+
 /** A header as nodes give it, with members that nobody here knows. */
 const header = (number: unknown, members: object = {}): object => ({
   number,
@@ -49,6 +51,23 @@ describe('a block of a node', () => {
   it('without transactions may have null for traces under proof of stake', async () => {
     const source = await sourceOf(nothingOf7({}));
     expect(await source.block(7)).toMatchObject({ header: { number: 7 }, traces: [] });
+  });
+
+  it('is traced by its number where the node cannot do it by hash, and refused where another took its place', async () => {
+    let hash = HASH;
+    let replace = false;
+    const frame = { type: 'CALL', from: NOBODY, to: NOBODY, gas: '0x5208', gasUsed: '0x5208', input: '0x' };
+    const transaction = { hash: HASH, from: NOBODY, to: NOBODY, gas: '0x5208', input: '0x' };
+    const source = await sourceOf((method, [number]) => {
+      if (method === 'eth_getBlockByNumber')
+        return header(number === 'latest' ? '0x9' : number, { hash, transactions: [transaction] });
+      if (method !== 'debug_traceBlockByNumber') return undefined;
+      if (replace) hash = `0x${'ad'.repeat(32)}`;
+      return [{ txHash: HASH, result: frame }];
+    });
+    expect(await source.block(7)).toMatchObject({ traces: [{ type: 'call', blockHash: HASH }] });
+    replace = true;
+    await expect(source.block(7)).rejects.toThrow(/replaced block 0x7 while it was traced/);
   });
 
   it('that was mined has a reward: null for its traces is no answer', async () => {
