@@ -14,9 +14,9 @@ import {
   type TraceFilter,
   type TraceStore,
 } from '../src/traces/index.ts';
+import { freePort } from '../test/support/freePort.ts';
 import { Random } from '../test/support/random.ts';
 import { type ServerProcess, startFloodgate, startScript } from './child.ts';
-import { freePort } from './freePort.ts';
 import { type LoadResult, load } from './load.ts';
 import { type MadeChain, makeChain, openMadeChain } from './madeChain.ts';
 import { addressAt } from './mainnetLike.ts';

@@ -105,9 +105,14 @@ export class Indexer {
     };
   }
 
-  /** The ends of the chain as last heard from the node, asked again where `fresh`. */
-  async heads(fresh = false): Promise<NodeHeads | undefined> {
-    if (fresh && !this.#stop.signal.aborted) {
+  /** The ends of the chain as last heard from the node. */
+  get lastHeads(): NodeHeads | undefined {
+    return this.#heads;
+  }
+
+  /** The same, asked again; what was last heard where the node does not answer. */
+  async freshHeads(): Promise<NodeHeads | undefined> {
+    if (!this.#stop.signal.aborted) {
       try {
         this.#heads = await this.#options.source.heads();
       } catch (error) {

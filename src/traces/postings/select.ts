@@ -1,4 +1,3 @@
-import type { FilterMode } from '../filter.ts';
 import type { PostingList } from './list.ts';
 import { Merge } from './merge.ts';
 
@@ -11,14 +10,14 @@ export interface SegmentSelection {
 }
 
 export interface Selected {
-  /** Positions in ascending order, at most `count`; or a run of one list, where that is all there is to it. */
-  readonly positions: readonly number[] | ListRun;
+  /** Positions in ascending order, at most `count`; or a part of one list, where that is all there is to it. */
+  readonly positions: readonly number[] | PartOfList;
   /** How many matches were passed over: less than `after` where the segment has no more. */
   readonly skipped: number;
 }
 
 /** The positions of a list from index `first` up to, not including, `end`. */
-export interface ListRun {
+export interface PartOfList {
   readonly list: PostingList;
   readonly first: number;
   readonly end: number;
@@ -29,40 +28,96 @@ export interface ListRun {
  * the number of matches below any position is a sum of list indexes: skipping costs a few binary searches.
  */
 export function selectFromSide(lists: readonly PostingList[], selection: SegmentSelection): Selected {
+  const [only] = lists;
+  if (only !== undefined && lists.length === 1) return selectFromList(only, selection);
   const starts = lists.map((list) => list.lowerBound(selection.start));
   const ends = lists.map((list, i) => list.lowerBound(selection.end, starts[i]));
   const total = sum(ends) - sum(starts);
   if (total <= selection.after) return { positions: [], skipped: total };
 
-  const [only] = lists;
-  if (lists.length === 1 && only) {
-    const first = (starts[0] ?? 0) + selection.after;
-    const end = Math.min(first + selection.count, ends[0] ?? 0);
-    return { positions: { list: only, first, end }, skipped: selection.after };
-  }
-
   const { indexes, skipped } = skipByRank(lists, starts, selection);
   return take(new Merge(lists, indexes, ends), selection, skipped);
 }
 
-/** Selects what both sides, or either side, match. */
+function selectFromList(list: PostingList, { start, end, after, count }: SegmentSelection): Selected {
+  const first = list.lowerBound(start);
+  const last = list.lowerBound(end, first);
+  if (last - first <= after) return { positions: [], skipped: last - first };
+  return {
+    positions: { list, first: first + after, end: Math.min(first + after + count, last) },
+    skipped: after,
+  };
+}
+
+/** More pairs of addresses than this are not looked at one by one: both sides are walked. */
+const MAX_PAIRS = 64;
+
+/** What a sender's and a recipient's list have in common. */
+export type PairOf = (from: PostingList, to: PostingList) => PostingList;
+
+/**
+ * Selects what both sides match. Where there are few pairs of a sender and a recipient, each pair is a list of its own, and
+ * no two of them share a position.
+ */
 export function selectFromBothSides(
   from: readonly PostingList[],
   to: readonly PostingList[],
-  mode: FilterMode,
+  pairOf: PairOf,
   selection: SegmentSelection,
 ): Selected {
-  const merged = (lists: readonly PostingList[]): Merge => {
-    const starts = lists.map((list) => list.lowerBound(selection.start));
-    return new Merge(
-      lists,
-      starts,
-      lists.map((list, i) => list.lowerBound(selection.end, starts[i])),
-    );
-  };
-  const sides =
-    mode === 'union' ? new Union(merged(from), merged(to)) : new Intersection(merged(from), merged(to));
-  return take(sides, selection, 0);
+  const pairs = pairsOf(from, to, pairOf);
+  if (pairs !== undefined) return selectFromSide(pairs, selection);
+  const walk = new Intersection(
+    merged(from, selection.start, selection),
+    merged(to, selection.start, selection),
+  );
+  return take(walk, selection, 0);
+}
+
+/** Selects what either side matches. */
+export function selectFromEitherSide(
+  from: readonly PostingList[],
+  to: readonly PostingList[],
+  pairOf: PairOf,
+  selection: SegmentSelection,
+): Selected {
+  const { start, skipped } = skipInUnion(from, to, pairOf, selection);
+  const walk = new Union(merged(from, start, selection), merged(to, start, selection));
+  return take(walk, selection, skipped);
+}
+
+/** The lists of one side from a position on. */
+function merged(lists: readonly PostingList[], start: number, { end }: SegmentSelection): Merge {
+  const starts = lists.map((list) => list.lowerBound(start));
+  const ends = lists.map((list, i) => list.lowerBound(end, starts[i]));
+  return new Merge(lists, starts, ends);
+}
+
+/** Undefined where there are too many. */
+function pairsOf(
+  from: readonly PostingList[],
+  to: readonly PostingList[],
+  pairOf: PairOf,
+): PostingList[] | undefined {
+  if (from.length * to.length > MAX_PAIRS) return undefined;
+  return from.flatMap((a) => to.map((b) => pairOf(a, b))).filter(({ length }) => length > 0);
+}
+
+/** The highest position that has at most `after` matches of a union before it, by counting; else the start. */
+function skipInUnion(
+  from: readonly PostingList[],
+  to: readonly PostingList[],
+  pairOf: PairOf,
+  selection: SegmentSelection,
+): { start: number; skipped: number } {
+  const fromStart = { start: selection.start, skipped: 0 };
+  const pairs = selection.after === 0 ? undefined : pairsOf(from, to, pairOf);
+  if (pairs === undefined) return fromStart;
+  // What is in both sides is counted twice.
+  const once = [...from, ...to];
+  const below = (position: number): number =>
+    sum(once.map((list) => list.lowerBound(position))) - sum(pairs.map((list) => list.lowerBound(position)));
+  return lastNotAfter(selection, below);
 }
 
 /** A walk over ascending positions; `undefined` at its end. */
@@ -91,15 +146,24 @@ function skipByRank(
   if (selection.after === 0) return { indexes: [...starts], skipped: 0 };
   const indexesAt = (position: number): number[] =>
     lists.map((list, i) => list.lowerBound(position, starts[i]));
+  const { start, skipped } = lastNotAfter(selection, (position) => sum(indexesAt(position)));
+  return { indexes: indexesAt(start), skipped };
+}
+
+/** The highest position that has at most `after` matches between the selection's start and it; `below` counts from anywhere. */
+function lastNotAfter(
+  selection: SegmentSelection,
+  below: (position: number) => number,
+): { start: number; skipped: number } {
+  const before = below(selection.start);
   let low = selection.start;
   let high = selection.end;
   while (low + 1 < high) {
     const middle = Math.floor((low + high) / 2);
-    if (sum(indexesAt(middle)) - sum(starts) <= selection.after) low = middle;
+    if (below(middle) - before <= selection.after) low = middle;
     else high = middle;
   }
-  const indexes = indexesAt(low);
-  return { indexes, skipped: sum(indexes) - sum(starts) };
+  return { start: low, skipped: below(low) - before };
 }
 
 class Union implements Walk {

@@ -18,11 +18,9 @@ import {
 } from '../../../traces/index.ts';
 import { STATE_KEY, type TraceEnvironment } from './environment.ts';
 import type { IndexState } from './indexState.ts';
-import { chunkKey, pageKey, postingKey, uint32Key } from './keys.ts';
+import { chunkKey, pageKey, postingKey, SIDES, uint32Key } from './keys.ts';
 import { changePages } from './postingPages.ts';
 import { encodeBlock, encodeVersion, Segment, type StateVersion } from './records.ts';
-
-const SIDES: readonly Side[] = ['from', 'to', 'transaction'];
 
 /** lmdb's put takes options in place of a version; its type definition knows them for putSync alone. */
 interface WithPutOptions {

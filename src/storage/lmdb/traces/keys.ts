@@ -5,7 +5,8 @@ import type { PostingTerm, Side } from '../../../traces/index.ts';
  * all that is written while a chain grows then lies in one small region of the tree, however large the tree is.
  */
 
-const SIDE_BYTES: Readonly<Record<Side, number>> = { from: 0, to: 1, transaction: 2 };
+/** Sides by the byte that stands for them. */
+export const SIDES: readonly Side[] = ['from', 'to', 'transaction'];
 const TERM_BYTES = 20;
 const LIST_KEY_BYTES = 4 + 1 + TERM_BYTES;
 
@@ -13,7 +14,7 @@ const LIST_KEY_BYTES = 4 + 1 + TERM_BYTES;
 export function postingKey(segment: number, side: Side, term: PostingTerm): Buffer {
   const key = Buffer.allocUnsafe(LIST_KEY_BYTES);
   key.writeUInt32BE(segment, 0);
-  key[4] = SIDE_BYTES[side];
+  key[4] = SIDES.indexOf(side);
   key.write(term, 5, TERM_BYTES, 'hex');
   return key;
 }
