@@ -3,6 +3,7 @@
  * Nothing here does I/O: nodes are asked by `ingest` through a port, bytes are kept by an engine behind `TraceStore`.
  */
 export * from './answerFilter.ts';
+export { writeHex } from './chunk/byteWriter.ts';
 export { chunkOf, TRACES_PER_CHUNK } from './chunk/format.ts';
 export { JsonWriter, ROOM_BEFORE_BYTES, ROOM_BEHIND_BYTES } from './chunk/jsonWriter.ts';
 export { JsonWriterPool } from './chunk/jsonWriterPool.ts';

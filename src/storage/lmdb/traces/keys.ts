@@ -1,4 +1,4 @@
-import type { PostingTerm, Side } from '../../../traces/index.ts';
+import { type PostingTerm, type Side, writeHex } from '../../../traces/index.ts';
 
 /**
  * Keys of the traces' environment, as bytes that sort as they should. The segment stands first in a posting's key:
@@ -15,7 +15,7 @@ export function postingKey(segment: number, side: Side, term: PostingTerm): Buff
   const key = Buffer.allocUnsafe(LIST_KEY_BYTES);
   key.writeUInt32BE(segment, 0);
   key[4] = SIDES.indexOf(side);
-  key.write(term, 5, TERM_BYTES, 'hex');
+  writeHex(key, 5, term);
   return key;
 }
 
