@@ -11,6 +11,7 @@ import { Random } from '../support/random.ts';
 import { type SyntheticBlock, syntheticAddresses, syntheticBlock } from '../support/syntheticChain.ts';
 
 const READER = fileURLToPath(new URL('support/reader.js', import.meta.url));
+const EXPORTER = fileURLToPath(new URL('support/exporter.js', import.meta.url));
 
 interface Read {
   readonly head: number;
@@ -29,8 +30,8 @@ describe('an index that another process reads while it is written', () => {
   let reader: ChildProcess;
 
   beforeAll(async () => {
-    store = openTraceStore(folder);
-    reader = fork(READER, [folder]);
+    store = openTraceStore(join(folder, 'traces'));
+    reader = fork(READER, [join(folder, 'traces')]);
     await once(reader, 'message');
   });
   afterAll(async () => {
@@ -47,6 +48,30 @@ describe('an index that another process reads while it is written', () => {
     chain.splice(-BLOCKS_PER_STEP / 2);
     await write(chain.length);
     await expectRead();
+  });
+
+  test('is exported from one chain: where blocks of the range are replaced meanwhile, that is an error', async () => {
+    const last = chain.length - 1;
+    const exporter = fork(EXPORTER, [folder, '0', String(last)]);
+    await once(exporter, 'message');
+    const next = async (): Promise<unknown> => {
+      exporter.send('next');
+      return (await once(exporter, 'message'))[0];
+    };
+    try {
+      expect(await next()).toEqual({ done: false, traces: chain[0]?.traces });
+      // What is added behind the range is none of its business.
+      await write(undefined);
+      expect(await next()).toEqual({ done: false, traces: chain[1]?.traces });
+      chain.splice(last - 2);
+      await write(chain.length);
+      expect(await next()).toEqual({
+        name: 'ExportError',
+        message: expect.stringContaining('blocks of the range were replaced'),
+      });
+    } finally {
+      exporter.kill();
+    }
   });
 
   async function write(undoFrom: number | undefined): Promise<void> {

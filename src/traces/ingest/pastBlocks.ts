@@ -130,6 +130,8 @@ export class PastBlocks {
   }
 
   #isMissing(number: number): boolean {
+    // The store may be closed by the time that whoever waited goes on.
+    if (this.#options.signal.aborted) throw new BlockUnavailableError(number);
     return this.#options.store.firstMissing(number, number) !== undefined;
   }
 }
