@@ -12,6 +12,12 @@ const COMPRESSION_THRESHOLD_BYTES = 100;
 /** Pages of 8 KiB hold chunks with less waste than LMDB's usual 4 KiB: measured, a tenth less on disk. */
 const PAGE_BYTES = 8192;
 
+/**
+ * Address space for the file, of which only what is read is in memory. Where it has to be mapped anew because it grew, the
+ * old mapping stays beside the new one, and the same pages count twice: measured, 100 MB after the first 800 blocks.
+ */
+const MAP_BYTES = 2 ** 40;
+
 /** A dictionary serves 128 segments, so a chain of 24 million blocks has fewer than 200. */
 const MAX_DICTIONARIES = 2000;
 
@@ -55,6 +61,7 @@ export class TraceEnvironment {
       path,
       maxDbs: MAX_DICTIONARIES,
       pageSize: PAGE_BYTES,
+      mapSize: MAP_BYTES,
       keyEncoding: 'binary',
       encoding: 'binary',
       readOnly,
