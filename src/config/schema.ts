@@ -114,6 +114,9 @@ const UpstreamUrl = Type.String({ pattern: '^https?://' });
 const MAX_UPSTREAMS = 32;
 const NETWORK_NAME = '^[a-z0-9][a-z0-9-]{0,31}$';
 
+/** Whether a network may be called so. */
+export const isNetworkName = (name: string): boolean => new RegExp(NETWORK_NAME).test(name);
+
 const Networks = Type.Record(
   Type.String({ pattern: NETWORK_NAME }),
   Type.Object(
@@ -292,6 +295,7 @@ export const ConfigSchema = Type.Object(
     upstream: Type.Array(UpstreamUrl, {
       default: [],
       maxItems: MAX_UPSTREAMS,
+      isAddress: true,
       description:
         'URL of an Ethereum node (JSON-RPC over HTTP) to index and to relay to; several stand in for each other. Served at /v1/mainnet.',
     }),

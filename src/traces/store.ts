@@ -75,6 +75,9 @@ export interface TraceStore {
   close(): Promise<void>;
 }
 
+/** An index that somebody else writes. */
+export type TraceReader = Omit<TraceStore, 'bindChain' | 'apply'>;
+
 /** What tells one chain from another. */
 export interface ChainIdentity {
   readonly chainId: number;

@@ -13,6 +13,7 @@ import {
   TRACES_PER_CHUNK,
   type Trace,
   type TraceFilter,
+  type TraceReader,
   type TraceStore,
   termOf,
   tracesOfBlock,
@@ -28,6 +29,8 @@ import { NO_DICTIONARY, TraceEnvironment } from './environment.ts';
 import { IndexState } from './indexState.ts';
 import { encodeChain } from './records.ts';
 
+export { NoIndexError } from './environment.ts';
+
 /** A dictionary is made anew after so many segments: the addresses in use on a chain change over weeks. */
 const SEGMENTS_PER_DICTIONARY = 128;
 
@@ -37,6 +40,14 @@ export const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024;
 /** The index of traces in an LMDB environment in the folder `path`. */
 export function openTraceStore(path: string, cacheBytes = DEFAULT_CACHE_BYTES): TraceStore {
   return new LmdbTraceStore(new TraceEnvironment(path), cacheBytes);
+}
+
+/**
+ * The same to read only, beside the process that writes it: what that one commits is seen, and nothing is ever written.
+ * Throws NoIndexError where there is none.
+ */
+export function openTraceReader(path: string, cacheBytes = DEFAULT_CACHE_BYTES): TraceReader {
+  return new LmdbTraceStore(new TraceEnvironment(path, { readOnly: true }), cacheBytes, true);
 }
 
 class LmdbTraceStore implements TraceStore {
@@ -49,14 +60,16 @@ class LmdbTraceStore implements TraceStore {
   #epoch = 0;
   /** The last change that was begun: changes are worked out one after the other, each from the state before. */
   #lastChange: Promise<void> = Promise.resolve();
+  readonly #isReader: boolean;
 
-  constructor(environment: TraceEnvironment, cacheBytes: number) {
+  constructor(environment: TraceEnvironment, cacheBytes: number, isReader = false) {
+    this.#isReader = isReader;
     this.#environment = environment;
     this.#state = new IndexState(environment);
     this.#texts = new TextCache(cacheBytes);
     this.#answers = new AnswerWriter(this.#state, this.#texts);
-    // Only this process writes.
-    this.#state.settle(true);
+    // Only this process writes, unless it is one that only reads.
+    this.#state.settle(!isReader);
   }
 
   chain(): ChainIdentity | undefined {
@@ -182,6 +195,7 @@ class LmdbTraceStore implements TraceStore {
 
   /** The state as it is now, for the synchronous code that follows. */
   #current(): IndexState {
+    if (this.#isReader) this.#environment.openDictionaries();
     this.#state.refresh();
     if (this.#state.epoch !== this.#epoch) this.#texts.clear();
     this.#epoch = this.#state.epoch;
