@@ -94,7 +94,7 @@ const Index = Type.Object(
     cacheBytes: Type.Integer({
       minimum: 1024 * 1024,
       maximum: 4 * 1024 * 1024 * 1024 - 1,
-      default: 64 * 1024 * 1024,
+      default: 80 * 1024 * 1024,
       unit: 'bytes',
       description: 'Memory for the text of traces in recent use.',
     }),

@@ -1,16 +1,9 @@
 import type { TraceFilter } from './filter.ts';
 import { termOf } from './indexBlock.ts';
-import {
-  BLOCKS_PER_SEGMENT,
-  blockAt,
-  END_OF_SEGMENT,
-  firstBlockOf,
-  placeAt,
-  positionOf,
-  segmentOf,
-} from './position.ts';
+import { BLOCKS_PER_SEGMENT, END_OF_SEGMENT, firstBlockOf, positionOf, segmentOf } from './position.ts';
 import { END_OF_LIST_IDS, type Positions, type PostingList } from './postings/list.ts';
 import {
+  type Merged,
   type SegmentSelection,
   type Selected,
   selectFromBothSides,
@@ -37,8 +30,8 @@ export interface TraceCounts {
 
 /** Hears of matching traces, in order. */
 export interface Visitor {
-  /** One trace: which one of which block. */
-  trace(blockNumber: number, place: number): void;
+  /** Traces out of several lists of one segment. */
+  merged(segment: number, merged: Merged): void;
   /** The traces that stand one after the other in one row of positions, from index `first` up to, not including, `end`. */
   row(segment: number, row: Positions, first: number, end: number): void;
 }
@@ -119,8 +112,8 @@ function visitSelected({ positions, skipped }: Selected, segment: number, visito
     visitor.row(segment, list, first, end);
     return { found: end - first, skipped };
   }
-  for (const position of positions) visitor.trace(blockAt(segment, position), placeAt(position));
-  return { found: positions.length, skipped };
+  visitor.merged(segment, positions);
+  return { found: positions.positions.length, skipped };
 }
 
 /** Without addresses every trace matches: the first one is found by counting traces of whole blocks. */

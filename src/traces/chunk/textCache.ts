@@ -11,6 +11,8 @@ const EXPECTED_TEXT_BYTES = 400;
 const MAX_PIECE_SHARE = 1 / 64;
 /** Pieces start at multiples of this, so that the numbers at their beginning can be read as such. */
 const WORD_BYTES = 4;
+/** Where nothing is kept. */
+export const NOWHERE = -1;
 /** A key that nothing has. */
 const NO_KEY = Number.NaN;
 
@@ -29,6 +31,8 @@ export class TextCache {
   readonly #places: Float64Array;
   /** Bytes written so far, those passed over at the ring's end included: starts are counted from the same beginning. */
   #written = 0;
+  /** What was written when the ring was last begun from its beginning. */
+  #lapStart = 0;
 
   constructor(capacityBytes: number) {
     this.#ring = new Uint8Array(capacityBytes - (capacityBytes % WORD_BYTES));
@@ -47,17 +51,22 @@ export class TextCache {
    * written, where there is none with so many texts.
    */
   write(json: JsonWriter, key: number, first: number, end: number): boolean {
+    return this.writeAt(json, this.find(key), first, end);
+  }
+
+  /** Where the piece kept for a key starts, for `writeAt`; NOWHERE where there is none. */
+  find(key: number): number {
     const places = this.#places;
     const set = this.#setOf(key);
     for (let i = set; i < set + NUMBERS_PER_SET; i += NUMBERS_PER_PLACE)
-      if (places[i] === key) return this.#writePiece(json, places[i + 1] ?? 0, first, end);
-    return false;
+      if (places[i] === key) return places[i + 1] ?? NOWHERE;
+    return NOWHERE;
   }
 
-  #writePiece(json: JsonWriter, start: number, first: number, end: number): boolean {
-    const age = this.#written - start;
-    if (age > this.#ring.length) return false;
-    const at = start % this.#ring.length;
+  /** `write` for a piece that was found before; it may have been overwritten since. */
+  writeAt(json: JsonWriter, start: number, first: number, end: number): boolean {
+    if (start === NOWHERE || this.#written - start > this.#ring.length) return false;
+    const at = this.#placeInRing(start);
     const words = this.#words;
     const word = at / WORD_BYTES;
     const texts = words[word] ?? 0;
@@ -69,6 +78,11 @@ export class TextCache {
     return true;
   }
 
+  /** Starts are counted from the beginning of all writing; what is left of the lap before stands behind what was written. */
+  #placeInRing(start: number): number {
+    return start >= this.#lapStart ? start - this.#lapStart : start - this.#lapStart + this.#ring.length;
+  }
+
   /**
    * Keeps texts for a key, in place of what was kept for it, or of the oldest of its set. `ends` says where each of the
    * first `count` texts ends in `text`; one byte stands between two of them.
@@ -78,10 +92,12 @@ export class TextCache {
     const bytes = Math.ceil((headBytes + text.length) / WORD_BYTES) * WORD_BYTES;
     const capacity = this.#ring.length;
     if (bytes > capacity * MAX_PIECE_SHARE) return;
-    const room = capacity - (this.#written % capacity);
-    if (room < bytes) this.#written += room;
+    if (this.#written + bytes > this.#lapStart + capacity) {
+      this.#lapStart += capacity;
+      this.#written = this.#lapStart;
+    }
     const start = this.#written;
-    const at = start % capacity;
+    const at = this.#placeInRing(start);
     this.#words[at / WORD_BYTES] = count;
     this.#words.set(ends.subarray(0, count), at / WORD_BYTES + 1);
     this.#ring.set(text, at + headBytes);

@@ -9,6 +9,8 @@ const NO_PAGE = new Uint32Array();
 class Cursor {
   /** The position here; not to be looked at once the end is reached. */
   position = 0;
+  /** The number of the list, as its user counts. */
+  readonly row: number;
   readonly #list: PostingList;
   readonly #end: number;
   #index: number;
@@ -16,10 +18,15 @@ class Cursor {
   #pageStart = 0;
 
   /** Stands at `index` of the list, which is read up to, not including, `end`. */
-  constructor(list: PostingList, index: number, end: number) {
+  constructor(row: number, list: PostingList, index: number, end: number) {
+    this.row = row;
     this.#list = list;
     this.#index = index;
     this.#end = end;
+  }
+
+  get index(): number {
+    return this.#index;
   }
 
   /** Takes up the place that it was given; false at the end. */
@@ -72,10 +79,15 @@ export class Merge {
   /** The cursors that are not at their end. */
   readonly #heap: Cursor[];
 
-  /** List `i` is read from `indexes[i]` up to, not including, `ends[i]`. */
-  constructor(lists: readonly PostingList[], indexes: readonly number[], ends: readonly number[]) {
+  /** List `i` is row `firstRow + i`, and is read from `indexes[i]` up to, not including, `ends[i]`. */
+  constructor(
+    lists: readonly PostingList[],
+    indexes: readonly number[],
+    ends: readonly number[],
+    firstRow = 0,
+  ) {
     this.#heap = lists
-      .map((list, i) => new Cursor(list, indexes[i] ?? 0, ends[i] ?? 0))
+      .map((list, i) => new Cursor(firstRow + i, list, indexes[i] ?? 0, ends[i] ?? 0))
       .filter((cursor) => cursor.start());
     this.#order();
   }
@@ -85,13 +97,19 @@ export class Merge {
     return this.#heap[0]?.position;
   }
 
-  /** Takes the smallest position that is left. */
-  next(): number | undefined {
+  /** The list that the smallest position stands in, and where. */
+  get row(): number {
+    return this.#heap[0]?.row ?? 0;
+  }
+
+  get index(): number {
+    return this.#heap[0]?.index ?? 0;
+  }
+
+  /** Passes over the smallest position that is left. */
+  advance(): void {
     const top = this.#heap[0];
-    if (top === undefined) return undefined;
-    const { position } = top;
-    this.#settle(top.next());
-    return position;
+    if (top !== undefined) this.#settle(top.next());
   }
 
   /** Passes over all positions below `position`; returns the smallest that is left, without taking it. */

@@ -10,11 +10,22 @@ export interface SegmentSelection {
 }
 
 export interface Selected {
-  /** Positions in ascending order, at most `count`; or a part of one list, where that is all there is to it. */
-  readonly positions: readonly number[] | PartOfList;
+  /** At most `count` positions in ascending order, out of several lists; or a part of one, where that is all there is to it. */
+  readonly positions: Merged | PartOfList;
   /** How many matches were passed over: less than `after` where the segment has no more. */
   readonly skipped: number;
 }
+
+/** Positions of several lists in ascending order. */
+export interface Merged {
+  readonly lists: readonly PostingList[];
+  readonly positions: readonly number[];
+  /** For each position, the number of a list that it stands in, and its index there. */
+  readonly rows: readonly number[];
+  readonly indexes: readonly number[];
+}
+
+const NOTHING: Merged = { lists: [], positions: [], rows: [], indexes: [] };
 
 /** The positions of a list from index `first` up to, not including, `end`. */
 export interface PartOfList {
@@ -33,16 +44,16 @@ export function selectFromSide(lists: readonly PostingList[], selection: Segment
   const starts = lists.map((list) => list.lowerBound(selection.start));
   const ends = lists.map((list, i) => list.lowerBound(selection.end, starts[i]));
   const total = sum(ends) - sum(starts);
-  if (total <= selection.after) return { positions: [], skipped: total };
+  if (total <= selection.after) return { positions: NOTHING, skipped: total };
 
   const { indexes, skipped } = skipByRank(lists, starts, selection);
-  return take(new Merge(lists, indexes, ends), selection, skipped);
+  return take(new Merge(lists, indexes, ends), lists, selection, skipped);
 }
 
 function selectFromList(list: PostingList, { start, end, after, count }: SegmentSelection): Selected {
   const first = list.lowerBound(start);
   const last = list.lowerBound(end, first);
-  if (last - first <= after) return { positions: [], skipped: last - first };
+  if (last - first <= after) return { positions: NOTHING, skipped: last - first };
   return {
     positions: { list, first: first + after, end: Math.min(first + after + count, last) },
     skipped: after,
@@ -67,11 +78,9 @@ export function selectFromBothSides(
 ): Selected {
   const pairs = pairsOf(from, to, pairOf);
   if (pairs !== undefined) return selectFromSide(pairs, selection);
-  const walk = new Intersection(
-    merged(from, selection.start, selection),
-    merged(to, selection.start, selection),
-  );
-  return take(walk, selection, 0);
+  const { start } = selection;
+  const walk = new Intersection(merged(from, start, selection), merged(to, start, selection, from.length));
+  return take(walk, [...from, ...to], selection, 0);
 }
 
 /** Selects what either side matches. */
@@ -82,15 +91,20 @@ export function selectFromEitherSide(
   selection: SegmentSelection,
 ): Selected {
   const { start, skipped } = skipInUnion(from, to, pairOf, selection);
-  const walk = new Union(merged(from, start, selection), merged(to, start, selection));
-  return take(walk, selection, skipped);
+  const walk = new Union(merged(from, start, selection), merged(to, start, selection, from.length));
+  return take(walk, [...from, ...to], selection, skipped);
 }
 
-/** The lists of one side from a position on. */
-function merged(lists: readonly PostingList[], start: number, { end }: SegmentSelection): Merge {
+/** The lists of one side from a position on; the first of them is row `firstRow`. */
+function merged(
+  lists: readonly PostingList[],
+  start: number,
+  { end }: SegmentSelection,
+  firstRow = 0,
+): Merge {
   const starts = lists.map((list) => list.lowerBound(start));
   const ends = lists.map((list, i) => list.lowerBound(end, starts[i]));
-  return new Merge(lists, starts, ends);
+  return new Merge(lists, starts, ends, firstRow);
 }
 
 /** Undefined where there are too many. */
@@ -120,21 +134,37 @@ function skipInUnion(
   return lastNotAfter(selection, below);
 }
 
-/** A walk over ascending positions; `undefined` at its end. */
+/** A walk over ascending positions. */
 interface Walk {
-  next(): number | undefined;
+  /** Where the walk stands: the list and the index in it; undefined at its end. */
+  peek(): number | undefined;
+  readonly row: number;
+  readonly index: number;
+  advance(): void;
 }
 
-function take(walk: Walk, selection: SegmentSelection, alreadySkipped: number): Selected {
+function take(
+  walk: Walk,
+  lists: readonly PostingList[],
+  selection: SegmentSelection,
+  alreadySkipped: number,
+): Selected {
   let skipped = alreadySkipped;
   const positions: number[] = [];
+  const rows: number[] = [];
+  const indexes: number[] = [];
   while (positions.length < selection.count) {
-    const position = walk.next();
+    const position = walk.peek();
     if (position === undefined) break;
     if (skipped < selection.after) skipped++;
-    else positions.push(position);
+    else {
+      positions.push(position);
+      rows.push(walk.row);
+      indexes.push(walk.index);
+    }
+    walk.advance();
   }
-  return { positions, skipped };
+  return { positions: { lists, positions, rows, indexes }, skipped };
 }
 
 /** Moves every list to the highest position that has at most `after` matches below it. */
@@ -166,6 +196,7 @@ function lastNotAfter(
   return { start: low, skipped: below(low) - before };
 }
 
+/** The positions of either side; one that is in both is taken from the first. */
 class Union implements Walk {
   readonly #a: Merge;
   readonly #b: Merge;
@@ -175,17 +206,33 @@ class Union implements Walk {
     this.#b = b;
   }
 
-  next(): number | undefined {
+  peek(): number | undefined {
+    return this.#first().peek();
+  }
+
+  get row(): number {
+    return this.#first().row;
+  }
+
+  get index(): number {
+    return this.#first().index;
+  }
+
+  advance(): void {
     const a = this.#a.peek();
     const b = this.#b.peek();
-    if (a !== undefined && (b === undefined || a <= b)) {
-      if (a === b) this.#b.next();
-      return this.#a.next();
-    }
-    return this.#b.next();
+    if (a !== undefined && (b === undefined || a <= b)) this.#a.advance();
+    if (b !== undefined && (a === undefined || b <= a)) this.#b.advance();
+  }
+
+  #first(): Merge {
+    const a = this.#a.peek();
+    const b = this.#b.peek();
+    return a !== undefined && (b === undefined || a <= b) ? this.#a : this.#b;
   }
 }
 
+/** The positions of both sides. */
 class Intersection implements Walk {
   readonly #a: Merge;
   readonly #b: Merge;
@@ -195,16 +242,27 @@ class Intersection implements Walk {
     this.#b = b;
   }
 
-  next(): number | undefined {
+  peek(): number | undefined {
     let a = this.#a.peek();
     let b = this.#b.peek();
     while (a !== undefined && b !== undefined && a !== b) {
       if (a < b) a = this.#a.seek(b);
       else b = this.#b.seek(a);
     }
-    if (a === undefined || b === undefined) return undefined;
-    this.#b.next();
-    return this.#a.next();
+    return b === undefined ? undefined : a;
+  }
+
+  get row(): number {
+    return this.#a.row;
+  }
+
+  get index(): number {
+    return this.#a.index;
+  }
+
+  advance(): void {
+    this.#a.advance();
+    this.#b.advance();
   }
 }
 

@@ -3,6 +3,8 @@ import {
   blockAt,
   JsonWriter,
   MAX_TRACES_PER_BLOCK,
+  type Merged,
+  NOWHERE,
   type Positions,
   placeAt,
   type TextCache,
@@ -24,8 +26,14 @@ const GROUP_TRACES = 16;
 /** A group whose text grows past this is left alone: nobody shall wait for 16 large traces where one was asked for. */
 const MAX_GROUP_BYTES = 512 * 1024;
 
+/** A list that gives fewer traces on average is not worth whole groups, of which the rest would be written for nothing. */
+const MIN_TRACES_FOR_GROUPS = 16;
+
 /** Room in a key for the groups of one row: those of the largest block, and of any list that a chain could make. */
 const GROUPS_PER_ROW = 2 ** 24;
+
+/** Single traces have keys from 0 up. */
+const groupKey = (row: Positions, group: number): number => -1 - (row.id * GROUPS_PER_ROW + group);
 
 /** Writes traces as a JSON array, from texts that are kept where there are any. */
 export class AnswerWriter {
@@ -47,18 +55,55 @@ export class AnswerWriter {
     json.reset();
     json.constant(OPEN_BRACKET);
     visitAll({
-      trace: (blockNumber, place) => {
-        writeComma(json);
-        this.#writeTrace(json, blockNumber, place);
-        checkSize();
-      },
+      merged: (segment, merged) => this.#writeMerged(json, segment, merged, checkSize),
       row: (segment, row, first, end) => this.#writeRow(json, segment, row, first, end, checkSize),
     });
     json.reserve(1);
     json.constant(CLOSE_BRACKET);
   }
 
-  #writeTrace(json: JsonWriter, blockNumber: number, place: number): void {
+  #writeMerged(json: JsonWriter, segment: number, merged: Merged, checkSize: () => void): void {
+    const { lists, positions } = merged;
+    if (lists.length * MIN_TRACES_FOR_GROUPS <= positions.length)
+      return this.#writeByGroups(json, segment, merged, checkSize);
+    for (const position of positions) {
+      writeComma(json);
+      this.#writeTrace(json, segment, position);
+      checkSize();
+    }
+  }
+
+  /** Each list is read on in the group where it was left, and what stands together in one is copied together. */
+  #writeByGroups(json: JsonWriter, segment: number, merged: Merged, checkSize: () => void): void {
+    const { lists, positions, rows, indexes } = merged;
+    const groups = new Int32Array(lists.length).fill(-1);
+    const starts = new Float64Array(lists.length);
+    for (let i = 0; i < positions.length; ) {
+      const row = rows[i] ?? 0;
+      const index = indexes[i] ?? 0;
+      const list = lists[row];
+      if (list === undefined) throw new Error(`a trace was selected from list ${row} of ${lists.length}`);
+      const group = Math.floor(index / GROUP_TRACES);
+      const groupStart = group * GROUP_TRACES;
+      let stop = index + 1;
+      const goesOn = (): boolean => rows[i + stop - index] === row && indexes[i + stop - index] === stop;
+      while (stop < groupStart + GROUP_TRACES && goesOn()) stop++;
+      if (groups[row] !== group) {
+        groups[row] = group;
+        starts[row] = this.#texts.find(groupKey(list, group));
+      }
+      writeComma(json);
+      if (!this.#texts.writeAt(json, starts[row] ?? NOWHERE, index - groupStart, stop - groupStart)) {
+        this.#writeOfRow(json, segment, list, index, stop, checkSize);
+        starts[row] = this.#texts.find(groupKey(list, group));
+      }
+      checkSize();
+      i += stop - index;
+    }
+  }
+
+  #writeTrace(json: JsonWriter, segment: number, position: number): void {
+    const [blockNumber, place] = [blockAt(segment, position), placeAt(position)];
     const key = blockNumber * MAX_TRACES_PER_BLOCK + place;
     if (this.#texts.write(json, key, 0, 1)) return;
     this.#group.reset();
@@ -78,20 +123,30 @@ export class AnswerWriter {
     checkSize: () => void,
   ): void {
     for (let i = first; i < end; ) {
-      const group = Math.floor(i / GROUP_TRACES);
-      const groupStart = group * GROUP_TRACES;
-      const stop = Math.min(end, groupStart + GROUP_TRACES);
+      const stop = Math.min(end, i - (i % GROUP_TRACES) + GROUP_TRACES);
       writeComma(json);
-      if (!this.#writeOfGroup(json, segment, row, group, i - groupStart, stop - groupStart)) {
-        for (let j = i; j < stop; j++) {
-          if (j > i) writeComma(json);
-          const position = row.at(j);
-          this.#writeTrace(json, blockAt(segment, position), placeAt(position));
-          checkSize();
-        }
-      }
+      this.#writeOfRow(json, segment, row, i, stop, checkSize);
       checkSize();
       i = stop;
+    }
+  }
+
+  /** Traces of one group: one by one where it is too large to be kept. */
+  #writeOfRow(
+    json: JsonWriter,
+    segment: number,
+    row: Positions,
+    first: number,
+    end: number,
+    checkSize: () => void,
+  ): void {
+    const group = Math.floor(first / GROUP_TRACES);
+    const groupStart = group * GROUP_TRACES;
+    if (this.#writeOfGroup(json, segment, row, group, first - groupStart, end - groupStart)) return;
+    for (let i = first; i < end; i++) {
+      if (i > first) writeComma(json);
+      this.#writeTrace(json, segment, row.at(i));
+      checkSize();
     }
   }
 
@@ -105,8 +160,7 @@ export class AnswerWriter {
     end: number,
   ): boolean {
     if (group >= GROUPS_PER_ROW) return false;
-    // Single traces have keys from 0 up.
-    const key = -1 - (row.id * GROUPS_PER_ROW + group);
+    const key = groupKey(row, group);
     if (this.#texts.write(json, key, first, end)) return true;
 
     const text = this.#group;

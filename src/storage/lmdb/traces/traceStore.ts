@@ -35,7 +35,7 @@ export { NoIndexError } from './environment.ts';
 const SEGMENTS_PER_DICTIONARY = 128;
 
 /** Memory for traces in recent use where nothing else is asked for. */
-export const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024;
+export const DEFAULT_CACHE_BYTES = 80 * 1024 * 1024;
 
 /** The index of traces in an LMDB environment in the folder `path`. */
 export function openTraceStore(path: string, cacheBytes = DEFAULT_CACHE_BYTES): TraceStore {
