@@ -86,7 +86,16 @@ export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuar
       for (const node of nodes) node.want(wanted());
     });
   };
-  const stopRules = await followRules(options.rules, options.place, judge, seen, log, applySoon);
+  const onRule = (): void => {
+    const sensitivity = judge.rule?.profile_sensitivity;
+    if (sensitivity === 'high' || sensitivity === 'very_high')
+      log.warn(
+        { rule: judge.rule?.id, sensitivity },
+        'dnsdist knows no types of a name: the rule acts as medium',
+      );
+    applySoon();
+  };
+  const stopRules = await followRules(options.rules, options.place, judge, seen, log, onRule);
   applySoon();
   let ticks = 0;
   const timer = setInterval(() => {
