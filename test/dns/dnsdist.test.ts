@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { rename, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
@@ -141,6 +141,49 @@ describe('dnsdist, driven', () => {
     closed.listen(two.console.port, LOOPBACK);
     for (let tick = 0; tick < 3; tick++) await once(closed, 'connection');
     expect(await setAt()).toBe(id);
+  });
+
+  it('gives a node that was started anew its rules, though nothing changed', async (ctx) => {
+    if (noDnsdist) return ctx.skip(noDnsdist);
+    const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
+    ends.push(() => server.stop());
+    const first = await startDnsdist(server);
+    ends.push(() => first.stop());
+    const anew = await startDnsdist(server, first);
+    ends.push(() => anew.stop());
+    // The same address before and after: what stands behind it changes, as when a node is started anew.
+    let behind = first;
+    const open = new Set<Socket>();
+    const front = createServer((socket) => {
+      const onward = connect(behind.console.port, LOOPBACK);
+      for (const side of [socket, onward]) open.add(side.on('error', () => {}));
+      socket.pipe(onward).pipe(socket);
+    }).listen(0, LOOPBACK);
+    await once(front, 'listening');
+    ends.push(() => front.close());
+    const { port } = front.address() as AddressInfo; // it listens on TCP
+    const zoneFile = join(first.folder, 'zone');
+    await writeFile(zoneFile, ZONE_TEXT);
+    const { key, dnstap, folder } = first;
+    const guard = await driveDnsdist({
+      place: {},
+      rules: new TestRules([RULE]),
+      consoles: [{ host: LOOPBACK, port }],
+      key,
+      dnstap,
+      folder,
+      zones: [{ name: ZONE_NAME, file: zoneFile }],
+    });
+    ends.push(() => guard.stop());
+    const says = async (node: RealDnsdist): Promise<void> => {
+      const console = new DnsdistConsole(node.console, key);
+      while (!(await console.run('showRules()')).includes('floodgate-unknownName'));
+      console.close();
+    };
+    await says(first);
+    behind = anew;
+    for (const socket of open) socket.destroy();
+    await says(anew);
   });
 
   it('answers a new name of the zone during an attack, as soon as the zone has it', async (ctx) => {
