@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AuthorityServer, serveZones, ZoneData } from '../../src/dns/authority/index.ts';
 import { ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
 import { ACCOUNT, type Program, startProgram, TOKEN } from './support/program.ts';
+import { noDnsdist } from './support/realDnsdist.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const run = promisify(execFile);
@@ -94,4 +95,17 @@ it('replay says what is wrong with a file that is no recording', async () => {
   await expect(floodgate('dns', 'replay', join(folder, 'none'))).rejects.toMatchObject({
     stderr: expect.stringContaining('cannot be read'),
   });
+});
+
+it('dnsdist-config prints a configuration that dnsdist takes, and lets nothing but addresses into it', async (ctx) => {
+  const flags = ['--listen', '127.0.0.1:53', '--servers', '192.0.2.1:53', '[2001:db8::1]:53'];
+  const text = await floodgate('dns', 'dnsdist-config', ...flags);
+  expect(text).toContain('newServer({address="[2001:db8::1]:53"})');
+  const evil = ['dns', 'dnsdist-config', '--listen', '127.0.0.1:53', '--servers', '"}) os.exit() --:53'];
+  await expect(floodgate(...evil)).rejects.toThrow(/write an IP address and a port/);
+  if (noDnsdist) return ctx.skip(noDnsdist);
+  const file = join(folder, 'dnsdist.conf');
+  await writeFile(file, text);
+  const { stdout } = await run('/usr/bin/dnsdist', ['--check-config', '-C', file]);
+  expect(stdout).toContain('OK!');
 });

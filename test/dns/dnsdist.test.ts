@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { rename, writeFile } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
@@ -91,6 +93,97 @@ describe('dnsdist, driven', () => {
     expect(await within(/floodgate-unknownName.*drop/i)).toBeLessThan(2000);
     all.rules.set();
     expect(await within(undefined)).toBeLessThan(2000);
+  });
+
+  it('has a changed rule in force on both of two nodes within two seconds, and on a living one while the other is away', async (ctx) => {
+    if (noDnsdist) return ctx.skip(noDnsdist);
+    const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
+    ends.push(() => server.stop());
+    const one = await startDnsdist(server);
+    ends.push(() => one.stop());
+    const two = await startDnsdist(server, one);
+    let twoRuns = true;
+    ends.push(() => twoRuns && two.stop());
+    const zoneFile = join(one.folder, 'zone');
+    await writeFile(zoneFile, ZONE_TEXT);
+    const rules = new TestRules([{ ...RULE, mode: 'monitoring' }]);
+    const { key, dnstap, folder } = one;
+    const consoles = [one.console, two.console];
+    const zones = [{ name: ZONE_NAME, file: zoneFile }];
+    const guard = await driveDnsdist({ place: {}, rules, consoles, key, dnstap, folder, zones });
+    ends.push(() => guard.stop());
+    const says = async (node: RealDnsdist, wanted: RegExp): Promise<void> => {
+      const console = new DnsdistConsole(node.console, key);
+      while (!wanted.test(await console.run('showRules()')));
+      console.close();
+    };
+    await Promise.all([one, two].map((node) => says(node, /floodgate-unknownName.*no op/i)));
+    const changed = performance.now();
+    rules.set(RULE);
+    await Promise.all([one, two].map((node) => says(node, /floodgate-unknownName.*drop/i)));
+    expect(performance.now() - changed).toBeLessThan(2000);
+
+    await two.stop();
+    twoRuns = false;
+    const setAt = async (): Promise<string> => {
+      const console = new DnsdistConsole(one.console, key);
+      const table = await console.run('showRules({showUUIDs=true})');
+      console.close();
+      return /floodgate-unknownName +([0-9a-f-]{36})/.exec(table)?.[1] ?? `no id: ${table}`;
+    };
+    rules.set({ ...RULE, rate_sensitivity: 'high' });
+    await says(one, /floodgate-unknownName.*Max 50 /);
+    const id = await setAt();
+    expect(id).toMatch(/^[0-9a-f-]{36}$/);
+    // The node that is left keeps its bucket: it is not given the same rules again and again.
+    const closed = createServer((socket) => socket.destroy());
+    ends.push(() => closed.close());
+    closed.listen(two.console.port, LOOPBACK);
+    for (let tick = 0; tick < 3; tick++) await once(closed, 'connection');
+    expect(await setAt()).toBe(id);
+  });
+
+  it('gives a node that was started anew its rules, though nothing changed', async (ctx) => {
+    if (noDnsdist) return ctx.skip(noDnsdist);
+    const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
+    ends.push(() => server.stop());
+    const first = await startDnsdist(server);
+    ends.push(() => first.stop());
+    const anew = await startDnsdist(server, first);
+    ends.push(() => anew.stop());
+    // The same address before and after: what stands behind it changes, as when a node is started anew.
+    let behind = first;
+    const open = new Set<Socket>();
+    const front = createServer((socket) => {
+      const onward = connect(behind.console.port, LOOPBACK);
+      for (const side of [socket, onward]) open.add(side.on('error', () => {}));
+      socket.pipe(onward).pipe(socket);
+    }).listen(0, LOOPBACK);
+    await once(front, 'listening');
+    ends.push(() => front.close());
+    const { port } = front.address() as AddressInfo; // it listens on TCP
+    const zoneFile = join(first.folder, 'zone');
+    await writeFile(zoneFile, ZONE_TEXT);
+    const { key, dnstap, folder } = first;
+    const guard = await driveDnsdist({
+      place: {},
+      rules: new TestRules([RULE]),
+      consoles: [{ host: LOOPBACK, port }],
+      key,
+      dnstap,
+      folder,
+      zones: [{ name: ZONE_NAME, file: zoneFile }],
+    });
+    ends.push(() => guard.stop());
+    const says = async (node: RealDnsdist): Promise<void> => {
+      const console = new DnsdistConsole(node.console, key);
+      while (!(await console.run('showRules()')).includes('floodgate-unknownName'));
+      console.close();
+    };
+    await says(first);
+    behind = anew;
+    for (const socket of open) socket.destroy();
+    await says(anew);
   });
 
   it('answers a new name of the zone during an attack, as soon as the zone has it', async (ctx) => {

@@ -270,6 +270,18 @@ describe('DNS over TCP', () => {
   });
 });
 
+it('learns from answers over TCP as from those over UDP', async () => {
+  const { client, target, guard } = await started({}, { seed: false });
+  await askTcp([query('none.example.test'), query('www.example.test')], target);
+  expect(guard.judge.zones.get('example.test')).toBeDefined();
+  expect(guard.judge.profile.size).toBe(0);
+  const other = await new UdpClient().open('127.0.1.1');
+  ends.push(() => other.close());
+  for (const name of ['www', 'none']) await other.ask(query(`${name}.example.test`), target);
+  expect(guard.judge.profile.size).toBe(1);
+  expect(await client.ask(query('www.example.test'), target)).toMatchObject({ answers: 1 });
+});
+
 it('learns the zones and names that it was not told of', async () => {
   const { client, target, guard } = await started({}, { seed: false });
   const other = await new UdpClient().open('127.0.1.1');

@@ -1,12 +1,14 @@
 import type { Command } from 'commander';
+import { registerDnsDnsdistConfig } from './dnsDnsdistConfig.ts';
 import { registerDnsExplain } from './dnsExplain.ts';
 import { registerDnsReplay } from './dnsReplay.ts';
 import { registerDnsWatch } from './dnsWatch.ts';
 
-/** `floodgate dns watch|explain|replay`: what the guard does, would do, and would have done. */
+/** `floodgate dns watch|explain|replay`: what the guard does, would do, and would have done; `dnsdist-config` sets up a node. */
 export function registerDns(program: Command): void {
   const dns = program.command('dns').description('look into the DNS guard');
   registerDnsWatch(dns);
   registerDnsExplain(dns);
   registerDnsReplay(dns);
+  registerDnsDnsdistConfig(dns);
 }

@@ -69,4 +69,24 @@ describe('the rules of dnsdist', () => {
     );
     expect(rules({})).not.toContain('reboot');
   });
+
+  it('are the same Lua whatever the names in them are: only strings of escapes differ', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary', minLength: 1 }),
+      fc.constantFrom('"}) os.execute("x") --', ']]', '\\"', '\n', '\0', "'..os.exit()..'"),
+    );
+    const shapeOf = (zone: string, other: string, path: string): string =>
+      rules({
+        rule: { ...RULE, name: zone, profile_sensitivity: 'low' },
+        knownNames: path,
+        attackedZones: [zone, other],
+        zonesByRate: [{ name: other, ratePerSecond: 7, burst: 9 }],
+      }).replace(/"(\\\d{3})+"/g, 'TEXT');
+    const shape = shapeOf('a.test', 'b.test', '/c');
+    fc.assert(
+      fc.property(text, text, text, (zone, other, path) => {
+        expect(shapeOf(zone, other, path)).toBe(shape);
+      }),
+    );
+  });
 });

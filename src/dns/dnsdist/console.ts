@@ -40,6 +40,11 @@ export class DnsdistConsole {
     return answer;
   }
 
+  /** Whether the connection over which the last command went still stands. */
+  get connected(): boolean {
+    return this.#session?.socket.closed === false;
+  }
+
   close(): void {
     this.#session?.socket.destroy();
     this.#session = undefined;
@@ -47,6 +52,7 @@ export class DnsdistConsole {
 
   async #run(command: string): Promise<string> {
     try {
+      if (!this.connected) this.close();
       this.#session ??= await Session.open(this.#address, this.#key);
       return await this.#session.ask(command);
     } catch (error) {
@@ -68,6 +74,9 @@ class Session {
     this.#key = key;
     this.socket = connect({ host: address.host, port: address.port, noDelay: true });
     this.socket.setTimeout(TIMEOUT_MS);
+    // Whoever reads hears of it; between two commands nobody does, and the next one opens a new connection.
+    this.socket.on('error', () => {});
+    this.socket.on('end', () => this.socket.destroy());
     this.socket.on('timeout', () => this.socket.destroy(new Error('it did not answer within 5 seconds')));
     this.#chunks = this.socket[Symbol.asyncIterator]();
   }

@@ -21,6 +21,7 @@ import { compileRules, type DnsdistState, RULE_NAMES } from './compileRules.ts';
 import { DnsdistConsole } from './console.ts';
 import { DnstapServer, type Tapped } from './dnstap.ts';
 import { KnownNames } from './knownNames.ts';
+import { DnsdistNode } from './node.ts';
 
 export interface DnsdistOptions {
   readonly place: Place;
@@ -64,39 +65,37 @@ export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuar
   const seen = new Seen(judge, Date.now());
   const known = new KnownNames(judge, join(options.folder, 'known.cdb'));
   await known.load();
-  const nodes = options.consoles.map((address) => new DnsdistConsole(address, options.key));
+  const nodes = options.consoles.map(
+    (address) => new DnsdistNode(new DnsdistConsole(address, options.key), log),
+  );
   const tap = new DnstapServer((tapped) => learnFrom(tapped, judge, known));
   await tap.listen(options.dnstap.host, options.dnstap.port);
   const seeding = await seedZones(options.zones ?? [], judge, log, (owner) => known.add(owner));
-  const inForce = new Map<DnsdistConsole, string>();
-
-  const apply = async (): Promise<void> => {
-    await known.publish();
-    const command = compileRules(stateOf(judge, known, Date.now()));
-    await Promise.all(
-      nodes.map(async (node) => {
-        if (inForce.get(node) === command) return;
-        await node.run(command);
-        inForce.set(node, command);
-      }),
-    );
-  };
+  const wanted = (): string => compileRules(stateOf(judge, known, Date.now()));
   let failing = '';
-  let applying: Promise<void> = Promise.resolve();
-  const applySoon = (): void => {
-    applying = applying.then(apply).then(
-      () => {
-        failing = '';
-      },
-      (error: unknown) => {
-        inForce.clear();
-        const reason = error instanceof Error ? error.message : String(error);
-        if (reason !== failing) log.warn({ reason }, 'dnsdist goes on with the last rules it got');
-        failing = reason;
-      },
-    );
+  let publishing: Promise<void> = Promise.resolve();
+  const publish = async (): Promise<void> => {
+    const reason = await known.publish().then(() => '', String);
+    if (reason !== '' && reason !== failing)
+      log.warn({ reason }, 'the names cannot be written: dnsdist goes on with the last ones');
+    failing = reason;
   };
-  const stopRules = await followRules(options.rules, options.place, judge, seen, log, applySoon);
+  // Names first: a rule never stands before the file that it looks into.
+  const applySoon = (): void => {
+    publishing = publishing.then(publish).then(() => {
+      for (const node of nodes) node.want(wanted());
+    });
+  };
+  const onRule = (): void => {
+    const sensitivity = judge.rule?.profile_sensitivity;
+    if (sensitivity === 'high' || sensitivity === 'very_high')
+      log.warn(
+        { rule: judge.rule?.id, sensitivity },
+        'dnsdist knows no types of a name: the rule acts as medium',
+      );
+    applySoon();
+  };
+  const stopRules = await followRules(options.rules, options.place, judge, seen, log, onRule);
   applySoon();
   let ticks = 0;
   const timer = setInterval(() => {
@@ -109,15 +108,15 @@ export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuar
     judge,
     seen,
     knownNames: () => known.size,
-    hasRules: () =>
-      nodes.every((node) => inForce.get(node) === compileRules(stateOf(judge, known, Date.now()))),
-    matches: () => readMatches(nodes),
+    hasRules: () => nodes.every((node) => node.has(wanted())),
+    matches: () => readMatches(nodes.map(({ console }) => console)),
     async stop() {
       clearInterval(timer);
       stopRules();
       seeding.stop();
-      await applying;
-      for (const node of nodes) node.close();
+      await publishing;
+      await Promise.all(nodes.map((node) => node.settled()));
+      for (const node of nodes) node.console.close();
       await tap.close();
       await keepMinutes(seen.flush(Date.now()), options.seenStore, log);
       await saveAtEnd();

@@ -4,15 +4,22 @@ import { Judge, type JudgeOptions } from '../judge.ts';
 import { networkHash } from '../nameHash.ts';
 import type { ProfileStore, RuleSource, SeenStore } from '../ports.ts';
 import { Seen } from '../seen.ts';
-import { negativeZone, rcodeOf } from '../wire/answer.ts';
-import { HEADER_BYTES, type Question, readResultNames } from '../wire/question.ts';
+import { isResponse, negativeZone, rcodeOf } from '../wire/answer.ts';
+import { QueryType } from '../wire/queryTypes.ts';
+import {
+  HEADER_BYTES,
+  Question,
+  ReadResult,
+  readQuestionSection,
+  readResultNames,
+} from '../wire/question.ts';
 import type { Backend, OnAnswer, ServerAddress } from './backend.ts';
 import { Backends } from './backends.ts';
 import { followRules } from './followRules.ts';
 import { type Listener, listenAt } from './listener.ts';
 import { keepMinutes, remember, storedKey } from './remember.ts';
 import { seedZones, type ZoneSource } from './seedZones.ts';
-import type { TcpRelay } from './tcpRelay.ts';
+import type { OnTcpAnswer, TcpRelay } from './tcpRelay.ts';
 
 export interface GuardOptions {
   readonly place: Place;
@@ -83,7 +90,15 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
   };
   try {
     for (const [front, address] of options.listen.entries())
-      listeners.push(await listenAt(address, { front, judge, backends, guarded: options.guarded ?? true }));
+      listeners.push(
+        await listenAt(address, {
+          front,
+          judge,
+          backends,
+          guarded: options.guarded ?? true,
+          onTcpAnswer: learnOverTcp(judge),
+        }),
+      );
   } catch (error) {
     await close();
     throw error;
@@ -116,6 +131,17 @@ function learn(judge: Judge, answer: Uint8Array, question: Question, address: st
     if (zone !== undefined) judge.zones.addWire(zone);
   }
   judge.learn(question, rcodeOf(answer), networkHash(address), Date.now());
+}
+
+/** Answers over TCP teach as those over UDP do; a transfer says nothing of what clients ask for. */
+function learnOverTcp(judge: Judge): OnTcpAnswer {
+  const question = new Question();
+  return (head, address) => {
+    if (!isResponse(head) || readQuestionSection(head, head.length, judge.key, question) !== ReadResult.ok)
+      return;
+    if (question.type !== QueryType.AXFR && question.type !== QueryType.IXFR)
+      learn(judge, head, question, address);
+  };
 }
 
 function countPackets(listeners: readonly Listener[]): Record<(typeof readResultNames)[number], number> {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Judge } from '../judge.ts';
 import type { ServerAddress } from './backend.ts';
 import type { Backends } from './backends.ts';
-import { TcpRelay } from './tcpRelay.ts';
+import { type OnTcpAnswer, TcpRelay } from './tcpRelay.ts';
 import { UdpFront } from './udpFront.ts';
 
 export interface Listener {
@@ -17,6 +17,7 @@ export interface ListenerParts {
   readonly judge: Judge;
   readonly backends: Backends;
   readonly guarded: boolean;
+  readonly onTcpAnswer: OnTcpAnswer;
 }
 
 /** A port that is free over TCP may be taken over UDP: so many are tried for port 0. */
@@ -25,7 +26,7 @@ const PORT_ATTEMPTS = 20;
 /** Listens for UDP and TCP on one port; port 0 takes one that is free for both. Rejects where it is not. */
 export async function listenAt({ host, port }: ServerAddress, parts: ListenerParts): Promise<Listener> {
   for (let attempt = 1; ; attempt++) {
-    const relay = new TcpRelay(() => parts.backends.inOrder());
+    const relay = new TcpRelay(() => parts.backends.inOrder(), parts.onTcpAnswer);
     const front = new UdpFront(host, parts.front, parts.judge, parts.backends, parts.guarded);
     try {
       relay.server.listen(port, host);

@@ -3,7 +3,11 @@
  * whatever comes next work without being known here. Only how many and how long is bounded.
  */
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { AnswerHeads } from './answerHeads.ts';
 import type { ServerAddress } from './backend.ts';
+
+/** Hears the head of each answer over TCP, and the address of whoever asked. */
+export type OnTcpAnswer = (head: Uint8Array, address: string) => void;
 
 /** As many as a server of ours would take itself by default; beyond, a new connection is closed at once. */
 const MAX_CONNECTIONS = 1000;
@@ -18,11 +22,13 @@ export class TcpRelay {
   accepted = 0;
   refused = 0;
   readonly #servers: () => readonly ServerAddress[];
+  readonly #onAnswer: OnTcpAnswer;
   readonly #open = new Set<Socket>();
   readonly #perAddress = new Map<string, number>();
 
-  constructor(servers: () => readonly ServerAddress[]) {
+  constructor(servers: () => readonly ServerAddress[], onAnswer: OnTcpAnswer) {
     this.#servers = servers;
+    this.#onAnswer = onAnswer;
     this.server = createServer({ noDelay: true, allowHalfOpen: true }, (client) => this.#accept(client));
   }
 
@@ -66,6 +72,9 @@ export class TcpRelay {
     upstream.once('connect', () => {
       connected = true;
       upstream.setTimeout(IDLE_MS);
+      const address = client.remoteAddress ?? '';
+      const heads = new AnswerHeads((head) => this.#onAnswer(head, address));
+      upstream.on('data', (chunk: Buffer) => heads.push(chunk));
       client.pipe(upstream);
       upstream.pipe(client);
     });

@@ -26,19 +26,20 @@ export interface RealDnsdist extends Target {
   stop(): Promise<void>;
 }
 
-/** dnsdist from the system's package, in front of a server, with the configuration that Floodgate writes. */
-export function startDnsdist(server: Target): Promise<RealDnsdist> {
-  return startOnFreePort(() => start(server));
+/** dnsdist from the system's package, in front of a server, with the configuration that Floodgate writes; a second node `like` the first shares its key and dnstap. */
+export function startDnsdist(server: Target, like?: RealDnsdist): Promise<RealDnsdist> {
+  return startOnFreePort(() => start(server, like));
 }
 
-async function start(server: Target): Promise<RealDnsdist> {
+async function start(server: Target, like?: RealDnsdist): Promise<RealDnsdist> {
   const folder = await mkdtemp(join(tmpdir(), 'floodgate-dnsdist-'));
   await chmod(folder, 0o755);
-  const [listen, console, dnstap] = await Promise.all(
+  const [listen, console, ownTap] = await Promise.all(
     [1, 2, 3].map(async () => ({ host: LOOPBACK, port: await freePort() })),
   );
-  if (!listen || !console || !dnstap) throw new Error('three ports were asked for');
-  const key = randomBytes(32).toString('base64');
+  if (!listen || !console || !ownTap) throw new Error('three ports were asked for');
+  const dnstap = like?.dnstap ?? ownTap;
+  const key = like?.key ?? randomBytes(32).toString('base64');
   const file = join(folder, 'dnsdist.conf');
   await writeFile(file, dnsdistConfiguration({ listen, servers: [server], console, key, dnstap }));
   const child = spawn(DNSDIST, ['-C', file, '--supervised', '--disable-syslog'], {

@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { ServerAddress } from '../../dns/proxy/index.ts';
+import { print } from '../print.ts';
+
+interface DnsdistConfigOptions {
+  readonly listen: ServerAddress;
+  readonly servers: readonly ServerAddress[];
+  readonly console: ServerAddress;
+  readonly dnstap: ServerAddress;
+  readonly key?: string;
+}
+
+/** 32 bytes, as dnsdist's makeKey() makes them. */
+const KEY_BYTES = 32;
+
+/** `floodgate dns dnsdist-config`: a dnsdist.conf for a node that Floodgate drives. */
+export function registerDnsDnsdistConfig(dns: Command): void {
+  dns
+    .command('dnsdist-config')
+    .description('print a dnsdist.conf for a node that Floodgate drives')
+    .requiredOption('--listen <address>', 'where dnsdist answers DNS, like 192.0.2.53:53', addressOf)
+    .requiredOption('--servers <addresses...>', 'the authoritative servers behind it', addAddress)
+    .option(
+      '--console <address>',
+      'where Floodgate reaches its console',
+      addressOf,
+      addressOf('127.0.0.1:5199'),
+    )
+    .option(
+      '--dnstap <address>',
+      'where Floodgate hears dnstap (dns.dnstapListen)',
+      addressOf,
+      addressOf('127.0.0.1:5301'),
+    )
+    .addOption(
+      new Option('--key <base64>', 'the key of the console (dns.dnsdistKey); a new one where left out')
+        .env('FLOODGATE_DNS_DNSDIST_KEY')
+        .argParser(keyOf),
+    )
+    .action(
+      async ({ key = randomBytes(KEY_BYTES).toString('base64'), ...addresses }: DnsdistConfigOptions) => {
+        const { dnsdistConfiguration } = await import('../../dns/dnsdist/index.ts');
+        await print(dnsdistConfiguration({ ...addresses, key }).trimEnd());
+      },
+    );
+}
+
+/** Nothing but an address and a port gets into the Lua of the configuration. */
+function addressOf(text: string): ServerAddress {
+  const [, host = '', port = ''] = /^(\[[0-9a-fA-F:.]+\]|[0-9.]+):(\d{1,5})$/.exec(text) ?? [];
+  if (host === '' || Number(port) > 0xffff)
+    throw new InvalidArgumentError('write an IP address and a port, like 192.0.2.53:53 or [2001:db8::53]:53');
+  return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
+}
+
+const addAddress = (text: string, before: readonly ServerAddress[] = []): readonly ServerAddress[] => [
+  ...before,
+  addressOf(text),
+];
+
+function keyOf(text: string): string {
+  if (!/^[A-Za-z0-9+/]{43}=$/.test(text))
+    throw new InvalidArgumentError('it is 32 bytes in base64, as makeKey() of dnsdist makes');
+  return text;
+}
