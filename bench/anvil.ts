@@ -6,9 +6,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildTransferChain, connect, startAnvil } from '../src/devchain/index.ts';
+import { freePort } from '../test/support/freePort.ts';
 import { Random } from '../test/support/random.ts';
 import { startFloodgate, startScript } from './child.ts';
-import { freePort } from './freePort.ts';
 import type { LoadResult } from './load.ts';
 import { inTurns, row } from './turns.ts';
 

@@ -7,8 +7,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type SameChain, startSameChain } from '../test/gateway/support/sameChain.ts';
+import { freePort } from '../test/support/freePort.ts';
 import { type ServerProcess, startFloodgate, startScript } from './child.ts';
-import { freePort } from './freePort.ts';
 import { type LoadResult, load } from './load.ts';
 
 /** anvil takes the block 64 below its head for final. */

@@ -6,8 +6,8 @@
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../test/support/freePort.ts';
 import { startFloodgate, startScript } from './child.ts';
-import { freePort } from './freePort.ts';
 import { type LoadResult, load } from './load.ts';
 
 const RULES = 100;

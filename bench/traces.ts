@@ -5,6 +5,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openTraceStore } from '../src/storage/lmdb/traces/traceStore.ts';
 import { checkBlock, parseHeader, parseTraceBlock } from '../src/traces/convert/index.ts';
 import {
@@ -14,9 +15,9 @@ import {
   type TraceFilter,
   type TraceStore,
 } from '../src/traces/index.ts';
+import { freePort } from '../test/support/freePort.ts';
 import { Random } from '../test/support/random.ts';
 import { type ServerProcess, startFloodgate, startScript } from './child.ts';
-import { freePort } from './freePort.ts';
 import { type LoadResult, load } from './load.ts';
 import { type MadeChain, makeChain, openMadeChain } from './madeChain.ts';
 import { addressAt } from './mainnetLike.ts';
@@ -74,6 +75,8 @@ async function ingest(chain: MadeChain): Promise<void> {
     const blocks = made.map(({ header, bytes }) => prepared(header, bytes));
     await written;
     written = store.apply({ blocks });
+    // As where a node's answers arrive: the commit begins with the next turn of the event loop.
+    await nextTurn();
     ingestMs += performance.now() - started;
     rawBytes += made.reduce((sum, { bytes }) => sum + bytes.length, 0);
     progress(last - chain.first + 1, chain.last - chain.first + 1);

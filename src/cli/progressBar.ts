@@ -3,7 +3,11 @@ import type { FillProgress } from '../server/index.ts';
 /** A terminal is drawn on this often; elsewhere a line is written this often. */
 const DRAW_INTERVAL_MS = 100;
 const LINE_INTERVAL_MS = 5_000;
-const BAR_WIDTH = 24;
+const MAX_BAR_COLUMNS = 24;
+/** A shorter bar shows nothing. */
+const MIN_BAR_COLUMNS = 6;
+/** Of a terminal that does not tell how wide it is. */
+const USUAL_COLUMNS = 80;
 
 /** How far the indexing is: a bar on a terminal, plain lines elsewhere. */
 export class ProgressBar implements FillProgress {
@@ -33,7 +37,7 @@ export class ProgressBar implements FillProgress {
     const intervalMs = this.#stream.isTTY ? DRAW_INTERVAL_MS : LINE_INTERVAL_MS;
     if (Date.now() - this.#lastMs < intervalMs) return;
     this.#lastMs = Date.now();
-    this.#stream.write(this.#stream.isTTY ? `\r\x1b[K${this.#bar()} ${this.#line()}` : `${this.#line()}\n`);
+    this.#stream.write(this.#stream.isTTY ? `\r\x1b[K${this.#drawn()}` : `${this.#line()}\n`);
   }
 
   trouble(message: string): void {
@@ -41,8 +45,7 @@ export class ProgressBar implements FillProgress {
   }
 
   end(): void {
-    if (this.#stream.isTTY && this.#blocks > 0)
-      this.#stream.write(`\r\x1b[K${this.#bar()} ${this.#line()}\n`);
+    if (this.#stream.isTTY && this.#blocks > 0) this.#stream.write(`\r\x1b[K${this.#drawn()}\n`);
   }
 
   /** What was done, as a sentence. */
@@ -51,9 +54,14 @@ export class ProgressBar implements FillProgress {
     return `Indexed ${this.#blocks} blocks with ${this.#traces} traces in ${seconds.toFixed(1)} s.`;
   }
 
-  #bar(): string {
-    const done = Math.round((this.#blocks / Math.max(1, this.#missing)) * BAR_WIDTH);
-    return `[${'#'.repeat(done)}${'.'.repeat(Math.max(0, BAR_WIDTH - done))}]`;
+  /** What fits into one row: what is wider would go on in the next one, and stay there. */
+  #drawn(): string {
+    const columns = (this.#stream.columns || USUAL_COLUMNS) - 1;
+    const line = this.#line();
+    const barColumns = Math.min(MAX_BAR_COLUMNS, columns - line.length - '[] '.length);
+    if (barColumns < MIN_BAR_COLUMNS) return line.slice(0, columns);
+    const done = Math.min(barColumns, Math.round((this.#blocks / Math.max(1, this.#missing)) * barColumns));
+    return `[${'#'.repeat(done)}${'.'.repeat(barColumns - done)}] ${line}`;
   }
 
   #line(): string {

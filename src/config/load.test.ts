@@ -113,6 +113,13 @@ describe('the configuration', () => {
       expect(message).not.toContain(secret);
     }
   });
+
+  it('shows of a refused address no more than host and port', () => {
+    const upstream = ['http://a:1', 'ftp://ops:hidden@b', 'b/hidden', 'b?key=hidden'];
+    expect(refusal({ flags: { upstream } })).toContain(
+      '["http://a:1","(not shown)","(not shown)","(not shown)"]',
+    );
+  });
 });
 
 function refusal(sources: Sources): string {

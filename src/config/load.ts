@@ -90,8 +90,15 @@ function parseText(option: Option, text: string | readonly string[] | boolean, s
 
 function check(option: Option, value: unknown, source: string): unknown {
   if (Value.Check(option.schema, value)) return value;
-  const shown = option.schema.secret ? '(not shown)' : shorten(JSON.stringify(value));
+  const { secret, isAddress } = option.schema;
+  const shown = secret ? '(not shown)' : shorten(JSON.stringify(isAddress ? withoutSecrets(value) : value));
   throw new ConfigError(`${source} is ${shown}; allowed: ${allowed(option.schema)}`);
+}
+
+/** A list of addresses of which only those are shown that are no more than a host and a port. */
+function withoutSecrets(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutSecrets);
+  return typeof value === 'string' && !/^(https?:\/\/)?[\w.:-]*$/.test(value) ? '(not shown)' : value;
 }
 
 const MAX_SHOWN_LENGTH = 120;

@@ -20,6 +20,8 @@ export interface OptionNotes {
   readonly unit?: string;
   /** Never shown: not in a log, not in an error. */
   readonly secret?: boolean;
+  /** URLs, which may hold a key or a password: of one that is refused at most host and port are shown. */
+  readonly isAddress?: boolean;
   /** Can only be set in the file: it has members of its own. */
   readonly fileOnly?: boolean;
   /** What is allowed, in words, where the schema's own words would not be understood. */

@@ -100,7 +100,7 @@ const Index = Type.Object(
     cacheBytes: Type.Integer({
       minimum: 1024 * 1024,
       maximum: 4 * 1024 * 1024 * 1024 - 1,
-      default: 64 * 1024 * 1024,
+      default: 80 * 1024 * 1024,
       unit: 'bytes',
       description: 'Memory for the text of traces in recent use.',
     }),
@@ -119,6 +119,9 @@ const UpstreamUrl = Type.String({ pattern: '^https?://' });
 /** Nodes of a network; far more than anybody runs. */
 const MAX_UPSTREAMS = 32;
 const NETWORK_NAME = '^[a-z0-9][a-z0-9-]{0,31}$';
+
+/** Whether a network may be called so. */
+export const isNetworkName = (name: string): boolean => new RegExp(NETWORK_NAME).test(name);
 
 const Networks = Type.Record(
   Type.String({ pattern: NETWORK_NAME }),
@@ -298,6 +301,7 @@ export const ConfigSchema = Type.Object(
     upstream: Type.Array(UpstreamUrl, {
       default: [],
       maxItems: MAX_UPSTREAMS,
+      isAddress: true,
       description:
         'URL of an Ethereum node (JSON-RPC over HTTP) to index and to relay to; several stand in for each other. Served at /v1/mainnet.',
     }),

@@ -108,25 +108,25 @@ export class Gateway {
 
     const granted = this.#gatekeeper.enter(request, question === -1 ? '' : url.slice(question + 1));
     if ('refusal' in granted) return exchange.send(granted.status, granted.refusal, ...granted.headers);
-    readBody(
-      request,
-      this.#options.maxBodyBytes,
-      (body) => void this.#answer(exchange, methods, granted, body),
-    );
+    readBody(request, this.#options.maxBodyBytes, (body) => this.#answer(exchange, methods, granted, body));
   }
 
-  async #answer(exchange: Exchange, methods: MethodTable, granted: Granted, body: ReadBody): Promise<void> {
+  #answer(exchange: Exchange, methods: MethodTable, granted: Granted, body: ReadBody): void {
     if (body.kind === 'aborted') return granted.leave();
     if (body.kind === 'tooLarge') {
       granted.leave();
       return exchange.send(413, overLimit('bytes of a body', this.#options.maxBodyBytes, body.bytes));
     }
     const handler = new ExchangeHandler(this.#options, methods, granted, exchange);
-    const answer = await handleBody(body.bytes, handler);
-    // A stream goes on for as long as its client reads.
-    if (answer.stream === undefined) granted.leave();
-    else exchange.whenClosed(granted.leave);
-    exchange.answer(answer, handler.context);
+    const send = (answer: HttpAnswer): void => {
+      // A stream goes on for as long as its client reads.
+      if (answer.stream === undefined) granted.leave();
+      else exchange.whenClosed(granted.leave);
+      exchange.answer(answer, handler.context);
+    };
+    const answer = handleBody(body.bytes, handler);
+    if (answer instanceof Promise) void answer.then(send);
+    else send(answer);
   }
 }
 

@@ -22,5 +22,5 @@ export { traceTransaction } from './traces/traceTransaction.ts';
 export { NodeClient } from './upstream/nodeClient.ts';
 export { ChainMismatchError } from './upstream/nodePool.ts';
 export { NodeSource } from './upstream/nodeSource.ts';
-export { probeTraces, TRACERS } from './upstream/probeTraces.ts';
+export { probeTraces } from './upstream/probeTraces.ts';
 export type { WayFound } from './upstream/traceWay.ts';

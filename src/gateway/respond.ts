@@ -28,6 +28,11 @@ export function respond(response: ServerResponse, answer: HttpAnswer, headers: s
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   headers.push('content-length', String(length));
   response.writeHead(status, headers);
+  const [only] = parts;
+  if (only !== undefined && parts.length === 1) {
+    response.end(only);
+    return;
+  }
   if (length <= MAX_ONE_PIECE_BYTES) {
     // As text it leaves in one piece with its head; latin1 stands for each byte as it is.
     response.end(parts.map(latin1).join(''), 'latin1');

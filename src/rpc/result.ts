@@ -18,9 +18,14 @@ export interface ResultStream {
 /** An answer's result as it stands in JSON: answers are joined as bytes, never parsed again. */
 export type ResultBytes = Uint8Array;
 
-/** Bytes that are lent: their memory serves the next answer once `release` is called, which must be called once. */
+/**
+ * Bytes that are lent: their memory serves the next answer once `release` is called, which must be called once. Until then
+ * the free bytes around them in the same memory may be written, so that an answer leaves in one piece.
+ */
 export interface LentBytes {
   readonly bytes: Uint8Array;
+  readonly roomBefore: number;
+  readonly roomBehind: number;
   release(): void;
 }
 

@@ -1,7 +1,6 @@
-import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import { type Config, ConfigError } from '../config/index.ts';
+import { type Config, ConfigError, networksOf } from '../config/index.ts';
 import {
   clientAddressBehind,
   GatewayMetrics,
@@ -11,10 +10,8 @@ import {
 } from '../gateway/index.ts';
 import { openGatewayStorage } from '../storage/lmdb/gatewayStorage.ts';
 import { type EthereumNetwork, startEthereumNetwork } from './ethereumNetwork.ts';
+import { indexFolder } from './indexFolder.ts';
 import { IngestMetrics } from './ingestMetrics.ts';
-
-/** The network that the top-level `upstream` stands for. */
-const MAINNET = 'mainnet';
 
 /** The Ethereum half of the server: all networks, with the methods that their indexes and nodes answer. */
 export interface Ethereum {
@@ -46,8 +43,7 @@ export async function startEthereum(config: Config, logger: Logger, registry: Re
           name,
           upstream,
           indexFrom,
-          // The first network's folder has no name of its own, for there was a time before others.
-          folder: join(config.dataDir, name === MAINNET ? 'traces' : `traces-${name}`),
+          folder: indexFolder(config.dataDir, name),
           config,
           answers: storage.answers,
           metrics,
@@ -90,18 +86,4 @@ function checkTrustedProxies(entries: readonly string[]): void {
   } catch (error) {
     throw new ConfigError(error instanceof Error ? error.message : String(error));
   }
-}
-
-function networksOf(
-  config: Config,
-): Map<string, { readonly upstream: readonly string[]; readonly indexFrom: number | undefined }> {
-  const networks = new Map(
-    Object.entries(config.networks).map(([name, { upstream, indexFrom }]) => [name, { upstream, indexFrom }]),
-  );
-  if (config.upstream.length === 0) return networks;
-  if (networks.has(MAINNET))
-    throw new ConfigError(
-      'upstream and networks.mainnet both name the nodes of mainnet: name them in one of the two',
-    );
-  return new Map([[MAINNET, { upstream: config.upstream, indexFrom: config.index.from }], ...networks]);
 }

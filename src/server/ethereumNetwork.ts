@@ -55,8 +55,10 @@ export interface EthereumNetwork {
 
 export async function startEthereumNetwork(options: EthereumNetworkOptions): Promise<EthereumNetwork> {
   const { name, upstream, config, logger, ingestMetrics } = options;
+  const store = openTraceStore(options.folder, config.index.cacheBytes);
   const network = await startNetwork({
     name,
+    chain: store.chain(),
     upstreams: upstream,
     pollIntervalMs: config.index.pollIntervalMs,
     timeoutMs: config.gateway.requestTimeoutMs,
@@ -65,10 +67,10 @@ export async function startEthereumNetwork(options: EthereumNetworkOptions): Pro
     store: options.answers,
     metrics: options.metrics,
     log: logger,
-  }).catch((error: unknown) => {
+  }).catch(async (error: unknown) => {
+    await store.close();
     throw error instanceof ChainMismatchError ? new ConfigError(`network ${name}: ${error.message}`) : error;
   });
-  const store = openTraceStore(options.folder, config.index.cacheBytes);
   const clients = upstream.map((url) => new NodeClient(url));
   const source = sourceOf(clients, network, store, logger);
   const indexer = new Indexer({

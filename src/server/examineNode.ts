@@ -8,15 +8,22 @@ export interface NodeReport {
   readonly lines: readonly string[];
   /** Floodgate can index from it. */
   readonly isUsable: boolean;
+  /** Which chain it is on; undefined where it did not tell. */
+  readonly chain: string | undefined;
 }
 
 /** Looks at a node as Floodgate would use it. Never rejects because of the node: what is wrong with it is reported. */
 export async function examineNode(url: string): Promise<NodeReport> {
   const client = new NodeClient(url);
   const lines: string[] = [];
+  let chain: string | undefined;
   let isUsable = false;
   try {
-    isUsable = await examine(client, lines);
+    const source = new NodeSource(client);
+    const { chainId, genesisHash } = await source.chain();
+    chain = `${chainId}, genesis ${genesisHash}`;
+    lines.push(await clientOf(client), `Chain: ${chain}`);
+    isUsable = await examine(client, source, lines);
   } catch (error) {
     if (!(error instanceof NodeError)) throw error;
     lines.push(
@@ -25,15 +32,20 @@ export async function examineNode(url: string): Promise<NodeReport> {
   } finally {
     await client.close();
   }
-  return { node: client.name, lines, isUsable };
+  return {
+    node: client.name,
+    lines,
+    isUsable,
+    chain,
+  };
 }
 
-async function examine(client: NodeClient, lines: string[]): Promise<boolean> {
-  const source = new NodeSource(client);
-  const { chainId, genesisHash } = await source.chain();
+async function clientOf(client: NodeClient): Promise<string> {
   const version = await client.call('web3_clientVersion').catch(() => undefined);
-  lines.push(`Client: ${typeof version === 'string' ? plain(version) : 'it does not tell'}`);
-  lines.push(`Chain: ${chainId}, genesis ${genesisHash}`);
+  return `Client: ${typeof version === 'string' ? plain(version) : 'it does not tell'}`;
+}
+
+async function examine(client: NodeClient, source: NodeSource, lines: string[]): Promise<boolean> {
   const { latest, safe, finalized } = await source.heads();
   lines.push(`Head: block ${latest.number}`);
   lines.push(
@@ -50,6 +62,11 @@ async function examine(client: NodeClient, lines: string[]): Promise<boolean> {
     return false;
   }
   lines.push(`Floodgate would use ${way}`);
+  const refusal = await refusalOf(source, latest.number);
+  if (refusal !== undefined) {
+    lines.push(`It does not give its own head, block ${latest.number}: ${refusal}`);
+    return false;
+  }
   lines.push(await reach(source, latest.number));
   lines.push(
     way === 'trace_block'
@@ -59,30 +76,40 @@ async function examine(client: NodeClient, lines: string[]): Promise<boolean> {
   return true;
 }
 
+/** Why a node does not give a block with its traces; undefined where it does. */
+async function refusalOf(source: NodeSource, blockNumber: number): Promise<string | undefined> {
+  try {
+    return (await source.block(blockNumber)) === undefined ? 'it says that there is none' : undefined;
+  } catch (error) {
+    if (!(error instanceof NodeError)) throw error;
+    return plain(error.message);
+  }
+}
+
 /** The lowest block that it gives with traces, found by halving: a node keeps states from some block on. */
 async function reach(source: NodeSource, head: number): Promise<string> {
-  const gives = async (number: number): Promise<boolean> => {
-    try {
-      return (await source.block(number)) !== undefined;
-    } catch (error) {
-      if (!(error instanceof NodeError)) throw error;
-      return false;
-    }
-  };
   if (head === 0) return 'Reach: it has only its genesis block';
-  if (!(await gives(head))) return `Reach: not even its head, block ${head}`;
-  if (await gives(1)) return 'Reach: back to block 1';
   let missing = 1;
+  let refusal = await refusalOf(source, missing);
+  if (refusal === undefined) return 'Reach: back to block 1';
   let given = head;
   while (given - missing > 1) {
     const middle = Math.floor((missing + given) / 2);
-    if (await gives(middle)) given = middle;
-    else missing = middle;
+    const refused = await refusalOf(source, middle);
+    if (refused === undefined) given = middle;
+    else {
+      missing = middle;
+      refusal = refused;
+    }
   }
-  return `Reach: back to block ${given}, ${head - given + 1} blocks; what is older must come from another node`;
+  return (
+    `Reach: back to block ${given}, ${head - given + 1} blocks; what is older must come from another node. Of block ` +
+    `${missing} it says: ${refusal}`
+  );
 }
 
-const MAX_VERSION_CHARS = 120;
+/** Of a node's own words, what is repeated. */
+const MAX_QUOTED_CHARS = 240;
 
 /** A node's own words, without what a terminal would carry out. */
-const plain = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?').slice(0, MAX_VERSION_CHARS);
+const plain = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?').slice(0, MAX_QUOTED_CHARS);

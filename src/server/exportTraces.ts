@@ -1,7 +1,13 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { openTraceStore } from '../storage/lmdb/traces/traceStore.ts';
-import { type Address, MAX_COUNT, MAX_RANGE_BLOCKS, type Trace, type TraceStore } from '../traces/index.ts';
+import { NoIndexError, openTraceReader } from '../storage/lmdb/traces/traceStore.ts';
+import {
+  type Address,
+  MAX_COUNT,
+  MAX_RANGE_BLOCKS,
+  type Trace,
+  type TraceFilter,
+  type TraceReader,
+} from '../traces/index.ts';
+import { indexFolder } from './indexFolder.ts';
 
 /** Blocks missing in a range are named in an error, up to so many stretches. */
 const MAX_NAMED_GAPS = 5;
@@ -13,6 +19,7 @@ export class ExportError extends Error {
 
 export interface ExportOptions {
   readonly dataDir: string;
+  readonly network: string;
   readonly fromBlock: number;
   readonly toBlock: number;
   /** Only traces from or to this address. */
@@ -20,75 +27,87 @@ export interface ExportOptions {
 }
 
 /**
- * The traces of a range in order, a block or a page at a time, read beside a running server. Throws ExportError before the
- * first where a block of the range is missing. The range may be of any length: nothing but the page at hand is in memory.
+ * The traces of a range in order, a block or a page at a time, read beside a running server and never written to. Throws
+ * ExportError before the first where a block of the range is missing. The range may be of any length: nothing but the page
+ * at hand is in memory.
  */
 export async function* exportTraces(options: ExportOptions): AsyncGenerator<readonly Trace[]> {
-  const { dataDir, fromBlock, toBlock, address } = options;
-  const folder = join(dataDir, 'traces');
-  if (!existsSync(folder))
-    throw new ExportError(
-      `${dataDir} holds no index. Name the server's data folder with --data-dir or FLOODGATE_DATA_DIR`,
-    );
-  const store = openTraceStore(folder);
+  const { fromBlock, toBlock, address } = options;
+  const store = openIndex(options);
   try {
-    checkComplete(store, fromBlock, toBlock);
-    if (address === undefined) {
-      for (let number = fromBlock; number <= toBlock; number++) {
-        const bytes = await store.blockTraces(number, Number.POSITIVE_INFINITY);
-        if (bytes === undefined) throw replaced(number);
-        yield parse(bytes);
-      }
-      return;
-    }
-    for (let first = fromBlock; first <= toBlock; first += MAX_RANGE_BLOCKS)
-      yield* tracesOf(store, address, first, Math.min(toBlock, first + MAX_RANGE_BLOCKS - 1));
+    checkComplete(store, options);
+    // Blocks of the index are parent and child, and are undone from above: the last one's hash stands for the whole range.
+    const lastHash = store.block(toBlock)?.hash;
+    const checkChain = (): void => {
+      if (store.block(toBlock)?.hash === lastHash) return;
+      throw new ExportError(
+        'blocks of the range were replaced by others while they were exported: what was written is of the old ones, and not ' +
+          'whole. Run it again, or end the range at a block that is final',
+      );
+    };
+    for await (const page of pagesOf(store, fromBlock, toBlock, address, checkChain)) yield page;
   } finally {
     await store.close();
   }
 }
 
-async function* tracesOf(
-  store: TraceStore,
-  address: Address,
+/** A page is read in the same turn in which `checkChain` looked: both see one state of the index. */
+async function* pagesOf(
+  store: TraceReader,
   fromBlock: number,
   toBlock: number,
+  address: Address | undefined,
+  checkChain: () => void,
 ): AsyncGenerator<readonly Trace[]> {
-  const filter = {
-    fromBlock,
-    toBlock,
-    fromAddresses: [address],
-    toAddresses: [address],
-    mode: 'union',
-  } as const;
-  for (let after = 0; ; after += MAX_COUNT) {
-    if (store.firstMissing(fromBlock, toBlock) !== undefined) throw replaced(fromBlock);
-    const page = parse(await store.filter({ ...filter, after, count: MAX_COUNT }, Number.POSITIVE_INFINITY));
-    yield page;
-    if (page.length < MAX_COUNT) return;
+  if (address === undefined) {
+    for (let number = fromBlock; number <= toBlock; number++) {
+      checkChain();
+      yield parse((await store.blockTraces(number, Number.POSITIVE_INFINITY)) ?? NO_TRACES);
+    }
+    return;
+  }
+  const parties = { fromAddresses: [address], toAddresses: [address], mode: 'union' } as const;
+  for (let first = fromBlock; first <= toBlock; first += MAX_RANGE_BLOCKS) {
+    const last = Math.min(toBlock, first + MAX_RANGE_BLOCKS - 1);
+    for (let after = 0, isMore = true; isMore; after += MAX_COUNT) {
+      const filter: TraceFilter = { fromBlock: first, toBlock: last, ...parties, after, count: MAX_COUNT };
+      checkChain();
+      const page = parse(await store.filter(filter, Number.POSITIVE_INFINITY));
+      yield page;
+      isMore = page.length === MAX_COUNT;
+    }
   }
 }
 
-function checkComplete(store: TraceStore, fromBlock: number, toBlock: number): void {
+function openIndex({ dataDir, network }: ExportOptions): TraceReader {
+  try {
+    return openTraceReader(indexFolder(dataDir, network));
+  } catch (error) {
+    if (!(error instanceof NoIndexError)) throw error;
+    throw new ExportError(
+      `${dataDir} holds no index of ${network}. Name the server's data folder with --data-dir or FLOODGATE_DATA_DIR, and ` +
+        'the network with --network',
+    );
+  }
+}
+
+function checkComplete(store: TraceReader, { fromBlock, toBlock, network }: ExportOptions): void {
   const gaps: string[] = [];
   let next = store.firstMissing(fromBlock, toBlock);
   while (next !== undefined && gaps.length < MAX_NAMED_GAPS) {
     const first = next;
     let last = first;
-    while (last < toBlock && store.block(last + 1) === undefined) last++;
+    while (last < toBlock && store.firstMissing(last + 1, last + 1) !== undefined) last++;
     gaps.push(first === last ? `${first}` : `${first} to ${last}`);
     next = last < toBlock ? store.firstMissing(last + 1, toBlock) : undefined;
   }
   if (gaps.length === 0) return;
   throw new ExportError(
     `blocks are missing in the index: ${gaps.join(', ')}${next === undefined ? '' : ' and more'}. Index them first: ` +
-      `floodgate index --from ${fromBlock} --to ${toBlock} --upstream URL`,
+      `floodgate index --network ${network} --from ${fromBlock} --to ${toBlock} --upstream URL, or ask the server for them`,
   );
 }
 
-const replaced = (number: number): ExportError =>
-  new ExportError(
-    `block ${number} was replaced while it was exported: what was written is not whole. Run it again`,
-  );
+const NO_TRACES = Buffer.from('[]');
 
 const parse = (bytes: Uint8Array): Trace[] => JSON.parse(Buffer.from(bytes).toString()) as Trace[]; // written from checked traces

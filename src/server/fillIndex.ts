@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { openTraceStore } from '../storage/lmdb/traces/traceStore.ts';
 import {
   fillRange,
@@ -9,6 +8,7 @@ import {
   type TraceStore,
 } from '../traces/index.ts';
 import { lockDataDir } from './dataDirLock.ts';
+import { indexFolder } from './indexFolder.ts';
 import { openSource } from './openSource.ts';
 
 /** A node that fails so many times in a row is given up: about four minutes with the pauses in between. */
@@ -23,6 +23,7 @@ export class IndexingError extends Error {
 
 export interface FillIndexOptions {
   readonly dataDir: string;
+  readonly network: string;
   readonly upstream: readonly string[];
   readonly fromBlock: number;
   /** Left out: the newest block that is final. */
@@ -41,9 +42,9 @@ export interface FillProgress {
 
 /** Indexes a range of blocks beside no server: the data folder is locked. Rejects with IndexingError and what it throws. */
 export async function fillIndex(options: FillIndexOptions): Promise<{ complete: boolean }> {
-  const { dataDir, upstream, fromBlock, signal, progress } = options;
+  const { dataDir, network, upstream, fromBlock, signal, progress } = options;
   const lock = lockDataDir(dataDir);
-  const store = openTraceStore(join(dataDir, 'traces'));
+  const store = openTraceStore(indexFolder(dataDir, network));
   const nodes = openSource(upstream, (_, what, { message }) => progress.trouble(`${what}: ${message}`));
   const { source } = nodes;
   try {

@@ -1,9 +1,10 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { MAINNET } from '../config/index.ts';
 import { NodeClient, NodeSource } from '../gateway/index.ts';
 import { openTraceStore } from '../storage/lmdb/traces/traceStore.ts';
 import type { TraceSource, TraceStore } from '../traces/index.ts';
+import { indexFolder } from './indexFolder.ts';
 
 /**
  * For a development chain, whose saved state may be older than the index, gone, or another one: moves the index of a chain
@@ -11,7 +12,7 @@ import type { TraceSource, TraceStore } from '../traces/index.ts';
  * node such an index is a reason to stop and ask. The data folder must be locked.
  */
 export async function setAsideForeignIndex(dataDir: string, nodeUrl: string, logger: Logger): Promise<void> {
-  const folder = join(dataDir, 'traces');
+  const folder = indexFolder(dataDir, MAINNET);
   if (!existsSync(folder)) return;
   const client = new NodeClient(nodeUrl);
   const store = openTraceStore(folder);

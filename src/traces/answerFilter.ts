@@ -1,27 +1,23 @@
 import type { TraceFilter } from './filter.ts';
 import { termOf } from './indexBlock.ts';
+import { BLOCKS_PER_SEGMENT, END_OF_SEGMENT, firstBlockOf, positionOf, segmentOf } from './position.ts';
+import { END_OF_LIST_IDS, type Positions, type PostingList } from './postings/list.ts';
 import {
-  BLOCKS_PER_SEGMENT,
-  blockAt,
-  END_OF_SEGMENT,
-  firstBlockOf,
-  placeAt,
-  positionOf,
-  segmentOf,
-} from './position.ts';
-import type { PostingList } from './postings/list.ts';
-import {
-  type ListRun,
+  type Merged,
   type SegmentSelection,
   type Selected,
   selectFromBothSides,
+  selectFromEitherSide,
   selectFromSide,
 } from './postings/select.ts';
 import type { PostingTerm, Side } from './store.ts';
+import type { Address } from './trace.ts';
 
 /** What the search for matching traces reads; an engine gives it over one unchanging state of the index. */
 export interface IndexReader {
   postings(segment: number, side: Side, term: PostingTerm): PostingList | undefined;
+  /** The traces that two lists of one segment have in common: those of a sender and of a recipient. */
+  pair(from: PostingList, to: PostingList): PostingList;
   /** How many traces each block of the segment has, by its offset in it. */
   traceCounts(segment: number): TraceCounts;
 }
@@ -34,16 +30,16 @@ export interface TraceCounts {
 
 /** Hears of matching traces, in order. */
 export interface Visitor {
-  /** One trace: which one of which block. */
-  trace(blockNumber: number, place: number): void;
-  /** Traces that stand one after the other in one posting list. */
-  run(segment: number, run: ListRun): void;
+  /** Traces out of several lists of one segment. */
+  merged(segment: number, merged: Merged): void;
+  /** The traces that stand one after the other in one row of positions, from index `first` up to, not including, `end`. */
+  row(segment: number, row: Positions, first: number, end: number): void;
 }
 
 /**
  * Visits, in order, the traces that a filter asks for. Work is proportional to the answer and to the number of
- * addresses, with a logarithm of what lies in the range; only where both lists are given are the positions of the
- * matches before `after` walked, four bytes each. Traces that are not in the answer are never read.
+ * addresses, with a logarithm of what lies in the range; only where both lists are given, and are long, are the positions of
+ * the matches before `after` walked, four bytes each. Traces that are not in the answer are never read.
  */
 export function visitMatches(reader: IndexReader, filter: TraceFilter, visitor: Visitor): void {
   let after = filter.after;
@@ -81,10 +77,8 @@ const isUnrestricted = (filter: TraceFilter): boolean =>
   filter.fromAddresses.length === 0 && filter.toAddresses.length === 0;
 
 function selectInSegment(reader: IndexReader, segment: number, filter: TraceFilter, range: Range): Selected {
-  const lists = (side: 'from' | 'to', addresses: readonly string[]): PostingList[] =>
-    [...new Set(addresses)].flatMap((address) => reader.postings(segment, side, termOf(address)) ?? []);
-  const from = lists('from', filter.fromAddresses);
-  const to = lists('to', filter.toAddresses);
+  const from = listsOf(reader, segment, 'from', filter.fromAddresses);
+  const to = listsOf(reader, segment, 'to', filter.toAddresses);
   const afterLast = (range.toBlock + 1) % BLOCKS_PER_SEGMENT;
   const selection: SegmentSelection = {
     start: positionOf(range.fromBlock, 0),
@@ -94,16 +88,32 @@ function selectInSegment(reader: IndexReader, segment: number, filter: TraceFilt
   };
   if (filter.toAddresses.length === 0) return selectFromSide(from, selection);
   if (filter.fromAddresses.length === 0) return selectFromSide(to, selection);
-  return selectFromBothSides(from, to, filter.mode, selection);
+  const select = filter.mode === 'union' ? selectFromEitherSide : selectFromBothSides;
+  return select(from, to, (a, b) => reader.pair(a, b), selection);
+}
+
+function listsOf(
+  reader: IndexReader,
+  segment: number,
+  side: 'from' | 'to',
+  addresses: readonly Address[],
+): PostingList[] {
+  const lists: PostingList[] = [];
+  for (const address of addresses.length > 1 ? new Set(addresses) : addresses) {
+    const list = reader.postings(segment, side, termOf(address));
+    if (list !== undefined) lists.push(list);
+  }
+  return lists;
 }
 
 function visitSelected({ positions, skipped }: Selected, segment: number, visitor: Visitor): Visited {
   if ('list' in positions) {
-    visitor.run(segment, positions);
-    return { found: positions.end - positions.first, skipped };
+    const { list, first, end } = positions;
+    visitor.row(segment, list, first, end);
+    return { found: end - first, skipped };
   }
-  for (const position of positions) visitor.trace(blockAt(segment, position), placeAt(position));
-  return { found: positions.length, skipped };
+  visitor.merged(segment, positions);
+  return { found: positions.positions.length, skipped };
 }
 
 /** Without addresses every trace matches: the first one is found by counting traces of whole blocks. */
@@ -120,10 +130,19 @@ function visitAll(counts: TraceCounts, range: Range, visitor: Visitor): Visited 
   for (; offset < endOffset && found < range.count; offset++, place = 0) {
     const traceCount = counts.before(offset + 1) - counts.before(offset);
     const blockNumber = range.fromBlock + offset - firstOffset;
-    for (; place < traceCount && found < range.count; place++, found++) visitor.trace(blockNumber, place);
+    const end = Math.min(traceCount, place + range.count - found);
+    if (place < end) visitor.row(segmentOf(blockNumber), tracesOfBlock(blockNumber, traceCount), place, end);
+    found += end - place;
   }
   return { found, skipped: range.after };
 }
+
+/** All traces of a block, as a row. */
+export const tracesOfBlock = (blockNumber: number, traceCount: number): Positions => ({
+  id: END_OF_LIST_IDS + blockNumber,
+  length: traceCount,
+  at: (place) => positionOf(blockNumber, place),
+});
 
 /** The last block offset that has at most `rank` traces before it. */
 function lastOffsetNotAfter(

@@ -3,17 +3,19 @@
  * Nothing here does I/O: nodes are asked by `ingest` through a port, bytes are kept by an engine behind `TraceStore`.
  */
 export * from './answerFilter.ts';
+export { writeHex } from './chunk/byteWriter.ts';
 export { chunkOf, TRACES_PER_CHUNK } from './chunk/format.ts';
-export { JsonWriter } from './chunk/jsonWriter.ts';
+export { JsonWriter, ROOM_BEFORE_BYTES, ROOM_BEHIND_BYTES } from './chunk/jsonWriter.ts';
 export { JsonWriterPool } from './chunk/jsonWriterPool.ts';
-export { TextCache } from './chunk/textCache.ts';
+export { NOWHERE, TextCache } from './chunk/textCache.ts';
 export { tracesIn, writeTrace } from './chunk/writeTrace.ts';
 export * from './filter.ts';
 export { indexBlock, termOf } from './indexBlock.ts';
 export * from './ingest/index.ts';
 export { partiesOf } from './parties.ts';
 export * from './position.ts';
-export { PAGE_POSITIONS, PostingList } from './postings/list.ts';
-export type { ListRun } from './postings/select.ts';
+export { END_OF_LIST_IDS, PAGE_POSITIONS, type Positions, PostingList } from './postings/list.ts';
+export { PairLists } from './postings/pairLists.ts';
+export type { Merged } from './postings/select.ts';
 export * from './store.ts';
 export type * from './trace.ts';

@@ -1,8 +1,11 @@
 import { encodeChunks } from './chunk/encode.ts';
 import { partiesOf } from './parties.ts';
 import { MAX_TRACES_PER_BLOCK, positionOf } from './position.ts';
-import type { IndexedBlock, PostingTerm } from './store.ts';
+import type { IndexedBlock, Postings, PostingTerm } from './store.ts';
 import type { BlockHeader, Trace } from './trace.ts';
+
+/** `0x` and the digits of 20 bytes. */
+const TERM_LENGTH = 42;
 
 /** Makes a block and its checked traces ready to be written. Traces must be in the order in which they are served. */
 export function indexBlock(header: BlockHeader, traces: readonly Trace[]): IndexedBlock {
@@ -12,18 +15,19 @@ export function indexBlock(header: BlockHeader, traces: readonly Trace[]): Index
     );
 
   const postings = {
-    from: new Map<PostingTerm, number[]>(),
-    to: new Map<PostingTerm, number[]>(),
-    transaction: new Map<PostingTerm, number[]>(),
+    from: new PostingCollector(),
+    to: new PostingCollector(),
+    transaction: new PostingCollector(),
   };
-  traces.forEach((trace, place) => {
-    const position = positionOf(header.number, place);
+  let position = positionOf(header.number, 0);
+  for (const trace of traces) {
     const { from, to } = partiesOf(trace);
-    if (from !== null) add(postings.from, termOf(from), position);
-    if (to !== null) add(postings.to, termOf(to), position);
+    if (from !== null) postings.from.add(from, position);
+    if (to !== null) postings.to.add(to, position);
     if (trace.transactionHash !== null && trace.traceAddress.length === 0)
-      add(postings.transaction, termOf(trace.transactionHash), position);
-  });
+      postings.transaction.add(termOf(trace.transactionHash), position);
+    position++;
+  }
 
   const { number, hash, parentHash, timestamp } = header;
   return {
@@ -34,10 +38,15 @@ export function indexBlock(header: BlockHeader, traces: readonly Trace[]): Index
 }
 
 /** What finds an address or a transaction's hash in the index: its first 20 bytes. */
-export const termOf = (hex: string): PostingTerm => hex.slice(2, 42);
+export const termOf = (hex: string): PostingTerm =>
+  hex.length === TERM_LENGTH ? hex : hex.slice(0, TERM_LENGTH);
 
-function add(lists: Map<PostingTerm, number[]>, term: PostingTerm, position: number): void {
-  const list = lists.get(term);
-  if (list === undefined) lists.set(term, [position]);
-  else list.push(position);
+class PostingCollector implements Postings {
+  readonly terms: PostingTerm[] = [];
+  readonly positions: number[] = [];
+
+  add(term: PostingTerm, position: number): void {
+    this.terms.push(term);
+    this.positions.push(position);
+  }
 }

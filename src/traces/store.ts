@@ -15,15 +15,20 @@ export interface StoredBlock {
 /** The side by which a posting list finds traces; `transaction` finds the root frame of one. */
 export type Side = 'from' | 'to' | 'transaction';
 
-/** The first 40 hex digits of an address or a transaction's hash, after its `0x`: what a posting list is found by. */
+/** An address, or as much of a transaction's hash: `0x` and 40 lower-case hex digits. What a posting list is found by. */
 export type PostingTerm = string;
+
+/** What one side of a block is found by: position `i` belongs to term `i`. Positions, in the block's segment, ascend. */
+export interface Postings {
+  readonly terms: readonly PostingTerm[];
+  readonly positions: readonly number[];
+}
 
 /** A block made ready to be written: everything that is derived from its traces. */
 export interface IndexedBlock {
   readonly block: StoredBlock;
   readonly chunks: readonly Uint8Array[];
-  /** Ascending positions in the block's segment, by side and term. */
-  readonly postings: Readonly<Record<Side, ReadonlyMap<PostingTerm, readonly number[]>>>;
+  readonly postings: Readonly<Record<Side, Postings>>;
 }
 
 /** One change of the index. It is applied whole or not at all. */
@@ -69,6 +74,9 @@ export interface TraceStore {
   apply(change: IndexChange): Promise<void>;
   close(): Promise<void>;
 }
+
+/** An index that somebody else writes. */
+export type TraceReader = Omit<TraceStore, 'bindChain' | 'apply'>;
 
 /** What tells one chain from another. */
 export interface ChainIdentity {

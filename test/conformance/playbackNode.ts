@@ -1,15 +1,12 @@
 import { createHash } from 'node:crypto';
-import { createServer, type IncomingMessage } from 'node:http';
+import { type Player, startPlayer } from './player.ts';
 
 type Json = Record<string, unknown>;
 
 /** A recorded block: its number, and the traces that the recorded node gave for it. */
 export type RecordedBlocks = ReadonlyMap<number, readonly Json[]>;
 
-export interface PlaybackNode {
-  readonly url: string;
-  stop(): Promise<void>;
-}
+export type PlaybackNode = Player;
 
 const hex = (number: number): string => `0x${number.toString(16)}`;
 const made = (text: string): string => `0x${createHash('sha256').update(text).digest('hex')}`;
@@ -66,29 +63,5 @@ export async function startPlaybackNode(blocks: RecordedBlocks, head: number): P
         return undefined;
     }
   };
-  const respond = ({ id, method, params }: { id: number; method: string; params: unknown[] }): Json => {
-    const result = answer(method, params);
-    const error = { code: -32_601, message: `the method ${method} does not exist` };
-    return { jsonrpc: '2.0', id, ...(result === undefined ? { error } : { result }) };
-  };
-  const server = createServer(async (request, response) => {
-    const body = JSON.parse(await textOf(request));
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(Array.isArray(body) ? body.map(respond) : respond(body)));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  return {
-    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
-    async stop() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
-
-async function textOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer); // no encoding is set: chunks are buffers
-  return Buffer.concat(chunks).toString();
+  return startPlayer(answer);
 }

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
 import { QueryType } from '../../src/dns/wire/queryTypes.ts';
+import { freePort } from '../support/freePort.ts';
 import { askTcp, query, questionBytes, RCODE, UdpClient, withEdns } from './support/dnsClient.ts';
 import { guardInFront, type Protected, RULE, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
 
@@ -187,7 +188,7 @@ describe('servers', () => {
   };
 
   it('that die are left alone, and used again when they are back', async () => {
-    const [one, two] = [await serve(), await serve()];
+    const [one, two] = [await serve(await freePort()), await serve()];
     ends.push(() => two.stop());
     const { client, target, guard } = await started({}, { servers: [one, two], timeoutMs: 200 });
     const backends = guard.servers;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { call } from '../gateway/support/send.ts';
 import { type SpoiltNode, startSpoiltNode } from '../gateway/support/spoiltNode.ts';
+import { floodgate as run } from '../rules/support/command.ts';
 import { SCRIPT_BLOCKS, startAnvil } from '../support/anvil.ts';
 import { gethBinary, NO_GETH, startGeth } from '../support/geth.ts';
 import { startFloodgate } from '../support/startFloodgate.ts';
@@ -40,6 +41,17 @@ describe.skipIf(binary === undefined)(
       const geth = await servedFor(gethUrl, 'callTracer');
       expect(geth.length).toBeGreaterThan(100);
       expect(comparable(geth)).toEqual(comparable(anvil));
+    });
+
+    test('doctor says of geth what is exact, what is not, and that it goes back to its first block', async () => {
+      const { status, stdout } = await run(['doctor', '--upstream', gethUrl]);
+      expect(status).toBe(0);
+      expect(stdout).toMatch(/Client: Geth\/v1/);
+      expect(stdout).toMatch(/trace_block: not offered.*\n.*callTracer: works\n.*flatCallTracer: works/);
+      expect(stdout).toMatch(/Floodgate would use callTracer\n {2}Reach: back to block 1\n/);
+      expect(stdout).toMatch(
+        /Not exact: gasUsed of a root frame where gas was refunded or the floor of Prague/,
+      );
     });
 
     test('geth without callTracer is asked for flatCallTracer', async () => {

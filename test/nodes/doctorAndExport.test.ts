@@ -1,8 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { call } from '../gateway/support/send.ts';
+import { startSpoiltNode } from '../gateway/support/spoiltNode.ts';
 import { floodgate as run } from '../rules/support/command.ts';
 import { type Anvil, createTraffic, startAnvil } from '../support/anvil.ts';
 import { gethBinary, NO_GETH, startGeth } from '../support/geth.ts';
@@ -46,6 +48,42 @@ describe('floodgate doctor and floodgate export', () => {
     const { status, stdout } = await run(['doctor', '--upstream', 'http://127.0.0.1:1']);
     expect(status).toBe(1);
     expect(stdout).toMatch(/cannot be indexed from\n {2}It cannot be used: .* cannot be reached/);
+  });
+
+  test('doctor finds how far back a pruned node goes, and repeats what it says of older blocks', async () => {
+    const oldest = 13;
+    // A fake in part: the real anvil behind a proxy that refuses older blocks, in the words of a node without their states.
+    const pruned = await startSpoiltNode(anvil.url);
+    pruned.spoil = async ({ body }, answer) => {
+      const asked = [JSON.parse(body)].flat() as { id: number; method: string; params: unknown[] }[];
+      const text = await answer();
+      const answers = [JSON.parse(text)].flat() as { id: number }[];
+      const told = answers.map((one) => {
+        const { method, params } = asked.find(({ id }) => id === one.id) ?? { method: '', params: [] };
+        if (method !== 'trace_block' || Number(params[0]) >= oldest) return one;
+        const message = 'missing trie node 1f2e (path ) state 0xab12 is not available';
+        return { jsonrpc: '2.0', id: one.id, error: { code: -32_000, message } };
+      });
+      return JSON.stringify(text.startsWith('[') ? told : told[0]);
+    };
+    const { status, stdout } = await run(['doctor', '--upstream', pruned.url]);
+    await pruned.stop();
+    expect(stdout).toContain(`Reach: back to block ${oldest}, ${head - oldest + 1} blocks`);
+    expect(stdout).toContain(`Of block ${oldest - 1} it says: trace_block: missing trie node`);
+    expect(status).toBe(0);
+  });
+
+  test('doctor says where the nodes of a network are on different chains', async () => {
+    const other = await startAnvil();
+    const { status, stdout } = await run(['doctor', '--upstream', anvil.url, '--upstream', other.url]);
+    await other.stop();
+    expect(status).toBe(1);
+    const chains = [...stdout.matchAll(/genesis (0x[0-9a-f]{64})$/gm)].map(([, hash]) => hash);
+    expect(new Set(chains).size).toBe(2);
+    const [first, second] = chains;
+    expect(stdout).toMatch(
+      new RegExp(`The nodes of mainnet are on different chains.*genesis ${first}; .*genesis ${second}\\.`),
+    );
   });
 
   test('doctor names a real geth, and says that it has no trace_block', async (context) => {
@@ -97,6 +135,53 @@ describe('floodgate doctor and floodgate export', () => {
     expect(rows[0]).toMatch(/^blockNumber,blockHash,transactionPosition/);
     const { stdout: lines } = await exported('--from', '0', '--to', String(head));
     expect(rows.length - 1).toBe(lines.trim().split('\n').length);
+  });
+
+  test('export beside the running server writes nothing to its index', async () => {
+    const file = join(folder, 'traces', 'data.mdb');
+    const state = () => ({
+      hash: createHash('sha256').update(readFileSync(file)).digest('hex'),
+      modified: statSync(file).mtimeMs,
+    });
+    const before = state();
+    const { status } = await exported('--from', '0', '--to', String(head));
+    expect(status).toBe(0);
+    expect(state()).toEqual(before);
+    expect(readdirSync(join(folder, 'traces')).sort()).toEqual(['data.mdb', 'lock.mdb']);
+  });
+
+  test('index and export know other networks than mainnet, as the server keeps them', async () => {
+    const dataDir = join(folder, 'networks');
+    mkdirSync(dataDir);
+    const config = { networks: { side: { upstream: [anvil.url] }, other: { upstream: [anvil.url] } } };
+    const file = join(dataDir, 'floodgate.yaml');
+    writeFileSync(file, JSON.stringify(config));
+    const flags = ['--config', file, '--data-dir', dataDir, '--network', 'side', '--from', '0'];
+    expect(await run(['index', ...flags, '--to', '9'])).toMatchObject({ status: 0 });
+    const alone = await run(['export', ...flags, '--to', '9']);
+    expect(alone).toMatchObject({ status: 0, stderr: '' });
+
+    const side = await startFloodgate({ config, dataDir });
+    try {
+      const beside = await run(['export', ...flags, '--to', String(head)]);
+      expect(beside).toMatchObject({ status: 0, stderr: '' });
+      expect(beside.stdout.startsWith(alone.stdout)).toBe(true);
+      const { stdout } = await exported('--from', '0', '--to', String(head));
+      expect(beside.stdout).toBe(stdout);
+    } finally {
+      await side.stop();
+    }
+    const [unknown, unnamed, misspelt] = await Promise.all([
+      run(['export', ...flags, '--to', '9', '--network', 'nowhere']),
+      run(['index', ...flags, '--network', 'nowhere']),
+      run(['index', ...flags, '--network', '../traces']),
+    ]);
+    expect(unknown).toMatchObject({ status: 1, stderr: expect.stringMatching(/holds no index of nowhere/) });
+    expect(unnamed).toMatchObject({
+      status: 64,
+      stderr: expect.stringMatching(/configured are: side, other/),
+    });
+    expect(misspelt).toMatchObject({ status: 64, stderr: expect.stringMatching(/1 to 32 of a-z/) });
   });
 
   test('export names the blocks that are missing, and writes nothing', async () => {

@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTraceStore } from '../../src/storage/lmdb/traces/traceStore.ts';
 import { call } from '../gateway/support/send.ts';
@@ -27,7 +28,7 @@ describe('filling the index', () => {
   beforeAll(async () => {
     anvil = await startAnvil();
     const traffic = await createTraffic({ url: anvil.url, seed: 6 });
-    const blocks = await traffic.run({ steps: 30 });
+    const blocks = await traffic.run({ steps: 60 });
     const node = connect(anvil.url);
     await node.call('anvil_mine', `0x${(HEAD - (blocks.at(-1)?.number ?? 0)).toString(16)}`);
   });
@@ -53,6 +54,16 @@ describe('filling the index', () => {
       status: 0,
       stdout: expect.stringMatching(/^Indexed 1101 blocks with \d+ traces/),
     });
+
+    // What is exported is not bound to the 800 blocks and 200 traces that protect the gateway.
+    const all = await contents(once_);
+    const flags = ['export', '--from', '0', '--to', '1100', '--data-dir', once_];
+    const traces = all.blocks.flatMap(({ traces }) => JSON.parse(traces) as Exported[]);
+    expect(linesOf((await run(flags)).stdout)).toEqual(traces);
+    const address = mostFrequent(traces.flatMap(partiesOf));
+    const its = linesOf((await run([...flags, '--address', address])).stdout);
+    expect(its).toEqual(traces.filter((trace) => partiesOf(trace).includes(address)));
+    expect(its.length).toBeGreaterThan(200);
 
     // A fake: the real anvil behind a proxy that stops answering for blocks from the 700th on, so that the kill comes then.
     const slow = await startSpoiltNode(anvil.url);
@@ -87,7 +98,32 @@ describe('filling the index', () => {
       killed,
     ]);
     expect(rest).toMatchObject({ status: 0, stdout: expect.stringMatching(/^Indexed \d+ blocks/) });
-    expect(await contents(killed)).toEqual(await contents(once_));
+    expect(await contents(killed)).toEqual(all);
+  });
+
+  test('floodgate index draws its progress on a terminal, never wider than that is', async (context) => {
+    const missing = noTerminal();
+    if (missing !== undefined) return context.skip(missing);
+    const dataDir = folder();
+    const command = `${process.execPath} ${program} index --from 0 --to 600 --upstream ${anvil.url} --data-dir ${dataDir}`;
+    const columns = 90;
+    const { stdout } = await promisify(execFile)(
+      'script',
+      ['-qec', `stty cols ${columns}; exec ${command}`, '/dev/null'],
+      { env: { ...process.env, SHELL: '/bin/sh' } },
+    );
+    expect(stdout).toContain('indexing blocks 0 to 600: 601 of 601 are missing');
+    const drawn = stdout.split('\r\x1b[K').slice(1);
+    expect(drawn.length).toBeGreaterThan(1);
+    for (const row of drawn) {
+      const [shown = ''] = row.split(/\r?\n/);
+      expect(shown).toMatch(
+        /^\[#*\.*\] \d+ of 601 blocks, \d+ traces, [\d.]+ blocks\/s, \d+ at a time, \d+ (s|min \d+ s) left$/,
+      );
+      expect(shown.length).toBeLessThan(columns);
+    }
+    expect(drawn.at(-1)).toMatch(/^\[#+\] 601 of 601 blocks.*, 0 s left\r?\n/);
+    expect(stdout).toMatch(/Indexed 601 blocks with \d+ traces in [\d.]+ s\./);
   });
 
   test('floodgate index refuses a folder that a server runs on, and a range past the head', async () => {
@@ -133,31 +169,82 @@ describe('filling the index', () => {
     });
   });
 
-  test('the server fills the gap from index.from on while it follows the head, and goes on after a kill', async () => {
+  test('the server fills the gap from index.from on while it follows the head and answers, and goes on after a kill', async () => {
     const dataDir = folder();
-    const options = { upstream: anvil.url, dataDir, args: ['--index-from', '5'] };
+    const slow = await startSpoiltNode(anvil.url);
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let held = 0;
+    // A fake: the real anvil behind a proxy that holds back what the gap is filled with first.
+    slow.spoil = async ({ body }, answer) => {
+      const number = Number(/"trace_block","params":\["(0x[0-9a-f]+)"/.exec(body)?.[1]);
+      if (number >= 5 && number < 25) {
+        held++;
+        await released;
+      }
+      return answer();
+    };
+    const options = { upstream: slow.url, dataDir, args: ['--index-from', '5'] };
     const first = await startFloodgate(options);
     await first.kill();
     const second = await startFloodgate(options);
-    const { json } = await call(second.gatewayUrl, 'trace_filter', { fromBlock: '0x5', toBlock: '0x20' });
-    expect(json.result.length).toBe(200);
+    await until('the gap is being filled', () => held > 0);
+    // What is asked for does not stand in line behind what is filled in.
+    const { json } = await call(second.gatewayUrl, 'trace_filter', { fromBlock: '0x19', toBlock: '0x30' });
+    expect(json.result.length).toBeGreaterThan(0);
+    release();
     await until('the gap is closed', async () => {
       const metrics = await (await fetch(`${second.url}/metrics`)).text();
       return /floodgate_index_first_missing_block\{network="mainnet"\} -1/.test(metrics);
     });
     expect(second.output()).toContain('every block from index.from on is indexed');
     await second.stop();
+    await slow.stop();
     const store = openTraceStore(join(dataDir, 'traces'));
     expect(store.firstMissing(5, HEAD)).toBeUndefined();
     await store.close();
   });
 });
 
+/** Why a terminal cannot be had here; undefined where it can. */
+function noTerminal(): string | undefined {
+  const { status, stdout } = spawnSync('script', ['--version'], { encoding: 'utf8' });
+  return status === 0 && stdout.includes('util-linux')
+    ? undefined
+    : "util-linux's script, which makes a terminal, is not installed";
+}
+
 function index(args: readonly string[]): ChildProcess {
   return spawn(process.execPath, [program, 'index', ...args], { stdio: 'ignore' });
 }
 
-async function contents(dataDir: string): Promise<unknown> {
+interface Exported {
+  readonly type: string;
+  readonly action: Readonly<Record<string, string>>;
+  readonly result: Readonly<Record<string, string>> | null;
+}
+
+const linesOf = (text: string): Exported[] =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+/** Whom a trace is from and to, as decisions.md has it. */
+function partiesOf({ type, action, result }: Exported): (string | undefined)[] {
+  if (type === 'suicide') return [action['address'], action['refundAddress']];
+  return [action['from'], type === 'create' ? result?.['address'] : action['to']];
+}
+
+function mostFrequent(texts: readonly (string | undefined)[]): string {
+  const counts = new Map<string, number>();
+  for (const text of texts) if (text !== undefined) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0] ?? '';
+}
+
+async function contents(dataDir: string) {
   const store = openTraceStore(join(dataDir, 'traces'));
   const blocks = [];
   for (let number = 0; number <= 1100; number++)

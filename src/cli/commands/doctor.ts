@@ -1,27 +1,49 @@
 import type { Command } from 'commander';
-import { ConfigError } from '../../config/index.ts';
-import { examineNode } from '../../server/index.ts';
+import { MAINNET, networksOf, nodesOf } from '../../config/index.ts';
 import { addConfigFlags, readConfig } from '../configFlags.ts';
 import { print } from '../print.ts';
+
+interface DoctorFlags {
+  readonly network?: string;
+  readonly upstream?: readonly string[];
+}
 
 /** `floodgate doctor`: what each node is and offers; exit code 0 where all of them can be indexed from. */
 export function registerDoctor(program: Command): void {
   const command = program
     .command('doctor')
     .description(
-      'Say in plain words what each --upstream node is, which traces it gives, how far back, and what will not be exact.',
-    );
+      'Say in plain words what each node is, which traces it gives, how far back, and what will not be exact: the nodes of\n' +
+        '--upstream, or all that are configured.',
+    )
+    .option('--network <name>', 'only the nodes of this network, as the configuration file names it');
   addConfigFlags(command).action(async () => {
-    const { upstream } = readConfig(command);
-    if (upstream.length === 0)
-      throw new ConfigError(
-        'no Ethereum node to look at: name one with --upstream URL (or FLOODGATE_UPSTREAM)',
+    const { examineNode } = await import('../../server/index.ts');
+    for (const [network, urls] of nodesToLookAt(command)) {
+      const chains = new Map<string, string>();
+      for (const url of urls) {
+        const { node, lines, isUsable, chain } = await examineNode(url);
+        await print(`${node}: ${isUsable ? 'can be indexed from' : 'cannot be indexed from'}`);
+        for (const line of lines) await print(`  ${line}`);
+        if (!isUsable) process.exitCode = 1;
+        if (chain !== undefined) chains.set(node, chain);
+      }
+      if (new Set(chains.values()).size <= 1) continue;
+      await print(
+        `The nodes of ${network} are on different chains, and the server will not start in front of them: ` +
+          `${[...chains].map(([node, chain]) => `${node} is on ${chain}`).join('; ')}. Name nodes of one chain a network`,
       );
-    for (const url of upstream) {
-      const { node, lines, isUsable } = await examineNode(url);
-      await print(`${node}: ${isUsable ? 'can be indexed from' : 'cannot be indexed from'}`);
-      for (const line of lines) await print(`  ${line}`);
-      if (!isUsable) process.exitCode = 1;
+      process.exitCode = 1;
     }
   });
+}
+
+/** The nodes that the flags name, else all that are configured, or those of one network. Throws ConfigError. */
+function nodesToLookAt(command: Command): ReadonlyArray<readonly [string, readonly string[]]> {
+  const { network, upstream = [] } = command.opts<DoctorFlags>();
+  const config = readConfig(command);
+  if (network !== undefined || upstream.length > 0)
+    return [[network ?? MAINNET, nodesOf(config, network ?? MAINNET, upstream)]];
+  const all = [...networksOf(config)].map(([name, configured]) => [name, configured.upstream] as const);
+  return all.length > 0 ? all : [[MAINNET, nodesOf(config, MAINNET, [])]];
 }

@@ -2,9 +2,9 @@ import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Command, Option as Flag, InvalidArgumentError } from 'commander';
-import { exportTraces } from '../../server/index.ts';
 import type { Address, Trace } from '../../traces/index.ts';
 import { readConfig } from '../configFlags.ts';
+import { networkFlag } from '../networkFlag.ts';
 import { OperatorError } from '../operatorError.ts';
 import { CSV_HEADER, csvRow } from '../traceCsv.ts';
 import { readBlockNumber } from './indexBlocks.ts';
@@ -16,6 +16,7 @@ interface ExportFlags {
   readonly address?: Address;
   readonly format: 'ndjson' | 'csv';
   readonly out?: string;
+  readonly network: string;
 }
 
 /** `floodgate export`: traces of a range of any length, read beside a running server. */
@@ -25,6 +26,7 @@ export function registerExport(program: Command): void {
     .description('Write the traces of a range of indexed blocks, of any length, also while the server runs.')
     .requiredOption('--from <block>', 'first block', readBlockNumber)
     .requiredOption('--to <block>', 'last block', readBlockNumber)
+    .addOption(networkFlag())
     .option('--address <address>', 'only traces from or to this address', readAddress)
     .addOption(
       new Flag('--format <format>', 'one JSON object a line, or a table')
@@ -36,10 +38,14 @@ export function registerExport(program: Command): void {
   addDataDirFlags(command);
 }
 
-async function writeTraces({ from, to, address, format, out }: ExportFlags, command: Command): Promise<void> {
+async function writeTraces(
+  { from, to, address, format, out, network }: ExportFlags,
+  command: Command,
+): Promise<void> {
   if (from > to) throw new OperatorError(`--from ${from} is after --to ${to}`);
   const { dataDir } = readConfig(command);
-  const pages = exportTraces({ dataDir, fromBlock: from, toBlock: to, address });
+  const { exportTraces } = await import('../../server/index.ts');
+  const pages = exportTraces({ dataDir, network, fromBlock: from, toBlock: to, address });
   // The first page tells whether the range is there: a file is made only then.
   const first = await pages.next();
   const text = textOf(first, pages, format);

@@ -1,12 +1,19 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { ConfigError } from '../../config/index.ts';
-import { fillIndex } from '../../server/index.ts';
+import { nodesOf } from '../../config/index.ts';
 import { addConfigFlags, readConfig } from '../configFlags.ts';
+import { networkFlag } from '../networkFlag.ts';
 import { print } from '../print.ts';
 import { ProgressBar } from '../progressBar.ts';
 
 /** Ended by a signal before it was done, as shells count it. */
 const EXIT_CODE_INTERRUPTED = 130;
+
+interface IndexFlags {
+  readonly from: number;
+  readonly to?: number;
+  readonly network: string;
+  readonly upstream?: readonly string[];
+}
 
 /** `floodgate index`: fills the index while no server runs on the data folder. */
 export function registerIndex(program: Command): void {
@@ -17,20 +24,19 @@ export function registerIndex(program: Command): void {
         'at any point: run it again, and it goes on.',
     )
     .requiredOption('--from <block>', 'first block', readBlockNumber)
-    .option('--to <block>', 'last block; left out: the newest that is final', readBlockNumber);
+    .option('--to <block>', 'last block; left out: the newest that is final', readBlockNumber)
+    .addOption(networkFlag());
   addConfigFlags(command).action(async () => {
     const config = readConfig(command);
-    if (config.upstream.length === 0)
-      throw new ConfigError(
-        'no Ethereum node to index: name one with --upstream URL (or FLOODGATE_UPSTREAM)',
-      );
-    const { from, to } = command.opts<{ from: number; to?: number }>();
+    const { from, to, network, upstream } = command.opts<IndexFlags>();
     const stop = new AbortController();
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+    const { fillIndex } = await import('../../server/index.ts');
     const progress = new ProgressBar(process.stderr);
     const { complete } = await fillIndex({
       dataDir: config.dataDir,
-      upstream: config.upstream,
+      network,
+      upstream: nodesOf(config, network, upstream ?? []),
       fromBlock: from,
       toBlock: to,
       signal: stop.signal,

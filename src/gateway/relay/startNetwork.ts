@@ -1,3 +1,4 @@
+import type { ChainIdentity } from '../../traces/index.ts';
 import { AnswerCache } from '../cache/answerCache.ts';
 import type { AnswerStore } from '../cache/answerStore.ts';
 import type { GatewayMetrics } from '../metrics.ts';
@@ -21,6 +22,8 @@ export interface NetworkOptions {
   readonly timeoutMs: number;
   readonly maxAnswerBytes: number;
   readonly cacheMemoryBytes: number;
+  /** The chain of the network's index; undefined before it has one. */
+  readonly chain: ChainIdentity | undefined;
   readonly store: AnswerStore;
   readonly metrics: GatewayMetrics;
   readonly log: Log;
@@ -34,6 +37,7 @@ export async function startNetwork(options: NetworkOptions): Promise<Network> {
   const pool = new NodePool({
     urls: options.upstreams,
     pollIntervalMs: options.pollIntervalMs,
+    chain: options.chain && { ...options.chain, chainId: `0x${options.chain.chainId.toString(16)}` },
     observer: observerOf(name, metrics, log),
     headChanged() {
       cache.headChanged();

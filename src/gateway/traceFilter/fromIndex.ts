@@ -22,21 +22,29 @@ export interface Heads {
  * asked for anew before a number past it is refused; next to a number past the index's head `latest` is the node's, so
  * that a range from a block that was just mined up to `latest` is a range.
  */
-export async function settledHeads(
+export function settledHeads(
   indexer: Indexer,
   store: TraceStore,
   bounds: readonly BlockBound[],
-): Promise<Heads> {
-  let heads = headsOf(store, await indexer.heads());
-  const highest = Math.max(...bounds.map((bound) => (typeof bound === 'number' ? bound : -1)));
-  if (heads === undefined || highest > heads.head) heads = headsOf(store, await indexer.heads(true));
-  if (heads === undefined)
-    throw new RpcError(
-      'resourceUnavailable',
-      'the head of the chain is not known yet: no node has answered so far',
-    );
-  return highest > heads.latest ? { ...heads, latest: heads.head } : heads;
+): Heads | Promise<Heads> {
+  const heads = headsOf(store, indexer.lastHeads);
+  let highest = -1;
+  for (const bound of bounds) if (typeof bound === 'number' && bound > highest) highest = bound;
+  if (heads === undefined || highest > heads.head) return freshHeads(indexer, store, highest);
+  return withBound(heads, highest);
 }
+
+async function freshHeads(indexer: Indexer, store: TraceStore, highest: number): Promise<Heads> {
+  const heads = headsOf(store, await indexer.freshHeads());
+  if (heads !== undefined) return withBound(heads, highest);
+  throw new RpcError(
+    'resourceUnavailable',
+    'the head of the chain is not known yet: no node has answered so far',
+  );
+}
+
+const withBound = (heads: Heads, highest: number): Heads =>
+  highest > heads.latest ? { ...heads, latest: heads.head } : heads;
 
 function headsOf(store: TraceStore, node: NodeHeads | undefined): Heads | undefined {
   const indexed = store.head()?.number;
@@ -86,15 +94,19 @@ export async function fetchMissing(indexer: Indexer, fromBlock: number, toBlock:
   }
 }
 
-/** An answer of the index. Throws RpcError where it is too large, with what to do `instead`. */
-export async function answerInBytes<T>(answer: () => Promise<T> | T, instead: string): Promise<T> {
-  try {
-    return await answer();
-  } catch (error) {
+/** An answer of the index. Throws RpcError, now or later, where it is too large, with what to do `instead`. */
+export function answerInBytes<T>(answer: () => Promise<T> | T, instead: string): Promise<T> | T {
+  const refused = (error: unknown): never => {
     if (!(error instanceof AnswerTooLargeError)) throw error;
     const { maxBytes } = error;
     throw new RpcError('limitExceeded', `the answer is over ${maxBytes} bytes: ${instead}`, {
       limit: maxBytes,
     });
+  };
+  try {
+    const bytes = answer();
+    return bytes instanceof Promise ? bytes.catch(refused) : bytes;
+  } catch (error) {
+    return refused(error);
   }
 }

@@ -9,7 +9,7 @@ import type { TraceMethodOptions } from './options.ts';
  */
 export async function tracesOf(options: TraceMethodOptions, hash: Hash): Promise<Buffer | undefined> {
   const { store, indexer, finder, maxAnswerBytes } = options;
-  const read = (): Promise<Buffer | undefined> =>
+  const read = async (): Promise<Buffer | undefined> =>
     answerInBytes(
       () => store.transactionTraces(hash, maxAnswerBytes),
       'ask for single traces with trace_get',

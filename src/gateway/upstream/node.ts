@@ -1,6 +1,6 @@
 import type { NodeError } from '../../traces/index.ts';
 import { NodeBusyError, NodeConnection, neverSent } from './nodeConnection.ts';
-import type { ChainEnds } from './nodePoll.ts';
+import type { Chain, ChainEnds } from './nodePoll.ts';
 
 /**
  * What is thought of a node.
@@ -30,6 +30,8 @@ export class UpstreamNode {
   readonly name: string;
   readonly connection: NodeConnection;
   ends: ChainEnds | undefined;
+  /** The chain that it said it is on; undefined before. */
+  chain: Chain | undefined;
   standing: Standing = 'unknown';
   inFlight = 0;
   #latencyMs = FIRST_LATENCY_MS;

@@ -1,5 +1,6 @@
 import { Pool } from 'undici';
 import { NodeError } from '../../traces/index.ts';
+import { nodeAddress, refusalText } from './nodeAddress.ts';
 
 /** A node that needs longer for an answer is taken for dead; trace_block of a full mainnet block takes a few seconds. */
 const ANSWER_TIMEOUT_MS = 30_000;
@@ -18,17 +19,21 @@ export type NodeAnswer =
   | { readonly result: unknown }
   | { readonly error: { readonly code: number; readonly message: string; readonly data?: unknown } };
 
-/** A node's JSON-RPC interface over HTTP. Its URL may hold a key, so it appears in no message. */
+/** A node's JSON-RPC interface over HTTP. Its URL may hold a key or a password, so it appears in no message. */
 export class NodeClient {
   /** The node's host and port, to be shown in logs. */
   readonly name: string;
   readonly #path: string;
+  readonly #headers: Record<string, string>;
   readonly #pool: Pool;
+  /** Not every node does, nor every proxy before one. */
+  #takesBatches = true;
 
   constructor(url: string) {
-    const { origin, host, pathname, search } = new URL(url);
+    const { origin, host, path, headers } = nodeAddress(url);
     this.name = host;
-    this.#path = pathname + search;
+    this.#path = path;
+    this.#headers = headers;
     this.#pool = new Pool(origin, {
       connections: CONNECTIONS,
       connect: { timeout: CONNECT_TIMEOUT_MS },
@@ -50,8 +55,13 @@ export class NodeClient {
 
   /** The answers to several calls, in their order, asked for in one request. Rejects with NodeError. */
   async batch(calls: readonly NodeCall[]): Promise<NodeAnswer[]> {
+    if (calls.length > 1 && !this.#takesBatches) return this.#oneByOne(calls);
     const requests = calls.map(([method, ...params], id) => ({ jsonrpc: '2.0', id, method, params }));
     const answers = await this.#post(requests.length === 1 ? requests[0] : requests);
+    if (calls.length > 1 && refusesBatch(answers)) {
+      this.#takesBatches = false;
+      return this.#oneByOne(calls);
+    }
     const list: unknown[] = requests.length === 1 ? [answers] : Array.isArray(answers) ? answers : [];
     const byId = new Map(list.filter(isAnswerObject).map((answer) => [answer['id'], answer]));
     return calls.map(([method], id) => {
@@ -61,22 +71,40 @@ export class NodeClient {
     });
   }
 
+  async #oneByOne(calls: readonly NodeCall[]): Promise<NodeAnswer[]> {
+    const answers = await Promise.all(calls.map((call) => this.batch([call])));
+    return answers.flat();
+  }
+
   async #post(body: unknown): Promise<unknown> {
     try {
       const response = await this.#pool.request({
         path: this.#path,
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers: this.#headers,
         body: JSON.stringify(body),
       });
       const text = await response.body.text();
-      if (response.statusCode >= 500 || response.statusCode === 429)
-        throw new NodeError('refused', `${this.name} answered with HTTP status ${response.statusCode}`);
-      return parse(text, this.name);
+      const { statusCode } = response;
+      if (statusCode >= 500 || statusCode === 429 || statusCode === 401)
+        throw new NodeError('refused', refusalText(this.name, statusCode));
+      return parse(text, this.name, statusCode);
     } catch (error) {
       throw asNodeError(error, this.name);
     }
   }
+}
+
+/** JSON-RPC's codes of what is no request, no JSON, and no method to the one that answers. */
+const INVALID_REQUEST = -32_600;
+const PARSE_ERROR = -32_700;
+export const METHOD_NOT_FOUND = -32_601;
+const REFUSALS_OF_BATCHES = new Set<unknown>([INVALID_REQUEST, PARSE_ERROR, METHOD_NOT_FOUND]);
+
+/** Whether a batch was refused as such: with one error for all of it, which says that this is no request. */
+export function refusesBatch(answer: unknown): boolean {
+  const error = isAnswerObject(answer) ? answer['error'] : undefined;
+  return isAnswerObject(error) && REFUSALS_OF_BATCHES.has(error['code']);
 }
 
 /** The result of an answer. Throws NodeError where it is an error. */
@@ -106,11 +134,15 @@ function readAnswer(answer: Record<string, unknown>, method: string, name: strin
   return { result };
 }
 
-function parse(text: string, name: string): unknown {
+function parse(text: string, name: string, status: number): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new NodeError('nonsense', `${name} answered with something that is not JSON`, { cause });
+    // A wrong path or a page in between speaks by its status.
+    const withStatus = status === 200 ? '' : ` and HTTP status ${status}`;
+    throw new NodeError('nonsense', `${name} answered with something that is not JSON${withStatus}`, {
+      cause,
+    });
   }
 }
 

@@ -1,6 +1,7 @@
 import { type Dispatcher, Pool } from 'undici';
 import { NodeError } from '../../traces/index.ts';
 import { AnswerStream } from './answerStream.ts';
+import { nodeAddress, refusalText } from './nodeAddress.ts';
 
 const CONNECT_TIMEOUT_MS = 2_000;
 /** Requests to one node at a time; more wait for a free connection. Nodes serve some dozens at once well. */
@@ -49,10 +50,10 @@ export class NodeConnection {
   readonly #pool: Pool;
 
   constructor(url: string) {
-    const { origin, host, pathname, search, username, password } = new URL(url);
+    const { origin, host, path, headers } = nodeAddress(url);
     this.host = host;
-    this.#path = pathname + search;
-    this.#headers = { 'content-type': 'application/json', ...basicAuthorization(username, password) };
+    this.#path = path;
+    this.#headers = headers;
     this.#pool = new Pool(origin, {
       connections: CONNECTIONS,
       connect: { timeout: CONNECT_TIMEOUT_MS },
@@ -119,7 +120,7 @@ class AnswerCollector implements Dispatcher.DispatchHandler, Exchange {
     if (status === 429)
       this.#giveUp(new NodeBusyError(`${this.#host} asks for a pause (429)`, pauseOf(headers)));
     else if (status >= 500 || (status >= 300 && status < 400) || status === 401 || status === 404)
-      this.#giveUp(new NodeError('refused', `${this.#host} answered with HTTP status ${status}`));
+      this.#giveUp(new NodeError('refused', refusalText(this.#host, status)));
     const length = Number(headers['content-length'] ?? 0);
     if (length > this.#options.maxBytes) this.#giveUp(tooLarge(this.#host, this.#options.maxBytes));
   }
@@ -190,10 +191,4 @@ const tooLarge = (host: string, maxBytes: number): NodeError =>
 function pauseOf(headers: Record<string, string | string[] | undefined>): number {
   const seconds = Number(headers['retry-after'] ?? 1);
   return Math.min(MAX_RETRY_AFTER_MS, (Number.isFinite(seconds) && seconds > 0 ? seconds : 1) * 1_000);
-}
-
-function basicAuthorization(username: string, password: string): { authorization?: string } {
-  if (username === '' && password === '') return {};
-  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
 }

@@ -1,6 +1,7 @@
 import { parseHeader } from '../../traces/convert/index.ts';
 import { NodeError } from '../../traces/index.ts';
 import { checkBlockHash } from '../integrity/blockHash.ts';
+import { refusesBatch } from './nodeClient.ts';
 import type { NodeConnection } from './nodeConnection.ts';
 
 /** A block's place and name. */
@@ -63,15 +64,16 @@ export async function askBlockHash(connection: NodeConnection, number: number): 
   return blockOf(block, connection.host)?.hash;
 }
 
-/** Results of several calls in one request; undefined for those that the node answered with an error. */
+/** Results of several calls, in one request where the node takes batches; undefined for those that it answered with an error. */
 async function askAll(
   connection: NodeConnection,
   calls: readonly (readonly [string, readonly unknown[]])[],
 ): Promise<unknown[]> {
-  const body = calls.map(([method, params], id) => ({ jsonrpc: '2.0', id, method, params }));
-  const options = { timeoutMs: POLL_TIMEOUT_MS, maxBytes: MAX_POLL_BYTES, mayStream: false };
-  const answer = await connection.post(JSON.stringify(body), options).body;
-  const list = answer.kind === 'whole' ? parse(answer.bytes) : undefined;
+  const requests = calls.map(([method, params], id) => ({ jsonrpc: '2.0', id, method, params }));
+  let list = ONE_BY_ONE.has(connection) ? undefined : await ask(connection, requests);
+  if (refusesBatch(list)) ONE_BY_ONE.add(connection);
+  if (ONE_BY_ONE.has(connection))
+    list = await Promise.all(requests.map((request) => ask(connection, request)));
   if (!Array.isArray(list))
     throw new NodeError('nonsense', `${connection.host} answered a batch with no list`);
   const results: unknown[] = calls.map(() => undefined);
@@ -79,6 +81,15 @@ async function askAll(
     if (typeof entry === 'object' && entry !== null && 'id' in entry && 'result' in entry)
       if (typeof entry.id === 'number' && entry.id in results) results[entry.id] = entry.result;
   return results;
+}
+
+/** Nodes that were found to take no batches. */
+const ONE_BY_ONE = new WeakSet<NodeConnection>();
+
+async function ask(connection: NodeConnection, body: unknown): Promise<unknown> {
+  const options = { timeoutMs: POLL_TIMEOUT_MS, maxBytes: MAX_POLL_BYTES, mayStream: false };
+  const answer = await connection.post(JSON.stringify(body), options).body;
+  return answer.kind === 'whole' ? parse(answer.bytes) : undefined;
 }
 
 function blockOf(answer: unknown, host: string): Block | undefined {

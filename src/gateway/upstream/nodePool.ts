@@ -20,6 +20,8 @@ const MAX_LAG_BLOCKS = 8;
 export interface PoolOptions {
   readonly urls: readonly string[];
   readonly pollIntervalMs: number;
+  /** The chain that the nodes must be on; undefined where the first that answers decides. */
+  readonly chain?: Chain | undefined;
   readonly observer: PoolObserver;
   /** Called with each new head. */
   readonly headChanged: (head: Block) => void;
@@ -45,6 +47,7 @@ export class NodePool {
 
   constructor(options: PoolOptions) {
     this.#options = options;
+    this.#chain = options.chain;
     this.nodes = options.urls.map((url, i) => new UpstreamNode(`node-${i + 1}`, url));
     this.heads = new NetworkHeads((head, before) => {
       if (before !== undefined && head.number < before.number) options.observer.headWentBack(before, head);
@@ -64,15 +67,21 @@ export class NodePool {
 
   /**
    * Polls every node once, then goes on at its interval. Throws ChainMismatchError where nodes that answer are on
-   * different chains; one that does not answer is looked at when it does.
+   * different chains; one that does not answer is looked at when it does. Where all that answer are on another chain than
+   * the one that they must be on, nothing is thrown: none of them is asked, until there is one that is right.
    */
   async start(): Promise<void> {
     await Promise.all(this.nodes.map((node) => this.#poll(node)));
     const foreign = this.nodes.find(({ standing }) => standing === 'foreign');
-    if (foreign !== undefined)
+    const isAnyOurs = this.nodes.some(({ standing, chain }) => standing !== 'foreign' && chain !== undefined);
+    if (foreign !== undefined && isAnyOurs)
       throw new ChainMismatchError(
-        `the upstream nodes are on different chains: ${foreign.connection.host} is not on the chain of ` +
-          `${this.nodes.find(({ standing }) => standing === 'good')?.connection.host}. Name nodes of one chain a network`,
+        `the upstream nodes are on different chains: ${this.nodes
+          .flatMap(({ connection, chain }) => (chain ? `${connection.host} is on ${inWords(chain)}` : []))
+          .join(
+            ', ',
+          )}${this.#options.chain ? `; the index is of ${inWords(this.#options.chain)}` : ''}. Name nodes of one ` +
+          'chain a network',
       );
     for (const node of this.nodes) this.#schedule(node);
   }
@@ -184,13 +193,7 @@ export class NodePool {
   async #poll(node: UpstreamNode): Promise<void> {
     const startMs = performance.now();
     try {
-      if (node.mustTellChain && !this.#isOurs(await askChain(node.connection))) {
-        if (node.standing !== 'foreign') {
-          node.foreign();
-          this.#options.observer.standing(node, 'it is on another chain');
-        }
-        return;
-      }
+      if (node.mustTellChain && !(await this.#tellsOurChain(node))) return;
       const ends = await askEnds(node.connection);
       if (this.#stopped) return;
       const back = node.polled(ends, performance.now() - startMs);
@@ -209,17 +212,30 @@ export class NodePool {
     );
   }
 
-  /** The first node that answers says which chain it is; nobody else's may differ. */
-  #isOurs(chain: Chain): boolean {
+  /** Where nobody has said which chain it must be, the first node that answers does; nobody else's may differ. */
+  async #tellsOurChain(node: UpstreamNode): Promise<boolean> {
+    const chain = await askChain(node.connection);
+    node.chain = chain;
     this.#chain ??= chain;
-    return (
-      chain.chainId === this.#chain.chainId &&
-      (chain.genesisHash === undefined ||
-        this.#chain.genesisHash === undefined ||
-        chain.genesisHash === this.#chain.genesisHash)
-    );
+    if (isSame(chain, this.#chain)) return true;
+    if (node.standing !== 'foreign') {
+      node.foreign();
+      this.#options.observer.standing(
+        node,
+        `it is on another chain, ${inWords(chain)}; expected ${inWords(this.#chain)}`,
+      );
+    }
+    return false;
   }
 }
+
+/** A node may not keep its first block: then its chain's number must do. */
+const isSame = (a: Chain, b: Chain): boolean =>
+  Number(a.chainId) === Number(b.chainId) &&
+  (a.genesisHash === undefined || b.genesisHash === undefined || a.genesisHash === b.genesisHash);
+
+const inWords = ({ chainId, genesisHash }: Chain): string =>
+  `chain ${Number(chainId)}${genesisHash === undefined ? '' : ` with genesis ${genesisHash}`}`;
 
 /** Its chain is not known, or it cannot be trusted. */
 const NEVER_ASKED: ReadonlySet<Standing> = new Set<Standing>(['unknown', 'lying', 'foreign']);

@@ -23,7 +23,7 @@ import {
   type TransactionFinder,
 } from '../../traces/index.ts';
 import { type NodeClient, resultOf } from './nodeClient.ts';
-import { TRACERS } from './probeTraces.ts';
+import { traceByTracer } from './traceByTracer.ts';
 import { TraceWay, type WayFound } from './traceWay.ts';
 
 /**
@@ -103,6 +103,12 @@ export class NodeSource implements TraceSource, TransactionFinder {
     if (block === null) return undefined;
     const header = this.#headerOf(blockNumber, block);
     const answer = resultOf('trace_block', answers[1]);
+    // Nothing is an answer where there is nothing to tell; a mined block has a reward at least.
+    if (answer === null && header.difficulty > 0n && (await this.#forkSchedule()).minedRewards)
+      throw new NodeError(
+        'nonsense',
+        `${this.#node.name} has no traces of block ${blockNumber}, which was mined`,
+      );
     return this.#checked(() => {
       const traces = parseTraceBlock(answer ?? []);
       checkBlock(header, traces);
@@ -119,9 +125,7 @@ export class NodeSource implements TraceSource, TransactionFinder {
     if (block === null) return undefined;
     const header = this.#headerOf(blockNumber, block);
     const [answer, uncles, schedule] = await Promise.all([
-      way === 'none' || header.transactionHashes.length === 0
-        ? []
-        : this.#node.call('debug_traceBlockByHash', header.hash, TRACERS[way]),
+      way === 'none' || header.transactionHashes.length === 0 ? [] : this.#traced(header, way),
       this.#uncles(header),
       this.#forkSchedule(),
     ]);
@@ -134,6 +138,10 @@ export class NodeSource implements TraceSource, TransactionFinder {
       checkBlock(header, traces);
       return { header, traces };
     });
+  }
+
+  async #traced({ number, hash }: FullHeader, way: 'callTracer' | 'flatCallTracer'): Promise<unknown> {
+    return resultOf(way, await traceByTracer(this.#node, { number: hex(number), hash }, way));
   }
 
   async #uncles({ hash, uncleHashes }: FullHeader): Promise<readonly unknown[]> {

@@ -6,15 +6,10 @@ import {
 } from '../../traces/convert/index.ts';
 import { NodeError } from '../../traces/index.ts';
 import { type NodeClient, resultOf } from './nodeClient.ts';
+import { traceByTracer } from './traceByTracer.ts';
 
 /** A block without transactions proves nothing: so many blocks below the head are looked through for one that has some. */
 const MAX_BLOCKS_LOOKED_AT = 16;
-
-/** The options with which each tracer is asked. */
-export const TRACERS = {
-  callTracer: { tracer: 'callTracer' },
-  flatCallTracer: { tracer: 'flatCallTracer', tracerConfig: { includePrecompiles: true } },
-} as const;
 
 export interface ProbeOptions {
   /** Try every way, also those behind the first that works: for whoever wants to know all. */
@@ -29,11 +24,11 @@ export async function probeTraces(
   node: NodeClient,
   { all = false }: ProbeOptions = {},
 ): Promise<TraceSourceChoice> {
-  const { number, hash } = await testBlock(node);
+  const block = await testBlock(node);
   const asks: ReadonlyArray<readonly [keyof Observations, () => Promise<Observation>]> = [
-    ['traceBlock', () => observe(node, 'trace_block', number)],
-    ['callTracer', () => observe(node, 'debug_traceBlockByHash', hash, TRACERS.callTracer)],
-    ['flatCallTracer', () => observe(node, 'debug_traceBlockByHash', hash, TRACERS.flatCallTracer)],
+    ['traceBlock', () => observe(node, 'trace_block', block.number)],
+    ['callTracer', () => traceByTracer(node, block, 'callTracer')],
+    ['flatCallTracer', () => traceByTracer(node, block, 'flatCallTracer')],
   ];
   let observations: Observations = {};
   for (const [way, ask] of asks) {

@@ -11,7 +11,10 @@ const LOOK_AT_VERSION_MS = 60_000;
 /** Hears what a node was found to offer. */
 export type WayFound = (node: string, way: Way, notes: readonly string[]) => void;
 
-/** In which way a node gives traces: found out by asking it, anew after failures and when its version changes. */
+/**
+ * In which way a node gives traces: found out by asking it, anew when its version changes, which is looked at now and then
+ * and after every failure, and after failures of a node that does not tell its version.
+ */
 export class TraceWay {
   readonly #node: NodeClient;
   readonly #found: WayFound;
@@ -33,8 +36,9 @@ export class TraceWay {
     return this.#way;
   }
 
-  /** The node did not give what its way should have given. */
+  /** The node did not give what its way should have given: perhaps another client stands in its place. */
   failed(): void {
+    this.#versionMs = 0;
     if (Date.now() - this.#askedMs >= ASK_AGAIN_AFTER_FAILURE_MS) this.#way = undefined;
   }
 

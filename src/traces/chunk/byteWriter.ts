@@ -1,6 +1,29 @@
 /** Bytes to start with; doubled whenever a chunk needs more. */
 const INITIAL_BYTES = 64 * 1024;
 
+/** Digits up to this many are decoded here: a call into the runtime takes longer. */
+const MAX_DIGITS_HERE = 160;
+
+/** The value of each hex digit by its character code. */
+const DIGIT_VALUES = Uint8Array.from(
+  { length: 128 },
+  (_, code) => Number.parseInt(String.fromCharCode(code), 16) || 0,
+);
+
+/** Writes the bytes of a `0x` string with an even number of digits; returns where they end. */
+export function writeHex(bytes: Buffer, offset: number, text: string): number {
+  const end = offset + (text.length - 2) / 2;
+  if (text.length > MAX_DIGITS_HERE) {
+    bytes.write(text.slice(2), offset, end - offset, 'hex');
+    return end;
+  }
+  let digit = 2;
+  for (let at = offset; at < end; at++, digit += 2)
+    bytes[at] =
+      ((DIGIT_VALUES[text.charCodeAt(digit)] ?? 0) << 4) | (DIGIT_VALUES[text.charCodeAt(digit + 1)] ?? 0);
+  return end;
+}
+
 /** Writes the parts of a chunk one after the other into one buffer that is used again for the next chunk. */
 export class ByteWriter {
   #buffer = Buffer.allocUnsafe(INITIAL_BYTES);
@@ -16,7 +39,9 @@ export class ByteWriter {
 
   /** A copy of what was written since the last reset. */
   copy(): Uint8Array {
-    return Uint8Array.prototype.slice.call(this.#buffer, 0, this.#length);
+    const copy = new Uint8Array(this.#length);
+    copy.set(this.#buffer.subarray(0, this.#length));
+    return copy;
   }
 
   byte(value: number): void {
@@ -29,6 +54,7 @@ export class ByteWriter {
     this.#length = this.#buffer.writeUInt32LE(value, this.#length);
   }
 
+  /** `offset` counts from the last reset. */
   uint32At(offset: number, value: number): void {
     this.#buffer.writeUInt32LE(value, offset);
   }
@@ -51,9 +77,8 @@ export class ByteWriter {
 
   /** The bytes of a `0x` string with an even number of digits, without a length. */
   hex(text: string): void {
-    const bytes = (text.length - 2) / 2;
-    this.#reserve(bytes);
-    this.#length += this.#buffer.write(text.slice(2), this.#length, bytes, 'hex');
+    this.#reserve((text.length - 2) / 2);
+    this.#length = writeHex(this.#buffer, this.#length, text);
   }
 
   /** The bytes of a `0x` string with an even number of digits, after their number. */
@@ -65,7 +90,14 @@ export class ByteWriter {
   /** A `0x` quantity, which may have an odd number of digits; zero has no bytes. */
   quantity(text: string): void {
     if (text === '0x0') return this.byte(0);
-    this.data(text.length % 2 === 0 ? text : `0x0${text.slice(2)}`);
+    if (text.length % 2 === 0) return this.data(text);
+    const bytes = (text.length - 1) / 2;
+    this.varint(bytes);
+    this.byte(DIGIT_VALUES[text.charCodeAt(2)] ?? 0);
+    this.#reserve(bytes - 1);
+    for (let digit = 3; digit < text.length; digit += 2)
+      this.#buffer[this.#length++] =
+        ((DIGIT_VALUES[text.charCodeAt(digit)] ?? 0) << 4) | (DIGIT_VALUES[text.charCodeAt(digit + 1)] ?? 0);
   }
 
   text(value: string): void {

@@ -15,35 +15,48 @@ import {
 
 const writer = new ByteWriter();
 
-/** The traces of one block as chunks, in order; the last may hold fewer traces. Format: format.ts. */
+/** The traces of one block as chunks, in order; the last may hold fewer traces. They share one buffer. Format: format.ts. */
 export function encodeChunks(blockHash: Hash, traces: readonly Trace[]): Uint8Array[] {
-  const chunks: Uint8Array[] = [];
-  for (let first = 0; first < traces.length; first += TRACES_PER_CHUNK)
-    chunks.push(encodeChunk(blockHash, traces.slice(first, first + TRACES_PER_CHUNK)));
-  return chunks;
+  writer.reset();
+  const ends: number[] = [];
+  for (let first = 0; first < traces.length; first += TRACES_PER_CHUNK) {
+    encodeChunk(blockHash, traces, first, Math.min(traces.length, first + TRACES_PER_CHUNK));
+    ends.push(writer.length);
+  }
+  const all = writer.copy();
+  return ends.map((end, i) => all.subarray(i === 0 ? 0 : ends[i - 1], end));
 }
 
-function encodeChunk(blockHash: Hash, traces: readonly Trace[]): Uint8Array {
-  const transactions = new Map<string, number>();
-  for (const { transactionHash, transactionPosition } of traces)
-    if (transactionHash !== null) transactions.set(transactionHash, transactionPosition ?? 0);
-  const indexes = new Map([...transactions.keys()].map((hash, index) => [hash, index]));
-
-  writer.reset();
-  writer.byte(traces.length);
-  writer.byte(transactions.size);
+function encodeChunk(blockHash: Hash, traces: readonly Trace[], first: number, end: number): void {
+  const transactions = transactionsOf(traces, first, end);
+  const start = writer.length;
+  writer.byte(end - first);
+  writer.byte(transactions.length);
   writer.hex(blockHash);
-  for (const [hash, position] of transactions) {
-    writer.hex(hash);
-    writer.uint32(position);
+  for (const { transactionHash, transactionPosition } of transactions) {
+    writer.hex(transactionHash ?? '');
+    writer.uint32(transactionPosition ?? 0);
   }
   const offsetsAt = writer.length;
-  writer.skip(4 * traces.length);
-  traces.forEach((trace, i) => {
-    writer.uint32At(offsetsAt + 4 * i, writer.length);
-    encodeRecord(trace, indexes.get(trace.transactionHash ?? '') ?? NO_TRANSACTION);
-  });
-  return writer.copy();
+  writer.skip(4 * (end - first));
+  for (let i = first; i < end; i++) {
+    const trace = traces[i];
+    if (trace === undefined) continue;
+    writer.uint32At(offsetsAt + 4 * (i - first), writer.length - start);
+    const index = transactions.findIndex(({ transactionHash }) => transactionHash === trace.transactionHash);
+    encodeRecord(trace, index === -1 ? NO_TRANSACTION : index);
+  }
+}
+
+/** A trace of each transaction that the traces of a chunk are of: there are few, so a list will do. */
+function transactionsOf(traces: readonly Trace[], first: number, end: number): Trace[] {
+  const found: Trace[] = [];
+  for (let i = first; i < end; i++) {
+    const trace = traces[i];
+    if (trace === undefined || trace.transactionHash === null) continue;
+    if (!found.some(({ transactionHash }) => transactionHash === trace.transactionHash)) found.push(trace);
+  }
+  return found;
 }
 
 function encodeRecord(trace: Trace, transactionIndex: number): void {

@@ -3,6 +3,11 @@ const INITIAL_BYTES = 1024 * 1024;
 /** A larger buffer is given back after the answer that needed it. */
 const KEPT_BYTES = 8 * 1024 * 1024;
 
+/** Free bytes before the text: what stands before a result in its answer is written there, and nothing is copied. */
+export const ROOM_BEFORE_BYTES = 256;
+/** Free bytes behind the text, for what closes the answer. */
+export const ROOM_BEHIND_BYTES = 16;
+
 /** `00` to `ff`, each as the two ASCII digits in one little-endian 16-bit number. */
 const HEX_PAIRS = Uint16Array.from({ length: 256 }, (_, byte) => {
   const digits = byte.toString(16).padStart(2, '0');
@@ -19,17 +24,23 @@ const LOWER_X = 0x78;
 export class JsonWriter {
   #bytes = new Uint8Array(INITIAL_BYTES);
   #view = new DataView(this.#bytes.buffer);
-  length = 0;
+  /** Where the next byte goes. */
+  length = ROOM_BEFORE_BYTES;
+
+  /** Bytes of text. */
+  get textBytes(): number {
+    return this.length - ROOM_BEFORE_BYTES;
+  }
 
   reset(): void {
-    this.length = 0;
+    this.length = ROOM_BEFORE_BYTES;
     if (this.#bytes.length > KEPT_BYTES) this.#allocate(INITIAL_BYTES);
   }
 
   /** A copy of what was written since the last reset. */
   copy(): Buffer {
-    const copy = Buffer.allocUnsafeSlow(this.length);
-    copy.set(this.#bytes.subarray(0, this.length));
+    const copy = Buffer.allocUnsafeSlow(this.textBytes);
+    copy.set(this.#bytes.subarray(ROOM_BEFORE_BYTES, this.length));
     return copy;
   }
 
@@ -92,14 +103,13 @@ export class JsonWriter {
     this.length += digits;
   }
 
-  /** What was written since the last reset, in place: good until the next reset. */
+  /**
+   * What was written since the last reset, in place: good until anything more is written. Before it in the same memory there
+   * are ROOM_BEFORE_BYTES, behind it ROOM_BEHIND_BYTES for whoever sends it.
+   */
   written(): Buffer {
-    return Buffer.from(this.#bytes.buffer, 0, this.length);
-  }
-
-  /** What was written from `start` on, to be looked at before anything more is written. */
-  since(start: number): Uint8Array {
-    return this.#bytes.subarray(start, this.length);
+    this.reserve(ROOM_BEHIND_BYTES);
+    return Buffer.from(this.#bytes.buffer, ROOM_BEFORE_BYTES, this.textBytes);
   }
 
   /** source[start..end) as it is. Makes room for itself. */

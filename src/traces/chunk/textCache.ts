@@ -2,70 +2,123 @@ import type { JsonWriter } from './jsonWriter.ts';
 
 /** Places that one key may be kept in: few, as each is looked at. */
 const WAYS = 4;
+/** Numbers of a place: its key, and where its piece starts. */
+const NUMBERS_PER_PLACE = 2;
+const NUMBERS_PER_SET = NUMBERS_PER_PLACE * WAYS;
 /** Text of a trace, for sizing the table: an ordinary one has 800 bytes. */
 const EXPECTED_TEXT_BYTES = 400;
-/** A trace larger than this share of the cache is not kept. */
-const MAX_TEXT_SHARE = 1 / 64;
+/** A piece larger than this share of the cache is not kept. */
+const MAX_PIECE_SHARE = 1 / 64;
+/** Pieces start at multiples of this, so that the numbers at their beginning can be read as such. */
+const WORD_BYTES = 4;
+/** Where nothing is kept. */
+export const NOWHERE = -1;
+/** A key that nothing has. */
+const NO_KEY = Number.NaN;
 
 /**
  * The JSON of traces in recent use, in one ring of bytes: what is written last overwrites what was written first. It takes
  * exactly the memory that it is given and nothing for the garbage collector to look after.
+ *
+ * A piece holds the texts of some traces in a row, with commas between them, behind the number of texts and the end of
+ * each: a part of the row is then one copy, too.
  */
 export class TextCache {
   readonly #ring: Uint8Array;
-  readonly #mask: number;
-  readonly #keys: Float64Array;
-  /** Where a text starts, counted from the beginning of all writing; what lies a ring's length back is overwritten. */
-  readonly #starts: Float64Array;
-  readonly #lengths: Uint32Array;
-  /** Bytes written so far, those passed over at the ring's end included. */
+  readonly #words: Uint32Array;
+  readonly #setMask: number;
+  /** Key and start of each place: a set fills one line of the processor's cache. */
+  readonly #places: Float64Array;
+  /** Bytes written so far, those passed over at the ring's end included: starts are counted from the same beginning. */
   #written = 0;
+  /** What was written when the ring was last begun from its beginning. */
+  #lapStart = 0;
 
   constructor(capacityBytes: number) {
-    this.#ring = new Uint8Array(capacityBytes);
+    this.#ring = new Uint8Array(capacityBytes - (capacityBytes % WORD_BYTES));
+    this.#words = new Uint32Array(this.#ring.buffer);
     const sets = 2 ** Math.ceil(Math.log2(Math.max(1, capacityBytes / EXPECTED_TEXT_BYTES / WAYS)));
-    this.#mask = sets - 1;
-    this.#keys = new Float64Array(sets * WAYS).fill(-1);
-    this.#starts = new Float64Array(sets * WAYS);
-    this.#lengths = new Uint32Array(sets * WAYS);
+    this.#setMask = sets - 1;
+    this.#places = new Float64Array(sets * NUMBERS_PER_SET).fill(NO_KEY);
   }
 
   clear(): void {
-    this.#keys.fill(-1);
+    this.#places.fill(NO_KEY);
   }
 
-  /** Writes the text kept for a key; false where there is none. */
-  write(json: JsonWriter, key: number): boolean {
-    const oldest = this.#written - this.#ring.length;
-    const first = this.#setOf(key);
-    for (let i = first; i < first + WAYS; i++) {
-      if (this.#keys[i] !== key) continue;
-      const start = this.#starts[i] ?? 0;
-      if (start < oldest) return false;
-      const at = start % this.#ring.length;
-      json.verbatim(this.#ring, at, at + (this.#lengths[i] ?? 0));
-      return true;
-    }
-    return false;
+  /**
+   * Writes the texts from number `first` up to, not including, `end` of the piece kept for a key. False, with nothing
+   * written, where there is none with so many texts.
+   */
+  write(json: JsonWriter, key: number, first: number, end: number): boolean {
+    return this.writeAt(json, this.find(key), first, end);
   }
 
-  /** Keeps a text for a key, in place of the oldest of its set. */
-  keep(key: number, text: Uint8Array): void {
+  /** Where the piece kept for a key starts, for `writeAt`; NOWHERE where there is none. */
+  find(key: number): number {
+    const places = this.#places;
+    const set = this.#setOf(key);
+    for (let i = set; i < set + NUMBERS_PER_SET; i += NUMBERS_PER_PLACE)
+      if (places[i] === key) return places[i + 1] ?? NOWHERE;
+    return NOWHERE;
+  }
+
+  /** `write` for a piece that was found before; it may have been overwritten since. */
+  writeAt(json: JsonWriter, start: number, first: number, end: number): boolean {
+    if (start === NOWHERE || this.#written - start > this.#ring.length) return false;
+    const at = this.#placeInRing(start);
+    const words = this.#words;
+    const word = at / WORD_BYTES;
+    const texts = words[word] ?? 0;
+    if (end > texts) return false;
+    const textAt = at + (1 + texts) * WORD_BYTES;
+    // Behind each text but the last there is a comma.
+    const from = first === 0 ? 0 : (words[word + first] ?? 0) + 1;
+    json.verbatim(this.#ring, textAt + from, textAt + (words[word + end] ?? 0));
+    return true;
+  }
+
+  /** Starts are counted from the beginning of all writing; what is left of the lap before stands behind what was written. */
+  #placeInRing(start: number): number {
+    return start >= this.#lapStart ? start - this.#lapStart : start - this.#lapStart + this.#ring.length;
+  }
+
+  /**
+   * Keeps texts for a key, in place of what was kept for it, or of the oldest of its set. `ends` says where each of the
+   * first `count` texts ends in `text`; one byte stands between two of them.
+   */
+  keep(key: number, text: Uint8Array, ends: Uint32Array, count: number): void {
+    const headBytes = (1 + count) * WORD_BYTES;
+    const bytes = Math.ceil((headBytes + text.length) / WORD_BYTES) * WORD_BYTES;
     const capacity = this.#ring.length;
-    if (text.length > capacity * MAX_TEXT_SHARE) return;
-    const room = capacity - (this.#written % capacity);
-    if (room < text.length) this.#written += room;
+    if (bytes > capacity * MAX_PIECE_SHARE) return;
+    if (this.#written + bytes > this.#lapStart + capacity) {
+      this.#lapStart += capacity;
+      this.#written = this.#lapStart;
+    }
     const start = this.#written;
-    this.#ring.set(text, start % capacity);
-    this.#written += text.length;
+    const at = this.#placeInRing(start);
+    this.#words[at / WORD_BYTES] = count;
+    this.#words.set(ends.subarray(0, count), at / WORD_BYTES + 1);
+    this.#ring.set(text, at + headBytes);
+    this.#written += bytes;
 
-    const first = this.#setOf(key);
-    let oldest = first;
-    for (let i = first + 1; i < first + WAYS; i++)
-      if (this.#keys[i] === -1 || (this.#starts[i] ?? 0) < (this.#starts[oldest] ?? 0)) oldest = i;
-    this.#keys[oldest] = key;
-    this.#starts[oldest] = start;
-    this.#lengths[oldest] = text.length;
+    const place = this.#placeFor(key);
+    this.#places[place] = key;
+    this.#places[place + 1] = start;
+  }
+
+  /** The key's own place in its set, else a free one, else the oldest. */
+  #placeFor(key: number): number {
+    const places = this.#places;
+    const set = this.#setOf(key);
+    let oldest = set;
+    for (let i = set; i < set + NUMBERS_PER_SET; i += NUMBERS_PER_PLACE) {
+      const kept = places[i] ?? NO_KEY;
+      if (kept === key || Number.isNaN(kept)) return i;
+      if ((places[i + 1] ?? 0) < (places[oldest + 1] ?? 0)) oldest = i;
+    }
+    return oldest;
   }
 
   #setOf(key: number): number {
@@ -73,6 +126,6 @@ export class TextCache {
     const high = Math.floor(key / 2 ** 32);
     let hash = Math.imul(low ^ Math.imul(high, 0x9e3779b1), 0x85ebca6b);
     hash ^= hash >>> 15;
-    return (hash & this.#mask) * WAYS;
+    return (hash & this.#setMask) * NUMBERS_PER_SET;
   }
 }

@@ -219,6 +219,11 @@ describe('an answer that is not what was asked for', () => {
     ],
     ['calls that are no list', { ...root, calls: {} }, /calls must be an array/],
     ['no gas used', { ...root, error: 'out of gas', gasUsed: undefined }, /gasUsed must be a number/],
+    [
+      'a destruction of which nothing is told, as in the tracer that was a script',
+      { ...root, calls: [{ type: 'SELFDESTRUCT' }] },
+      /frame \[0\]: from must be 20 bytes/,
+    ],
     ['no frame', {}, /type must be one of/],
   ])('is refused for %s', (_, frame, message) => {
     expect(() => traced([frame], anySchedule, { from: ALICE, to: BOB, value: '0x0', input: '0x' })).toThrow(

@@ -10,7 +10,6 @@ export interface FullHeader extends BlockHeader {
   readonly miner: Address;
   /** Zero since the merge. */
   readonly difficulty: bigint;
-  readonly gasLimit: bigint;
   /** Of all the block's transactions together. */
   readonly gasUsed: bigint;
   readonly uncleHashes: readonly Hash[];
@@ -41,7 +40,6 @@ export function parseHeader(answer: unknown): FullHeader {
     ),
     miner: readAddress(members['miner'] ?? NOBODY, place, 'miner'),
     difficulty: BigInt(readQuantity(difficulty, place, 'difficulty')),
-    gasLimit: BigInt(readQuantity(members['gasLimit'], place, 'gasLimit')),
     gasUsed: BigInt(readQuantity(members['gasUsed'], place, 'gasUsed')),
     uncleHashes: list(members['uncles'], MAX_UNCLES, place, 'uncles').map((uncle, i) =>
       readHash(uncle, place, `uncles[${i}]`),

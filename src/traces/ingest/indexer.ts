@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MAX_RANGE_BLOCKS } from '../filter.ts';
 import type { IndexChange, IndexedBlock, TraceStore } from '../store.ts';
-import { fetchBlocks, MAX_BLOCKS_PER_BATCH, range } from './fetchBlocks.ts';
+import { fetchBlocks, range } from './fetchBlocks.ts';
 import { fillRange } from './fillRange.ts';
-import { findFork } from './fork.ts';
+import { FinalityError, findFork } from './fork.ts';
 import { steadyPace } from './pace.ts';
+import { BlockUnavailableError, PastBlocks } from './pastBlocks.ts';
 import { NodeError, type NodeHeads, type TraceSource } from './source.ts';
 
 /** Pauses after failures: doubled from the first to the last. */
@@ -47,17 +48,6 @@ export interface IndexerStatus {
   readonly firstMissing: number | undefined;
 }
 
-/** A block that was asked for cannot be had now. */
-export class BlockUnavailableError extends Error {
-  override readonly name = 'BlockUnavailableError';
-  readonly blockNumber: number;
-
-  constructor(blockNumber: number, options?: ErrorOptions) {
-    super(`block ${blockNumber} is not in the index, and no node can give it now`, options);
-    this.blockNumber = blockNumber;
-  }
-}
-
 /**
  * Keeps the index at the head of a node's chain, and fetches older blocks when they are asked for. All writing goes
  * through here, one thing after the other, so that two writers never work from the same state.
@@ -74,10 +64,18 @@ export class Indexer {
   #wake: () => void = () => undefined;
   /** The writer's queue: each task starts when the one before has ended, well or not. */
   #tail: Promise<unknown> = Promise.resolve();
-  readonly #fetching = new Map<number, Promise<void>>();
+  readonly #past: PastBlocks;
 
   constructor(options: IndexerOptions) {
     this.#options = options;
+    this.#past = new PastBlocks({
+      store: options.store,
+      source: options.source,
+      signal: this.#stop.signal,
+      finalNumber: () => this.#finalNumber(),
+      inTurn: (write) => this.#inTurn(write),
+      catchUp: () => this.#inTurn(() => this.#catchUp()),
+    });
   }
 
   start(): void {
@@ -107,9 +105,14 @@ export class Indexer {
     };
   }
 
-  /** The ends of the chain as last heard from the node, asked again where `fresh`. */
-  async heads(fresh = false): Promise<NodeHeads | undefined> {
-    if (fresh && !this.#stop.signal.aborted) {
+  /** The ends of the chain as last heard from the node. */
+  get lastHeads(): NodeHeads | undefined {
+    return this.#heads;
+  }
+
+  /** The same, asked again; what was last heard where the node does not answer. */
+  async freshHeads(): Promise<NodeHeads | undefined> {
+    if (!this.#stop.signal.aborted) {
       try {
         this.#heads = await this.#options.source.heads();
       } catch (error) {
@@ -126,8 +129,8 @@ export class Indexer {
   async ensure(fromBlock: number, toBlock: number): Promise<void> {
     const { store } = this.#options;
     for (let missing = store.firstMissing(fromBlock, toBlock); missing !== undefined; ) {
-      if (this.#stop.signal.aborted) throw new BlockUnavailableError(missing);
       await this.#fetchMissing(missing, toBlock);
+      if (this.#stop.signal.aborted) throw new BlockUnavailableError(missing);
       const next = store.firstMissing(missing, toBlock);
       if (next === missing) throw new BlockUnavailableError(missing, { cause: this.#failure });
       missing = next;
@@ -165,7 +168,7 @@ export class Indexer {
     const heads = await source.heads();
     this.#heads = heads;
 
-    let undoFrom = await findFork(store, source, heads.latest);
+    let undoFrom = await this.#findFork(heads);
     const head = undoFrom === undefined ? store.head()?.number : undoFrom - 1;
     const first =
       head === undefined || (undoFrom !== undefined && head < 0) ? this.#firstBlock(heads) : head + 1;
@@ -230,6 +233,20 @@ export class Indexer {
     if (this.#heads === undefined || this.#failures > 0) await store.bindChain(await source.chain());
   }
 
+  /**
+   * The first block that was replaced. Throws WrongChainError where it is the whole chain: behind the node's address
+   * another node may stand since the last poll, and what it has is no reorganisation.
+   */
+  async #findFork({ latest }: NodeHeads): Promise<number | undefined> {
+    const { store, source } = this.#options;
+    const fork = await findFork(store, source, latest).catch(async (error: unknown) => {
+      if (error instanceof FinalityError) await store.bindChain(await source.chain());
+      throw error;
+    });
+    if (fork !== undefined) await store.bindChain(await source.chain());
+    return fork;
+  }
+
   #firstBlock(heads: NodeHeads): number {
     return Math.max(this.#options.fromBlock ?? 0, heads.latest.number - MAX_RANGE_BLOCKS + 1, 0);
   }
@@ -252,48 +269,13 @@ export class Indexer {
         });
       return;
     }
-    const last = Math.min(toBlock, head.number, missing + MAX_BLOCKS_PER_BATCH - 1);
-    const { store } = this.#options;
-    await this.#fetchOnce(
-      range(missing, last).filter((number) => store.firstMissing(number, number) === number),
-    );
-  }
-
-  /** Fetches and adds blocks of the past, joining a fetch of the same first block that is under way. */
-  #fetchOnce(numbers: readonly number[]): Promise<void> {
-    const key = numbers[0] ?? 0;
-    const underWay = this.#fetching.get(key);
-    if (underWay !== undefined) return underWay;
-    const fetched = this.#inTurn(() => this.#addPast(numbers))
-      .catch((error: unknown) => {
-        throw new BlockUnavailableError(key, { cause: error });
-      })
-      .finally(() => this.#fetching.delete(key));
-    this.#fetching.set(key, fetched);
-    return fetched;
-  }
-
-  async #addPast(numbers: readonly number[]): Promise<void> {
-    const { store, source } = this.#options;
-    const missing = numbers.filter((number) => store.firstMissing(number, number) !== undefined);
-    if (missing.length === 0) return;
-    this.#checkFinal(missing.at(-1) ?? 0);
-    for await (const blocks of fetchBlocks(source, missing, this.#stop.signal)) await store.apply({ blocks });
-  }
-
-  /**
-   * A block of the past may only stand apart from the followed chain where it cannot be replaced any more: nobody would
-   * notice that it was.
-   */
-  #checkFinal(blockNumber: number): void {
-    const { store } = this.#options;
-    const joins = store.firstMissing(blockNumber + 1, blockNumber + 1) === undefined;
-    if (blockNumber > this.#finalNumber() && !joins) throw new BlockUnavailableError(blockNumber);
+    await this.#past.fetch(missing, Math.min(toBlock, head.number));
   }
 
   /** The highest block that cannot be replaced any more, as far as is known. */
   #finalNumber(): number {
-    return this.#heads?.finalized?.number ?? (this.#heads?.latest.number ?? 0) - ASSUMED_FINAL_DEPTH;
+    const told = this.#heads?.finalized?.number ?? (this.#heads?.latest.number ?? 0) - ASSUMED_FINAL_DEPTH;
+    return Math.max(told, this.#options.store.finalizedNumber() ?? -1);
   }
 
   #inTurn<T>(task: () => Promise<T>): Promise<T> {

@@ -1,82 +1,141 @@
-import type { PostingList } from './list.ts';
+import { PAGE_POSITIONS, type PostingList } from './list.ts';
 
 /** Lists moved one by one through the heap by a seek, before it is cheaper to move all and order the heap anew. */
 const MOVES_BEFORE_REBUILD = 16;
 
+const NO_PAGE = new Uint32Array();
+
+/** A place in a list, which moves forward. */
+class Cursor {
+  /** The position here; not to be looked at once the end is reached. */
+  position = 0;
+  /** The number of the list, as its user counts. */
+  readonly row: number;
+  readonly #list: PostingList;
+  readonly #end: number;
+  #index: number;
+  #page: Uint32Array = NO_PAGE;
+  #pageStart = 0;
+
+  /** Stands at `index` of the list, which is read up to, not including, `end`. */
+  constructor(row: number, list: PostingList, index: number, end: number) {
+    this.row = row;
+    this.#list = list;
+    this.#index = index;
+    this.#end = end;
+  }
+
+  get index(): number {
+    return this.#index;
+  }
+
+  /** Takes up the place that it was given; false at the end. */
+  start(): boolean {
+    return this.#moveTo(this.#index);
+  }
+
+  /** False at the end. */
+  next(): boolean {
+    const index = this.#index + 1;
+    if (index >= this.#end) return false;
+    const position = this.#page[index - this.#pageStart];
+    if (position === undefined) return this.#moveTo(index);
+    this.#index = index;
+    this.position = position;
+    return true;
+  }
+
+  /** Moves to the first position that is not below this one, in doubling steps and then by halves; false at the end. */
+  seek(position: number): boolean {
+    const list = this.#list;
+    let step = 1;
+    let low = this.#index;
+    while (low + step < this.#end && list.at(low + step) < position) {
+      low += step;
+      step *= 2;
+    }
+    let high = Math.min(low + step, this.#end);
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (list.at(middle) < position) low = middle + 1;
+      else high = middle;
+    }
+    return this.#moveTo(low);
+  }
+
+  #moveTo(index: number): boolean {
+    if (index >= this.#end) return false;
+    const pageNumber = Math.floor(index / PAGE_POSITIONS);
+    this.#page = this.#list.page(pageNumber);
+    this.#pageStart = pageNumber * PAGE_POSITIONS;
+    this.#index = index;
+    this.position = this.#list.at(index);
+    return true;
+  }
+}
+
 /** The positions of several lists in ascending order: a binary heap of cursors, smallest position on top. */
 export class Merge {
-  readonly #lists: readonly PostingList[];
-  readonly #indexes: number[];
-  readonly #ends: readonly number[];
-  /** Numbers of the lists that are not exhausted, as a heap by their current positions. */
-  readonly #heap: number[] = [];
-  readonly #positions: number[];
+  /** The cursors that are not at their end. */
+  readonly #heap: Cursor[];
 
-  /** List `i` is read from `indexes[i]` up to, not including, `ends[i]`. */
-  constructor(lists: readonly PostingList[], indexes: readonly number[], ends: readonly number[]) {
-    this.#lists = lists;
-    this.#indexes = [...indexes];
-    this.#ends = ends;
-    this.#positions = new Array(lists.length).fill(0);
-    for (let i = 0; i < lists.length; i++) if (this.#load(i)) this.#heap.push(i);
+  /** List `i` is row `firstRow + i`, and is read from `indexes[i]` up to, not including, `ends[i]`. */
+  constructor(
+    lists: readonly PostingList[],
+    indexes: readonly number[],
+    ends: readonly number[],
+    firstRow = 0,
+  ) {
+    this.#heap = lists
+      .map((list, i) => new Cursor(firstRow + i, list, indexes[i] ?? 0, ends[i] ?? 0))
+      .filter((cursor) => cursor.start());
     this.#order();
   }
 
   /** The smallest position that is left, without taking it. */
   peek(): number | undefined {
-    const top = this.#heap[0];
-    return top === undefined ? undefined : this.#positions[top];
+    return this.#heap[0]?.position;
   }
 
-  /** Takes the smallest position that is left. */
-  next(): number | undefined {
+  /** The list that the smallest position stands in, and where. */
+  get row(): number {
+    return this.#heap[0]?.row ?? 0;
+  }
+
+  get index(): number {
+    return this.#heap[0]?.index ?? 0;
+  }
+
+  /** Passes over the smallest position that is left. */
+  advance(): void {
     const top = this.#heap[0];
-    if (top === undefined) return undefined;
-    const position = this.#positions[top];
-    this.#indexes[top] = this.#indexAt(top) + 1;
-    if (this.#load(top)) this.#sink(0);
-    else this.#dropTop();
-    return position;
+    if (top !== undefined) this.#settle(top.next());
   }
 
   /** Passes over all positions below `position`; returns the smallest that is left, without taking it. */
   seek(position: number): number | undefined {
     for (let moved = 0; ; moved++) {
-      const current = this.peek();
-      if (current === undefined || current >= position) return current;
+      const top = this.#heap[0];
+      if (top === undefined || top.position >= position) return top?.position;
       if (moved === MOVES_BEFORE_REBUILD) return this.#seekAll(position);
-      const top = this.#heap[0] ?? 0;
-      if (this.#advance(top, position)) this.#sink(0);
-      else this.#dropTop();
+      this.#settle(top.seek(position));
     }
   }
 
   #seekAll(position: number): number | undefined {
-    const alive = this.#heap.filter(
-      (i) => (this.#positions[i] ?? 0) >= position || this.#advance(i, position),
-    );
+    const alive = this.#heap.filter((cursor) => cursor.position >= position || cursor.seek(position));
     this.#heap.splice(0, this.#heap.length, ...alive);
     this.#order();
     return this.peek();
   }
 
-  /** Moves list `i` to its first position that is not below `position`; false where it has none. */
-  #advance(i: number, position: number): boolean {
-    this.#indexes[i] = gallop(this.#listAt(i), position, this.#indexAt(i), this.#endAt(i));
-    return this.#load(i);
-  }
-
-  #load(i: number): boolean {
-    const index = this.#indexAt(i);
-    if (index >= this.#endAt(i)) return false;
-    this.#positions[i] = this.#listAt(i).at(index);
-    return true;
-  }
-
-  #dropTop(): void {
-    const last = this.#heap.pop();
-    if (this.#heap.length === 0 || last === undefined) return;
-    this.#heap[0] = last;
+  /** Puts the heap in order after the cursor on top has moved, or has come to its end. */
+  #settle(isAlive: boolean): void {
+    if (!isAlive) {
+      const last = this.#heap.pop();
+      if (this.#heap.length === 0 || last === undefined) return;
+      this.#heap[0] = last;
+    }
     this.#sink(0);
   }
 
@@ -86,51 +145,22 @@ export class Merge {
 
   #sink(start: number): void {
     const heap = this.#heap;
+    const moved = heap[start];
+    if (moved === undefined) return;
     let parent = start;
     for (;;) {
-      let smallest = parent;
-      for (const child of [2 * parent + 1, 2 * parent + 2])
-        if (child < heap.length && this.#rank(child) < this.#rank(smallest)) smallest = child;
-      if (smallest === parent) return;
-      const moved = heap[parent] ?? 0;
-      heap[parent] = heap[smallest] ?? 0;
-      heap[smallest] = moved;
-      parent = smallest;
+      let at = 2 * parent + 1;
+      let child = heap[at];
+      if (child === undefined) break;
+      const other = heap[at + 1];
+      if (other !== undefined && other.position < child.position) {
+        child = other;
+        at++;
+      }
+      if (moved.position <= child.position) break;
+      heap[parent] = child;
+      parent = at;
     }
+    heap[parent] = moved;
   }
-
-  #rank(heapIndex: number): number {
-    return this.#positions[this.#heap[heapIndex] ?? 0] ?? 0;
-  }
-
-  #listAt(i: number): PostingList {
-    const list = this.#lists[i];
-    if (list === undefined) throw new Error(`merge has no list ${i}`);
-    return list;
-  }
-
-  #indexAt(i: number): number {
-    return this.#indexes[i] ?? 0;
-  }
-
-  #endAt(i: number): number {
-    return this.#ends[i] ?? 0;
-  }
-}
-
-/** The first index from `start` whose position is not below `position`: doubling steps, then a binary search. */
-function gallop(list: PostingList, position: number, start: number, end: number): number {
-  let step = 1;
-  let low = start;
-  while (low + step < end && list.at(low + step) < position) {
-    low += step;
-    step *= 2;
-  }
-  let high = Math.min(low + step, end);
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (list.at(middle) < position) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -1,4 +1,3 @@
-import type { FilterMode } from '../filter.ts';
 import type { PostingList } from './list.ts';
 import { Merge } from './merge.ts';
 
@@ -11,14 +10,25 @@ export interface SegmentSelection {
 }
 
 export interface Selected {
-  /** Positions in ascending order, at most `count`; or a run of one list, where that is all there is to it. */
-  readonly positions: readonly number[] | ListRun;
+  /** At most `count` positions in ascending order, out of several lists; or a part of one, where that is all there is to it. */
+  readonly positions: Merged | PartOfList;
   /** How many matches were passed over: less than `after` where the segment has no more. */
   readonly skipped: number;
 }
 
+/** Positions of several lists in ascending order. */
+export interface Merged {
+  readonly lists: readonly PostingList[];
+  readonly positions: readonly number[];
+  /** For each position, the number of a list that it stands in, and its index there. */
+  readonly rows: readonly number[];
+  readonly indexes: readonly number[];
+}
+
+const NOTHING: Merged = { lists: [], positions: [], rows: [], indexes: [] };
+
 /** The positions of a list from index `first` up to, not including, `end`. */
-export interface ListRun {
+export interface PartOfList {
   readonly list: PostingList;
   readonly first: number;
   readonly end: number;
@@ -29,57 +39,132 @@ export interface ListRun {
  * the number of matches below any position is a sum of list indexes: skipping costs a few binary searches.
  */
 export function selectFromSide(lists: readonly PostingList[], selection: SegmentSelection): Selected {
+  const [only] = lists;
+  if (only !== undefined && lists.length === 1) return selectFromList(only, selection);
   const starts = lists.map((list) => list.lowerBound(selection.start));
   const ends = lists.map((list, i) => list.lowerBound(selection.end, starts[i]));
   const total = sum(ends) - sum(starts);
-  if (total <= selection.after) return { positions: [], skipped: total };
-
-  const [only] = lists;
-  if (lists.length === 1 && only) {
-    const first = (starts[0] ?? 0) + selection.after;
-    const end = Math.min(first + selection.count, ends[0] ?? 0);
-    return { positions: { list: only, first, end }, skipped: selection.after };
-  }
+  if (total <= selection.after) return { positions: NOTHING, skipped: total };
 
   const { indexes, skipped } = skipByRank(lists, starts, selection);
-  return take(new Merge(lists, indexes, ends), selection, skipped);
+  return take(new Merge(lists, indexes, ends), lists, selection, skipped);
 }
 
-/** Selects what both sides, or either side, match. */
+function selectFromList(list: PostingList, { start, end, after, count }: SegmentSelection): Selected {
+  const first = list.lowerBound(start);
+  const last = list.lowerBound(end, first);
+  if (last - first <= after) return { positions: NOTHING, skipped: last - first };
+  return {
+    positions: { list, first: first + after, end: Math.min(first + after + count, last) },
+    skipped: after,
+  };
+}
+
+/** More pairs of addresses than this are not looked at one by one: both sides are walked. */
+const MAX_PAIRS = 64;
+
+/** What a sender's and a recipient's list have in common. */
+export type PairOf = (from: PostingList, to: PostingList) => PostingList;
+
+/**
+ * Selects what both sides match. Where there are few pairs of a sender and a recipient, each pair is a list of its own, and
+ * no two of them share a position.
+ */
 export function selectFromBothSides(
   from: readonly PostingList[],
   to: readonly PostingList[],
-  mode: FilterMode,
+  pairOf: PairOf,
   selection: SegmentSelection,
 ): Selected {
-  const merged = (lists: readonly PostingList[]): Merge => {
-    const starts = lists.map((list) => list.lowerBound(selection.start));
-    return new Merge(
-      lists,
-      starts,
-      lists.map((list, i) => list.lowerBound(selection.end, starts[i])),
-    );
-  };
-  const sides =
-    mode === 'union' ? new Union(merged(from), merged(to)) : new Intersection(merged(from), merged(to));
-  return take(sides, selection, 0);
+  const pairs = pairsOf(from, to, pairOf);
+  if (pairs !== undefined) return selectFromSide(pairs, selection);
+  const { start } = selection;
+  const walk = new Intersection(merged(from, start, selection), merged(to, start, selection, from.length));
+  return take(walk, [...from, ...to], selection, 0);
 }
 
-/** A walk over ascending positions; `undefined` at its end. */
+/** Selects what either side matches. */
+export function selectFromEitherSide(
+  from: readonly PostingList[],
+  to: readonly PostingList[],
+  pairOf: PairOf,
+  selection: SegmentSelection,
+): Selected {
+  const { start, skipped } = skipInUnion(from, to, pairOf, selection);
+  const walk = new Union(merged(from, start, selection), merged(to, start, selection, from.length));
+  return take(walk, [...from, ...to], selection, skipped);
+}
+
+/** The lists of one side from a position on; the first of them is row `firstRow`. */
+function merged(
+  lists: readonly PostingList[],
+  start: number,
+  { end }: SegmentSelection,
+  firstRow = 0,
+): Merge {
+  const starts = lists.map((list) => list.lowerBound(start));
+  const ends = lists.map((list, i) => list.lowerBound(end, starts[i]));
+  return new Merge(lists, starts, ends, firstRow);
+}
+
+/** Undefined where there are too many. */
+function pairsOf(
+  from: readonly PostingList[],
+  to: readonly PostingList[],
+  pairOf: PairOf,
+): PostingList[] | undefined {
+  if (from.length * to.length > MAX_PAIRS) return undefined;
+  return from.flatMap((a) => to.map((b) => pairOf(a, b))).filter(({ length }) => length > 0);
+}
+
+/** The highest position that has at most `after` matches of a union before it, by counting; else the start. */
+function skipInUnion(
+  from: readonly PostingList[],
+  to: readonly PostingList[],
+  pairOf: PairOf,
+  selection: SegmentSelection,
+): { start: number; skipped: number } {
+  const fromStart = { start: selection.start, skipped: 0 };
+  const pairs = selection.after === 0 ? undefined : pairsOf(from, to, pairOf);
+  if (pairs === undefined) return fromStart;
+  // What is in both sides is counted twice.
+  const once = [...from, ...to];
+  const below = (position: number): number =>
+    sum(once.map((list) => list.lowerBound(position))) - sum(pairs.map((list) => list.lowerBound(position)));
+  return lastNotAfter(selection, below);
+}
+
+/** A walk over ascending positions. */
 interface Walk {
-  next(): number | undefined;
+  /** Where the walk stands: the list and the index in it; undefined at its end. */
+  peek(): number | undefined;
+  readonly row: number;
+  readonly index: number;
+  advance(): void;
 }
 
-function take(walk: Walk, selection: SegmentSelection, alreadySkipped: number): Selected {
+function take(
+  walk: Walk,
+  lists: readonly PostingList[],
+  selection: SegmentSelection,
+  alreadySkipped: number,
+): Selected {
   let skipped = alreadySkipped;
   const positions: number[] = [];
+  const rows: number[] = [];
+  const indexes: number[] = [];
   while (positions.length < selection.count) {
-    const position = walk.next();
+    const position = walk.peek();
     if (position === undefined) break;
     if (skipped < selection.after) skipped++;
-    else positions.push(position);
+    else {
+      positions.push(position);
+      rows.push(walk.row);
+      indexes.push(walk.index);
+    }
+    walk.advance();
   }
-  return { positions, skipped };
+  return { positions: { lists, positions, rows, indexes }, skipped };
 }
 
 /** Moves every list to the highest position that has at most `after` matches below it. */
@@ -91,17 +176,27 @@ function skipByRank(
   if (selection.after === 0) return { indexes: [...starts], skipped: 0 };
   const indexesAt = (position: number): number[] =>
     lists.map((list, i) => list.lowerBound(position, starts[i]));
+  const { start, skipped } = lastNotAfter(selection, (position) => sum(indexesAt(position)));
+  return { indexes: indexesAt(start), skipped };
+}
+
+/** The highest position that has at most `after` matches between the selection's start and it; `below` counts from anywhere. */
+function lastNotAfter(
+  selection: SegmentSelection,
+  below: (position: number) => number,
+): { start: number; skipped: number } {
+  const before = below(selection.start);
   let low = selection.start;
   let high = selection.end;
   while (low + 1 < high) {
     const middle = Math.floor((low + high) / 2);
-    if (sum(indexesAt(middle)) - sum(starts) <= selection.after) low = middle;
+    if (below(middle) - before <= selection.after) low = middle;
     else high = middle;
   }
-  const indexes = indexesAt(low);
-  return { indexes, skipped: sum(indexes) - sum(starts) };
+  return { start: low, skipped: below(low) - before };
 }
 
+/** The positions of either side; one that is in both is taken from the first. */
 class Union implements Walk {
   readonly #a: Merge;
   readonly #b: Merge;
@@ -111,17 +206,33 @@ class Union implements Walk {
     this.#b = b;
   }
 
-  next(): number | undefined {
+  peek(): number | undefined {
+    return this.#first().peek();
+  }
+
+  get row(): number {
+    return this.#first().row;
+  }
+
+  get index(): number {
+    return this.#first().index;
+  }
+
+  advance(): void {
     const a = this.#a.peek();
     const b = this.#b.peek();
-    if (a !== undefined && (b === undefined || a <= b)) {
-      if (a === b) this.#b.next();
-      return this.#a.next();
-    }
-    return this.#b.next();
+    if (a !== undefined && (b === undefined || a <= b)) this.#a.advance();
+    if (b !== undefined && (a === undefined || b <= a)) this.#b.advance();
+  }
+
+  #first(): Merge {
+    const a = this.#a.peek();
+    const b = this.#b.peek();
+    return a !== undefined && (b === undefined || a <= b) ? this.#a : this.#b;
   }
 }
 
+/** The positions of both sides. */
 class Intersection implements Walk {
   readonly #a: Merge;
   readonly #b: Merge;
@@ -131,16 +242,27 @@ class Intersection implements Walk {
     this.#b = b;
   }
 
-  next(): number | undefined {
+  peek(): number | undefined {
     let a = this.#a.peek();
     let b = this.#b.peek();
     while (a !== undefined && b !== undefined && a !== b) {
       if (a < b) a = this.#a.seek(b);
       else b = this.#b.seek(a);
     }
-    if (a === undefined || b === undefined) return undefined;
-    this.#b.next();
-    return this.#a.next();
+    return b === undefined ? undefined : a;
+  }
+
+  get row(): number {
+    return this.#a.row;
+  }
+
+  get index(): number {
+    return this.#a.index;
+  }
+
+  advance(): void {
+    this.#a.advance();
+    this.#b.advance();
   }
 }
 

@@ -6,8 +6,8 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dnsdistConfiguration } from '../../../src/dns/dnsdist/index.ts';
+import { freePort, startOnFreePort } from '../../support/freePort.ts';
 import { query, type Target, UdpClient } from './dnsClient.ts';
-import { freePort } from './realServer.ts';
 
 const LOOPBACK = '127.0.0.1';
 const DNSDIST = '/usr/bin/dnsdist';
@@ -27,7 +27,11 @@ export interface RealDnsdist extends Target {
 }
 
 /** dnsdist from the system's package, in front of a server, with the configuration that Floodgate writes. */
-export async function startDnsdist(server: Target): Promise<RealDnsdist> {
+export function startDnsdist(server: Target): Promise<RealDnsdist> {
+  return startOnFreePort(() => start(server));
+}
+
+async function start(server: Target): Promise<RealDnsdist> {
   const folder = await mkdtemp(join(tmpdir(), 'floodgate-dnsdist-'));
   await chmod(folder, 0o755);
   const [listen, console, dnstap] = await Promise.all(

@@ -1,10 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort, startOnFreePort } from '../../support/freePort.ts';
 import { query, type Target, UdpClient } from './dnsClient.ts';
 
 const LOOPBACK = '127.0.0.1';
@@ -23,11 +23,16 @@ export interface RealServer extends Target {
 }
 
 /** NSD from the system's package, serving one zone to loopback with transfers allowed; `nice` as the command takes it. */
-export async function startNsd(
-  zone: string,
-  text: string,
-  { servers = 1, nice = 0 } = {},
-): Promise<RealServer> {
+export function startNsd(zone: string, text: string, options: NsdOptions = {}): Promise<RealServer> {
+  return startOnFreePort(() => start(zone, text, options));
+}
+
+interface NsdOptions {
+  readonly servers?: number;
+  readonly nice?: number;
+}
+
+async function start(zone: string, text: string, { servers = 1, nice = 0 }: NsdOptions): Promise<RealServer> {
   const folder = await mkdtemp(join(tmpdir(), 'floodgate-nsd-'));
   await chmod(folder, 0o755);
   const port = await freePort();
@@ -42,7 +47,10 @@ export async function startNsd(
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
   const exited = once(child, 'exit');
   const address = { host: LOOPBACK, port };
-  await answers(zone, address, child, () => output);
+  await answers(zone, address, child, () => output).catch(async (error) => {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  });
   return {
     ...address,
     zoneFile,
@@ -78,15 +86,6 @@ zone:
   zonefile: ${zoneFile}
   provide-xfr: ${LOOPBACK} NOKEY
 `;
-
-/** A port that is free over UDP now; NSD cannot be told to take any. */
-export async function freePort(): Promise<number> {
-  const socket = createSocket('udp4').bind(0, LOOPBACK);
-  await once(socket, 'listening');
-  const { port } = socket.address();
-  socket.close();
-  return port;
-}
 
 async function answers(
   zone: string,

@@ -1,9 +1,11 @@
 import {
   AnswerTooLargeError,
   blockAt,
-  type JsonWriter,
-  type ListRun,
+  JsonWriter,
   MAX_TRACES_PER_BLOCK,
+  type Merged,
+  NOWHERE,
+  type Positions,
   placeAt,
   type TextCache,
   TRACES_PER_CHUNK,
@@ -17,17 +19,28 @@ const CLOSE_BRACKET = new Uint8Array([0x5d]);
 const COMMA = new Uint8Array([0x2c]);
 
 /**
- * Positions of a list whose traces' text is kept in one piece, at multiples of this: an answer of 200 traces of one address
- * is then a dozen copies and not two hundred.
+ * Traces in a row whose text is kept in one piece, from multiples of this on: an answer of 200 traces of one address, or of
+ * one block, is then a dozen copies and not two hundred.
  */
-const GROUP_POSITIONS = 16;
-/** More groups than any list has: its positions are of one segment, below 2^32. */
-const GROUPS_PER_LIST = 2 ** 28;
+const GROUP_TRACES = 16;
+/** A group whose text grows past this is left alone: nobody shall wait for 16 large traces where one was asked for. */
+const MAX_GROUP_BYTES = 512 * 1024;
+
+/** A list that gives fewer traces on average is not worth whole groups, of which the rest would be written for nothing. */
+const MIN_TRACES_FOR_GROUPS = 16;
+
+/** Room in a key for the groups of one row: those of the largest block, and of any list that a chain could make. */
+const GROUPS_PER_ROW = 2 ** 24;
+
+/** Single traces have keys from 0 up. */
+const groupKey = (row: Positions, group: number): number => -1 - (row.id * GROUPS_PER_ROW + group);
 
 /** Writes traces as a JSON array, from texts that are kept where there are any. */
 export class AnswerWriter {
   readonly #state: IndexState;
   readonly #texts: TextCache;
+  readonly #group = new JsonWriter();
+  readonly #ends = new Uint32Array(GROUP_TRACES);
 
   constructor(state: IndexState, texts: TextCache) {
     this.#state = state;
@@ -37,57 +50,134 @@ export class AnswerWriter {
   /** What `visitAll` visits, as a JSON array in `json`. Throws AnswerTooLargeError past `maxBytes`. */
   write(json: JsonWriter, maxBytes: number, visitAll: (visitor: Visitor) => void): void {
     const checkSize = (): void => {
-      if (json.length > maxBytes) throw new AnswerTooLargeError(maxBytes);
+      if (json.textBytes > maxBytes) throw new AnswerTooLargeError(maxBytes);
     };
     json.reset();
     json.constant(OPEN_BRACKET);
     visitAll({
-      trace: (blockNumber, place) => {
-        writeComma(json, 1);
-        this.writeTrace(json, blockNumber, place);
-        checkSize();
-      },
-      run: (segment, run) => this.#writeRun(json, segment, run, checkSize),
+      merged: (segment, merged) => this.#writeMerged(json, segment, merged, checkSize),
+      row: (segment, row, first, end) => this.#writeRow(json, segment, row, first, end, checkSize),
     });
     json.reserve(1);
     json.constant(CLOSE_BRACKET);
   }
 
-  writeTrace(json: JsonWriter, blockNumber: number, place: number): void {
-    const key = blockNumber * MAX_TRACES_PER_BLOCK + place;
-    if (this.#texts.write(json, key)) return;
-    const start = json.length;
-    this.#writeAnew(json, blockNumber, place);
-    this.#texts.keep(key, json.since(start));
-  }
-
-  #writeRun(json: JsonWriter, segment: number, { list, first, end }: ListRun, checkSize: () => void): void {
-    for (let i = first; i < end; ) {
-      writeComma(json, 1);
-      if (i % GROUP_POSITIONS === 0 && i + GROUP_POSITIONS <= end) {
-        this.#writeGroup(json, segment, { list, first: i, end: i + GROUP_POSITIONS });
-        i += GROUP_POSITIONS;
-      } else {
-        const position = list.at(i);
-        this.writeTrace(json, blockAt(segment, position), placeAt(position));
-        i++;
-      }
+  #writeMerged(json: JsonWriter, segment: number, merged: Merged, checkSize: () => void): void {
+    const { lists, positions } = merged;
+    if (lists.length * MIN_TRACES_FOR_GROUPS <= positions.length)
+      return this.#writeByGroups(json, segment, merged, checkSize);
+    for (const position of positions) {
+      writeComma(json);
+      this.#writeTrace(json, segment, position);
       checkSize();
     }
   }
 
-  /** A whole group: it stays what it is as long as the list only grows. */
-  #writeGroup(json: JsonWriter, segment: number, { list, first, end }: ListRun): void {
-    // Single traces have keys from 0 up.
-    const key = -2 - (list.id * GROUPS_PER_LIST + first / GROUP_POSITIONS);
-    if (this.#texts.write(json, key)) return;
-    const start = json.length;
-    for (let i = first; i < end; i++) {
-      const position = list.at(i);
-      writeComma(json, start);
-      this.#writeAnew(json, blockAt(segment, position), placeAt(position));
+  /** Each list is read on in the group where it was left, and what stands together in one is copied together. */
+  #writeByGroups(json: JsonWriter, segment: number, merged: Merged, checkSize: () => void): void {
+    const { lists, positions, rows, indexes } = merged;
+    const groups = new Int32Array(lists.length).fill(-1);
+    const starts = new Float64Array(lists.length);
+    for (let i = 0; i < positions.length; ) {
+      const row = rows[i] ?? 0;
+      const index = indexes[i] ?? 0;
+      const list = lists[row];
+      if (list === undefined) throw new Error(`a trace was selected from list ${row} of ${lists.length}`);
+      const group = Math.floor(index / GROUP_TRACES);
+      const groupStart = group * GROUP_TRACES;
+      let stop = index + 1;
+      const goesOn = (): boolean => rows[i + stop - index] === row && indexes[i + stop - index] === stop;
+      while (stop < groupStart + GROUP_TRACES && goesOn()) stop++;
+      if (groups[row] !== group) {
+        groups[row] = group;
+        starts[row] = this.#texts.find(groupKey(list, group));
+      }
+      writeComma(json);
+      if (!this.#texts.writeAt(json, starts[row] ?? NOWHERE, index - groupStart, stop - groupStart)) {
+        this.#writeOfRow(json, segment, list, index, stop, checkSize);
+        starts[row] = this.#texts.find(groupKey(list, group));
+      }
+      checkSize();
+      i += stop - index;
     }
-    this.#texts.keep(key, json.since(start));
+  }
+
+  #writeTrace(json: JsonWriter, segment: number, position: number): void {
+    const [blockNumber, place] = [blockAt(segment, position), placeAt(position)];
+    const key = blockNumber * MAX_TRACES_PER_BLOCK + place;
+    if (this.#texts.write(json, key, 0, 1)) return;
+    this.#group.reset();
+    this.#writeAnew(this.#group, blockNumber, place);
+    const text = this.#group.written();
+    this.#ends[0] = text.length;
+    this.#texts.keep(key, text, this.#ends, 1);
+    json.verbatim(text, 0, text.length);
+  }
+
+  #writeRow(
+    json: JsonWriter,
+    segment: number,
+    row: Positions,
+    first: number,
+    end: number,
+    checkSize: () => void,
+  ): void {
+    for (let i = first; i < end; ) {
+      const stop = Math.min(end, i - (i % GROUP_TRACES) + GROUP_TRACES);
+      writeComma(json);
+      this.#writeOfRow(json, segment, row, i, stop, checkSize);
+      checkSize();
+      i = stop;
+    }
+  }
+
+  /** Traces of one group: one by one where it is too large to be kept. */
+  #writeOfRow(
+    json: JsonWriter,
+    segment: number,
+    row: Positions,
+    first: number,
+    end: number,
+    checkSize: () => void,
+  ): void {
+    const group = Math.floor(first / GROUP_TRACES);
+    const groupStart = group * GROUP_TRACES;
+    if (this.#writeOfGroup(json, segment, row, group, first - groupStart, end - groupStart)) return;
+    for (let i = first; i < end; i++) {
+      if (i > first) writeComma(json);
+      this.#writeTrace(json, segment, row.at(i));
+      checkSize();
+    }
+  }
+
+  /** Traces of a group, from the piece that is kept of it or is made now; false where it is too large to be kept. */
+  #writeOfGroup(
+    json: JsonWriter,
+    segment: number,
+    row: Positions,
+    group: number,
+    first: number,
+    end: number,
+  ): boolean {
+    if (group >= GROUPS_PER_ROW) return false;
+    const key = groupKey(row, group);
+    if (this.#texts.write(json, key, first, end)) return true;
+
+    const text = this.#group;
+    text.reset();
+    const start = group * GROUP_TRACES;
+    const count = Math.min(GROUP_TRACES, row.length - start);
+    for (let i = 0; i < count; i++) {
+      if (i > 0) writeComma(text);
+      const position = row.at(start + i);
+      this.#writeAnew(text, blockAt(segment, position), placeAt(position));
+      if (text.textBytes > MAX_GROUP_BYTES) return false;
+      this.#ends[i] = text.textBytes;
+    }
+    const written = text.written();
+    this.#texts.keep(key, written, this.#ends, count);
+    json.verbatim(written, first === 0 ? 0 : (this.#ends[first - 1] ?? 0) + 1, this.#ends[end - 1] ?? 0);
+    return true;
   }
 
   #writeAnew(json: JsonWriter, blockNumber: number, place: number): void {
@@ -95,9 +185,9 @@ export class AnswerWriter {
   }
 }
 
-/** A comma, unless nothing was written yet since `start`. */
-function writeComma(json: JsonWriter, start: number): void {
-  if (json.length <= start) return;
+/** A comma, unless nothing stands before it but the bracket. */
+function writeComma(json: JsonWriter): void {
+  if (json.textBytes === 1) return;
   json.reserve(1);
   json.constant(COMMA);
 }

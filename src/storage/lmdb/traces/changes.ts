@@ -6,6 +6,7 @@ import {
   type IndexChange,
   IndexConflictError,
   type IndexedBlock,
+  type Postings,
   type PostingTerm,
   partiesOf,
   positionOf,
@@ -18,19 +19,42 @@ import {
 } from '../../../traces/index.ts';
 import { STATE_KEY, type TraceEnvironment } from './environment.ts';
 import type { IndexState } from './indexState.ts';
-import { chunkKey, pageKey, postingKey, uint32Key } from './keys.ts';
-import { changePages } from './postingPages.ts';
+import { chunkKey, pageKey, postingKey, SIDES, uint32Key } from './keys.ts';
+import { appendToPage, changePages } from './postingPages.ts';
 import { encodeBlock, encodeVersion, Segment, type StateVersion } from './records.ts';
-
-const SIDES: readonly Side[] = ['from', 'to', 'transaction'];
 
 /** lmdb's put takes options in place of a version; its type definition knows them for putSync alone. */
 interface WithPutOptions {
   put(key: Buffer, value: Buffer, options: { append: boolean }): Promise<boolean>;
 }
 
+const APPEND = { append: true };
+
+/** A record to write, or to remove where it has no value. */
+interface Write {
+  readonly database: Database<Buffer, Buffer>;
+  readonly key: Buffer;
+  readonly value: Buffer | undefined;
+  /** Whether it stands behind all others. */
+  readonly append: boolean;
+}
+
+function carryOut({ database, key, value, append }: Write): Promise<unknown> {
+  if (value === undefined) return database.remove(key);
+  return append ? (database as WithPutOptions).put(key, value, APPEND) : database.put(key, value);
+}
+
 /** The lists of one segment that change: for each side and term, the positions to add. */
 type SegmentPostings = Record<Side, Map<PostingTerm, number[]>>;
+
+function addPostings(lists: Map<PostingTerm, number[]>, { terms, positions }: Postings): void {
+  for (let i = 0; i < terms.length; i++) {
+    const [term = '', position = 0] = [terms[i], positions[i]];
+    const list = lists.get(term);
+    if (list === undefined) lists.set(term, [position]);
+    else list.push(position);
+  }
+}
 
 /** Reads the traces of a block that is to be undone. */
 export type ReadTraces = (block: StoredBlock) => readonly Trace[];
@@ -50,7 +74,7 @@ function versionAfter({ undoFrom, blocks }: IndexChange, state: IndexState): Sta
 export class Changes {
   readonly #environment: TraceEnvironment;
   readonly #state: IndexState;
-  readonly #writes: Array<() => Promise<unknown>> = [];
+  readonly #writes: Write[] = [];
   readonly #blocks = new Map<number, StoredBlock>();
   readonly #segments = new Map<number, Segment>();
   readonly #postings = new Map<number, SegmentPostings>();
@@ -93,7 +117,7 @@ export class Changes {
   write(): void {
     let last: Promise<unknown> | undefined;
     for (const write of this.#writes) {
-      const written = write();
+      const written = carryOut(write);
       // Whether the batch was committed is told to whoever began it; that these fail with it must not end the process.
       if (written !== last) written.catch(() => undefined);
       last = written;
@@ -150,16 +174,10 @@ export class Changes {
     const append = block.number > (this.#head ?? -1);
     chunks.forEach((bytes, i) => {
       const value = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-      const key = chunkKey(block.number, i);
-      this.#writes.push(() => (database as WithPutOptions).put(key, value, { append }));
+      this.#writes.push({ database, key: chunkKey(block.number, i), value, append });
     });
     const lists = this.#postingsOf(segmentOf(block.number));
-    for (const side of SIDES)
-      for (const [term, positions] of postings[side]) {
-        const list = lists[side].get(term);
-        if (list === undefined) lists[side].set(term, [...positions]);
-        else list.push(...positions);
-      }
+    for (const side of SIDES) addPostings(lists[side], postings[side]);
     this.#head = Math.max(this.#head ?? 0, block.number);
   }
 
@@ -193,18 +211,25 @@ export class Changes {
   }
 
   #changePostings(): void {
-    const { postings } = this.#environment;
     for (const [segment, lists] of this.#postings) {
       const removeStart = this.#firstRemovedPosition(segment);
       for (const side of SIDES)
-        for (const [term, added] of lists[side]) {
-          const key = postingKey(segment, side, term);
-          const read = (page: number): Buffer | undefined => this.#state.read(postings, pageKey(key, page));
-          for (const [page, bytes] of changePages(read, removeStart, END_OF_SEGMENT, added))
-            if (bytes === undefined) this.#delete(postings, pageKey(key, page));
-            else this.#put(postings, pageKey(key, page), bytes);
-        }
+        for (const [term, added] of lists[side])
+          this.#changeList(postingKey(segment, side, term), removeStart, added);
     }
+  }
+
+  /** Takes the positions from `removeStart` on out of a list, and puts others behind what is left. */
+  #changeList(key: Buffer, removeStart: number, added: readonly number[]): void {
+    const { postings } = this.#environment;
+    if (removeStart === END_OF_SEGMENT) {
+      const page = appendToPage(this.#state.read(postings, key), added);
+      if (page !== undefined) return this.#put(postings, key, page);
+    }
+    const read = (page: number): Buffer | undefined => this.#state.read(postings, pageKey(key, page));
+    for (const [page, bytes] of changePages(read, removeStart, END_OF_SEGMENT, added))
+      if (bytes === undefined) this.#delete(postings, pageKey(key, page));
+      else this.#put(postings, pageKey(key, page), bytes);
   }
 
   #firstRemovedPosition(segment: number): number {
@@ -238,11 +263,11 @@ export class Changes {
   }
 
   #put(database: Database<Buffer, Buffer>, key: Buffer, value: Buffer): void {
-    this.#writes.push(() => database.put(key, value));
+    this.#writes.push({ database, key, value, append: false });
   }
 
   #delete(database: Database<Buffer, Buffer>, key: Buffer): void {
-    this.#writes.push(() => database.remove(key));
+    this.#writes.push({ database, key, value: undefined, append: false });
   }
 
   #putMeta(name: 'head' | 'finalized', value: number | undefined): void {

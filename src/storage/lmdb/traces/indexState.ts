@@ -3,7 +3,9 @@ import {
   BLOCKS_PER_SEGMENT,
   type ChainIdentity,
   chunkOf,
+  END_OF_LIST_IDS,
   type IndexReader,
+  PairLists,
   PostingList,
   type PostingTerm,
   type Side,
@@ -12,18 +14,29 @@ import {
   type TraceCounts,
 } from '../../../traces/index.ts';
 import { NEWEST_DICTIONARY_KEY, STATE_KEY, type TraceEnvironment } from './environment.ts';
-import { chunkKey, pageKey, postingKey, uint32Key } from './keys.ts';
+import { chunkKey, pageKey, postingKey, SIDES, uint32Key } from './keys.ts';
 import { lengthIn, positionsIn, wordsOf } from './postingPages.ts';
 import { decodeBlock, decodeChain, NO_VERSION, Segment, type StateVersion } from './records.ts';
 
 /** Positions of posting lists that are kept, 4 bytes each: then all are forgotten, and those in use are read again. */
 const MAX_KEPT_POSITIONS = 4 * 1024 * 1024;
 
+/** Positions of pairs of lists that are kept, 4 bytes each. */
+const MAX_PAIR_POSITIONS = 2 * 1024 * 1024;
+
 /** Lists that have an id at one time, at about 150 bytes each. */
 const MAX_LIST_IDS = 50_000;
 
+/** More ids than one operation gives out. */
+const IDS_LEFT_AT_LEAST = 2 ** 20;
+
 /** Segments that are kept decoded: 12 KB each. */
 const MAX_DECODED_SEGMENTS = 64;
+
+interface ChainEnds {
+  readonly head: StoredBlock | undefined;
+  readonly finalized: number | undefined;
+}
 
 /**
  * What the index holds now. lmdb reads one commit for the length of an event turn, so whatever is read between `refresh`
@@ -32,32 +45,74 @@ const MAX_DECODED_SEGMENTS = 64;
 export class IndexState implements IndexReader {
   readonly #environment: TraceEnvironment;
   readonly #segments = new Map<number, Segment>();
-  /** Posting lists in recent use, by segment, side and term; undefined for one that does not exist. */
-  readonly #lists = new Map<string, PostingList | undefined>();
+  /** Posting lists in recent use, by segment and side and then by term; undefined for one that does not exist. */
+  readonly #lists = new Map<number, Map<PostingTerm, PostingList | undefined>>();
   #keptPositions = 0;
-  /** Ids of lists by name: they outlive the lists that are kept, and none is given out twice. */
+  /** Ids of lists by name: they outlive the lists that are kept, and none is given out twice in one epoch. */
   readonly #ids = new Map<string, number>();
   #lastId = 0;
+  readonly #pairs = new PairLists(MAX_PAIR_POSITIONS, () => ++this.#lastId);
   #version: StateVersion = NO_VERSION;
+  #epoch = 0;
+  /** The ends of the chain as they were read, until the version changes. */
+  #ends: ChainEnds | undefined;
+  #isSettled = false;
+  /** The chunk that was read last, until anything else is. */
+  #chunk: { readonly blockNumber: number; readonly chunk: number; readonly bytes: Buffer } | undefined;
 
   constructor(environment: TraceEnvironment) {
     this.#environment = environment;
   }
 
+  /**
+   * Changes when positions or ids of lists stop to mean what they meant: a block took another's place, a list changed in its
+   * middle. What is kept by them must be forgotten then.
+   */
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /**
+   * Told by the only writer: while nothing is being committed the version need not be looked up. Before the first call it
+   * is looked up each time, as another process may write.
+   */
+  settle(isSettled: boolean): void {
+    this.#isSettled = false;
+    if (isSettled) this.refresh();
+    this.#isSettled = isSettled;
+  }
+
   /** To be called before each operation. What was decoded of an older state is forgotten. */
   refresh(): StateVersion {
+    this.#chunk = undefined;
+    if (this.#isSettled) return this.#version;
     const record = this.read(this.#environment.meta, STATE_KEY);
-    const changes = record?.readUInt32BE(0) ?? 0;
-    if (changes !== this.#version.changes) {
+    const version = {
+      changes: record?.readUInt32BE(0) ?? 0,
+      rewrites: record?.readUInt32BE(4) ?? 0,
+    };
+    if (version.changes !== this.#version.changes) {
       this.#segments.clear();
       this.#forgetLists();
-      this.#version = { changes, rewrites: record?.readUInt32BE(4) ?? 0 };
+      this.#ends = undefined;
     }
-    return this.#version;
+    if (version.rewrites !== this.#version.rewrites || this.#lastId > END_OF_LIST_IDS - IDS_LEFT_AT_LEAST)
+      this.#beginEpoch();
+    this.#version = version;
+    return version;
+  }
+
+  #beginEpoch(): void {
+    this.#epoch++;
+    this.#forgetLists();
+    this.#pairs.clear();
+    this.#ids.clear();
+    this.#lastId = 0;
   }
 
   /** A record as bytes that the next read may overwrite. */
   read(database: Database<Buffer, Buffer>, key: Buffer): Buffer | undefined {
+    this.#chunk = undefined;
     const bytes = database.getBinaryFast(key);
     return bytes?.subarray(0, bytes.length);
   }
@@ -68,12 +123,22 @@ export class IndexState implements IndexReader {
   }
 
   head(): StoredBlock | undefined {
-    const number = this.#metaNumber('head');
-    return number === undefined ? undefined : this.block(number);
+    return this.#chainEnds().head;
   }
 
   finalizedNumber(): number | undefined {
-    return this.#metaNumber('finalized');
+    return this.#chainEnds().finalized;
+  }
+
+  #chainEnds(): ChainEnds {
+    if (this.#ends === undefined) {
+      const head = this.#metaNumber('head');
+      this.#ends = {
+        head: head === undefined ? undefined : this.block(head),
+        finalized: this.#metaNumber('finalized'),
+      };
+    }
+    return this.#ends;
   }
 
   /** The newest dictionary and the segment that it was made for. */
@@ -93,11 +158,15 @@ export class IndexState implements IndexReader {
 
   /** The chunk that holds trace `place` of a block, as bytes that the next read may overwrite. */
   chunk(blockNumber: number, place: number): Buffer {
+    const chunk = chunkOf(place);
+    const last = this.#chunk;
+    if (last !== undefined && last.blockNumber === blockNumber && last.chunk === chunk) return last.bytes;
     const { dictionary } = this.segment(segmentOf(blockNumber));
-    const chunk = this.read(this.#environment.chunks(dictionary), chunkKey(blockNumber, chunkOf(place)));
-    if (chunk === undefined)
+    const bytes = this.read(this.#environment.chunks(dictionary), chunkKey(blockNumber, chunk));
+    if (bytes === undefined)
       throw new Error(`the index is damaged: trace ${place} of block ${blockNumber} is missing`);
-    return chunk;
+    this.#chunk = { blockNumber, chunk, bytes };
+    return bytes;
   }
 
   #metaNumber(name: string): number | undefined {
@@ -118,15 +187,22 @@ export class IndexState implements IndexReader {
   }
 
   postings(segment: number, side: Side, term: PostingTerm): PostingList | undefined {
-    const name = `${segment} ${side} ${term}`;
-    const kept = this.#lists.get(name);
-    if (kept !== undefined || this.#lists.has(name)) return kept;
-    const list = this.#openList(this.#idOf(name), segment, side, term);
+    const family = segment * SIDES.length + SIDES.indexOf(side);
+    let lists = this.#lists.get(family);
+    const kept = lists?.get(term);
+    if (kept !== undefined || lists?.has(term)) return kept;
+    const list = this.#openList(segment, side, term);
     // A list's entry in the map weighs as much as a few dozen positions.
     this.#keptPositions += (list?.length ?? 0) + 64;
     if (this.#keptPositions > MAX_KEPT_POSITIONS) this.#forgetLists();
-    this.#lists.set(name, list);
+    lists = this.#lists.get(family) ?? new Map();
+    this.#lists.set(family, lists);
+    lists.set(term, list);
     return list;
+  }
+
+  pair(from: PostingList, to: PostingList): PostingList {
+    return this.#pairs.of(from, to);
   }
 
   #forgetLists(): void {
@@ -143,11 +219,12 @@ export class IndexState implements IndexReader {
     return id;
   }
 
-  #openList(id: number, segment: number, side: Side, term: PostingTerm): PostingList | undefined {
+  #openList(segment: number, side: Side, term: PostingTerm): PostingList | undefined {
     const key = postingKey(segment, side, term);
     const bytes = this.read(this.#environment.postings, key);
     if (bytes === undefined) return undefined;
     const zero = wordsOf(bytes);
+    const id = this.#idOf(`${segment} ${side} ${term}`);
     return new PostingList(id, lengthIn(zero), positionsIn(zero), (pageNumber) => {
       if (pageNumber === 0) return positionsIn(zero);
       const page = this.read(this.#environment.postings, pageKey(key, pageNumber));

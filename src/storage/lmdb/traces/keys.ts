@@ -1,11 +1,12 @@
-import type { PostingTerm, Side } from '../../../traces/index.ts';
+import { type PostingTerm, type Side, writeHex } from '../../../traces/index.ts';
 
 /**
  * Keys of the traces' environment, as bytes that sort as they should. The segment stands first in a posting's key:
  * all that is written while a chain grows then lies in one small region of the tree, however large the tree is.
  */
 
-const SIDE_BYTES: Readonly<Record<Side, number>> = { from: 0, to: 1, transaction: 2 };
+/** Sides by the byte that stands for them. */
+export const SIDES: readonly Side[] = ['from', 'to', 'transaction'];
 const TERM_BYTES = 20;
 const LIST_KEY_BYTES = 4 + 1 + TERM_BYTES;
 
@@ -13,8 +14,8 @@ const LIST_KEY_BYTES = 4 + 1 + TERM_BYTES;
 export function postingKey(segment: number, side: Side, term: PostingTerm): Buffer {
   const key = Buffer.allocUnsafe(LIST_KEY_BYTES);
   key.writeUInt32BE(segment, 0);
-  key[4] = SIDE_BYTES[side];
-  key.write(term, 5, TERM_BYTES, 'hex');
+  key[4] = SIDES.indexOf(side);
+  writeHex(key, 5, term);
   return key;
 }
 

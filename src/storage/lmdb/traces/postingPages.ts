@@ -5,6 +5,8 @@ import { PAGE_POSITIONS } from '../../../traces/index.ts';
  * has more pages ends with one word more, the number of positions of the whole list.
  */
 
+const WORD_BYTES = 4;
+
 /** How page `pageNumber` is read; undefined where it does not exist. The bytes are used before the next read. */
 export type ReadPageBytes = (pageNumber: number) => Uint8Array | undefined;
 
@@ -26,6 +28,21 @@ export const lengthIn = (pageZero: Uint32Array): number =>
 
 export const positionsIn = (pageZero: Uint32Array): Uint32Array =>
   hasMorePages(pageZero) ? pageZero.subarray(0, PAGE_POSITIONS) : pageZero;
+
+/**
+ * The one page of a list that fits on it, after `added` (ascending) were put behind what it has; undefined where there is
+ * more to it, and changePages must be asked. Nearly all lists of a change are such.
+ */
+export function appendToPage(page: Uint8Array | undefined, added: readonly number[]): Buffer | undefined {
+  const oldBytes = page?.length ?? 0;
+  const length = oldBytes / WORD_BYTES + added.length;
+  if (length > PAGE_POSITIONS) return undefined;
+  const bytes = Buffer.allocUnsafe(length * WORD_BYTES);
+  if (page !== undefined) bytes.set(page);
+  if (oldBytes > 0 && bytes.readUInt32LE(oldBytes - WORD_BYTES) >= (added[0] ?? Infinity)) return undefined;
+  for (let i = 0; i < added.length; i++) bytes.writeUInt32LE(added[i] ?? 0, oldBytes + i * WORD_BYTES);
+  return bytes;
+}
 
 /**
  * What changes when positions from `removeStart` up to, not including, `removeEnd` are taken out and `added` (ascending)

@@ -66,6 +66,8 @@ export function decodeChain(record: Buffer): ChainIdentity {
 export class Segment implements TraceCounts {
   readonly #words: Uint32Array;
   #before: Float64Array | undefined;
+  /** For each offset, the first one from there on whose block is not in the index. */
+  #missing: Uint16Array | undefined;
 
   constructor(record?: Uint8Array) {
     this.#words = new Uint32Array(BLOCKS_PER_SEGMENT + 1);
@@ -89,15 +91,16 @@ export class Segment implements TraceCounts {
     return this.#words[offset] !== 0;
   }
 
-  /** The lowest offset from `from` to `to` whose block is not in the index. */
-  firstMissing(from: number, to: number): number | undefined {
-    for (let offset = from; offset <= to; offset++) if (this.#words[offset] === 0) return offset;
-    return undefined;
+  /** The lowest offset from `offset` on whose block is not in the index; BLOCKS_PER_SEGMENT where all are. */
+  firstMissing(offset: number): number {
+    this.#missing ??= this.#findMissing();
+    return this.#missing[offset] ?? BLOCKS_PER_SEGMENT;
   }
 
   set(offset: number, traceCount: number | undefined): void {
     this.#words[offset] = traceCount === undefined ? 0 : traceCount + 1;
     this.#before = undefined;
+    this.#missing = undefined;
   }
 
   before(offset: number): number {
@@ -107,6 +110,16 @@ export class Segment implements TraceCounts {
 
   encode(): Buffer {
     return Buffer.from(this.#words.buffer.slice(0));
+  }
+
+  #findMissing(): Uint16Array {
+    const missing = new Uint16Array(BLOCKS_PER_SEGMENT);
+    let next = BLOCKS_PER_SEGMENT;
+    for (let offset = BLOCKS_PER_SEGMENT - 1; offset >= 0; offset--) {
+      if (this.#words[offset] === 0) next = offset;
+      missing[offset] = next;
+    }
+    return missing;
   }
 
   #sums(): Float64Array {

@@ -13,8 +13,10 @@ import {
   TRACES_PER_CHUNK,
   type Trace,
   type TraceFilter,
+  type TraceReader,
   type TraceStore,
   termOf,
+  tracesOfBlock,
   type Visitor,
   visitMatches,
   WrongChainError,
@@ -27,15 +29,25 @@ import { NO_DICTIONARY, TraceEnvironment } from './environment.ts';
 import { IndexState } from './indexState.ts';
 import { encodeChain } from './records.ts';
 
+export { NoIndexError } from './environment.ts';
+
 /** A dictionary is made anew after so many segments: the addresses in use on a chain change over weeks. */
 const SEGMENTS_PER_DICTIONARY = 128;
 
 /** Memory for traces in recent use where nothing else is asked for. */
-export const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024;
+export const DEFAULT_CACHE_BYTES = 80 * 1024 * 1024;
 
 /** The index of traces in an LMDB environment in the folder `path`. */
 export function openTraceStore(path: string, cacheBytes = DEFAULT_CACHE_BYTES): TraceStore {
   return new LmdbTraceStore(new TraceEnvironment(path), cacheBytes);
+}
+
+/**
+ * The same to read only, beside the process that writes it: what that one commits is seen, and nothing is ever written.
+ * Throws NoIndexError where there is none.
+ */
+export function openTraceReader(path: string, cacheBytes = DEFAULT_CACHE_BYTES): TraceReader {
+  return new LmdbTraceStore(new TraceEnvironment(path, { readOnly: true }), cacheBytes, true);
 }
 
 class LmdbTraceStore implements TraceStore {
@@ -44,16 +56,20 @@ class LmdbTraceStore implements TraceStore {
   readonly #state: IndexState;
   readonly #texts: TextCache;
   readonly #answers: AnswerWriter;
-  /** The number of rewrites of the state that the kept texts are of. */
-  #rewrites = 0;
+  /** The epoch of the state that the kept texts are of. */
+  #epoch = 0;
   /** The last change that was begun: changes are worked out one after the other, each from the state before. */
   #lastChange: Promise<void> = Promise.resolve();
+  readonly #isReader: boolean;
 
-  constructor(environment: TraceEnvironment, cacheBytes: number) {
+  constructor(environment: TraceEnvironment, cacheBytes: number, isReader = false) {
+    this.#isReader = isReader;
     this.#environment = environment;
     this.#state = new IndexState(environment);
     this.#texts = new TextCache(cacheBytes);
     this.#answers = new AnswerWriter(this.#state, this.#texts);
+    // Only this process writes, unless it is one that only reads.
+    this.#state.settle(!isReader);
   }
 
   chain(): ChainIdentity | undefined {
@@ -87,12 +103,10 @@ class LmdbTraceStore implements TraceStore {
 
   firstMissing(fromBlock: number, toBlock: number): number | undefined {
     const state = this.#current();
-    for (let number = fromBlock; number <= toBlock; number++) {
-      const first = firstBlockOf(segmentOf(number));
-      const last = Math.min(toBlock, first + BLOCKS_PER_SEGMENT - 1);
-      const missing = state.segment(segmentOf(number)).firstMissing(number - first, last - first);
-      if (missing !== undefined) return first + missing;
-      number = last;
+    for (let segment = segmentOf(fromBlock); segment <= segmentOf(toBlock); segment++) {
+      const first = firstBlockOf(segment);
+      const missing = first + state.segment(segment).firstMissing(Math.max(0, fromBlock - first));
+      if (missing <= toBlock && missing < first + BLOCKS_PER_SEGMENT) return missing;
     }
     return undefined;
   }
@@ -107,18 +121,19 @@ class LmdbTraceStore implements TraceStore {
   blockTraces(blockNumber: number, maxBytes: number): Buffer | undefined {
     const block = this.#current().block(blockNumber);
     if (block === undefined) return undefined;
-    return this.#array(maxBytes, (visitor) => {
-      for (let place = 0; place < block.traceCount; place++) visitor.trace(blockNumber, place);
-    });
+    return this.#traces(block, 0, block.traceCount, maxBytes);
   }
 
   transactionTraces(hash: Hash, maxBytes: number): Buffer | undefined {
     const root = this.#findTransaction(hash);
     if (root === undefined) return undefined;
-    const [blockNumber, firstPlace, endPlace] = root;
-    return this.#array(maxBytes, (visitor) => {
-      for (let place = firstPlace; place < endPlace; place++) visitor.trace(blockNumber, place);
-    });
+    const [block, firstPlace, endPlace] = root;
+    return this.#traces(block, firstPlace, endPlace, maxBytes);
+  }
+
+  #traces({ number, traceCount }: StoredBlock, first: number, end: number, maxBytes: number): Buffer {
+    const row = tracesOfBlock(number, traceCount);
+    return this.#array(maxBytes, (visitor) => visitor.row(segmentOf(number), row, first, end));
   }
 
   apply(change: IndexChange): Promise<void> {
@@ -161,11 +176,16 @@ class LmdbTraceStore implements TraceStore {
   /** Writes in one transaction, waits until it is on disk, and lets the next read see it. */
   async #commit(write: () => void): Promise<void> {
     const { root } = this.#environment;
+    this.#state.settle(false);
     // An open read transaction keeps the pages of its state from being used again: the file would grow for nothing.
     root.resetReadTxn();
-    await root.batch(write);
-    await root.flushed;
-    root.resetReadTxn();
+    try {
+      await root.batch(write);
+      await root.flushed;
+    } finally {
+      root.resetReadTxn();
+      this.#state.settle(true);
+    }
   }
 
   #array(maxBytes: number, visitAll: (visitor: Visitor) => void): Buffer {
@@ -175,10 +195,10 @@ class LmdbTraceStore implements TraceStore {
 
   /** The state as it is now, for the synchronous code that follows. */
   #current(): IndexState {
-    const { rewrites } = this.#state.refresh();
-    // A block that took another's place has the same number, and lists may have changed in their middle.
-    if (rewrites !== this.#rewrites) this.#texts.clear();
-    this.#rewrites = rewrites;
+    if (this.#isReader) this.#environment.openDictionaries();
+    this.#state.refresh();
+    if (this.#state.epoch !== this.#epoch) this.#texts.clear();
+    this.#epoch = this.#state.epoch;
     return this.#state;
   }
 
@@ -188,7 +208,7 @@ class LmdbTraceStore implements TraceStore {
   }
 
   /** The block and the places (first, and one past the last) of a transaction's traces; newest segments first. */
-  #findTransaction(hash: Hash): [blockNumber: number, firstPlace: number, endPlace: number] | undefined {
+  #findTransaction(hash: Hash): [block: StoredBlock, firstPlace: number, endPlace: number] | undefined {
     const head = this.head();
     if (head === undefined) return undefined;
     for (let segment = segmentOf(head.number); segment >= 0; segment--) {
@@ -202,11 +222,16 @@ class LmdbTraceStore implements TraceStore {
     return undefined;
   }
 
-  #transactionAt(blockNumber: number, firstPlace: number, hash: Hash): [number, number, number] | undefined {
-    const traceCount = this.#current().block(blockNumber)?.traceCount ?? 0;
+  #transactionAt(
+    blockNumber: number,
+    firstPlace: number,
+    hash: Hash,
+  ): [StoredBlock, number, number] | undefined {
+    const block = this.#current().block(blockNumber);
+    if (block === undefined) return undefined;
     let place = firstPlace;
-    while (place < traceCount && this.#traceAt(blockNumber, place).transactionHash === hash) place++;
-    return place === firstPlace ? undefined : [blockNumber, firstPlace, place];
+    while (place < block.traceCount && this.#traceAt(blockNumber, place).transactionHash === hash) place++;
+    return place === firstPlace ? undefined : [block, firstPlace, place];
   }
 
   #traceAt(blockNumber: number, place: number): Trace {

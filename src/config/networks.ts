@@ -1,0 +1,58 @@
+import { ConfigError } from './configError.ts';
+import type { Config } from './schema.ts';
+
+/** The network that the top-level `upstream` stands for. */
+export const MAINNET = 'mainnet';
+
+/** A network as it is configured. */
+export interface NetworkConfig {
+  readonly upstream: readonly string[];
+  readonly indexFrom: number | undefined;
+}
+
+/** Every network that is configured, by its name. Throws ConfigError. */
+export function networksOf(config: Config): Map<string, NetworkConfig> {
+  const networks = new Map(
+    Object.entries(config.networks).map(([name, { upstream, indexFrom }]) => [name, { upstream, indexFrom }]),
+  );
+  if (config.upstream.length > 0 && networks.has(MAINNET))
+    throw new ConfigError(
+      'upstream and networks.mainnet both name the nodes of mainnet: name them in one of the two',
+    );
+  const mainnet = { upstream: config.upstream, indexFrom: config.index.from };
+  const all = config.upstream.length === 0 ? networks : new Map([[MAINNET, mainnet], ...networks]);
+  for (const [name, { upstream }] of all) checkUrls(name, upstream);
+  return all;
+}
+
+/**
+ * The nodes of one network, for a command: those that its flags name (`named`), else those that are configured for it.
+ * Throws ConfigError where there are none.
+ */
+export function nodesOf(config: Config, network: string, named: readonly string[]): readonly string[] {
+  // What the flags name is for the network that they name, whatever else is configured.
+  if (named.length > 0) {
+    checkUrls(network, named);
+    return named;
+  }
+  const configured = networksOf(config);
+  const known = configured.get(network);
+  if (known !== undefined) return known.upstream;
+  throw new ConfigError(
+    network === MAINNET
+      ? 'no Ethereum node is named: name one with --upstream URL (or FLOODGATE_UPSTREAM)'
+      : `no node of network ${network} is named: name one with --upstream URL, or under networks.${network} in the ` +
+          `configuration file; configured are: ${[...configured.keys()].join(', ') || 'none'}`,
+  );
+}
+
+/** Refuses what is no URL here, once: everything behind may take it for one. Never shows it, as it may hold a password. */
+function checkUrls(network: string, urls: readonly string[]): void {
+  const bad = urls.findIndex((url) => !URL.canParse(url));
+  if (bad === -1) return;
+  throw new ConfigError(
+    `upstream ${bad + 1} of network ${network} is no URL (it is not shown, as it may hold a password): expected ` +
+      'http://HOST:PORT/PATH or https://HOST/PATH, and in a user name or password % and two hex digits for what is no ' +
+      'letter, digit, - or _',
+  );
+}

@@ -1,0 +1,103 @@
+import { PAGE_POSITIONS, PostingList } from './list.ts';
+
+/** A list so many times as long as the other is searched for each of the other's positions; else both are walked. */
+const SEARCHED_IF_LONGER_BY = 16;
+
+/** What an entry weighs besides its positions, counted in positions: keys, list, map. */
+const ENTRY_POSITIONS = 32;
+
+interface Pair {
+  readonly list: PostingList;
+  /** How much of either list the pair was made from. */
+  readonly fromLength: number;
+  readonly toLength: number;
+}
+
+/**
+ * What a list of senders and one of recipients have in common, kept for as long as there is room: pairs of busy addresses
+ * are asked for again and again, and as lists they can be skipped through, where two lists side by side must be walked.
+ */
+export class PairLists {
+  readonly #maxPositions: number;
+  readonly #newId: () => number;
+  /** By the sender's list and then the recipient's. */
+  readonly #pairs = new Map<number, Map<number, Pair>>();
+  #keptPositions = 0;
+
+  /** `newId` gives an id that no list has. */
+  constructor(maxPositions: number, newId: () => number) {
+    this.#maxPositions = maxPositions;
+    this.#newId = newId;
+  }
+
+  /** To be called when lists did more than to grow. */
+  clear(): void {
+    this.#pairs.clear();
+    this.#keptPositions = 0;
+  }
+
+  /** The traces that are in both lists. */
+  of(from: PostingList, to: PostingList): PostingList {
+    const kept = this.#pairs.get(from.id)?.get(to.id);
+    if (kept !== undefined && kept.fromLength === from.length && kept.toLength === to.length)
+      return kept.list;
+    // Lists only grow, so what they have in common does, behind what was found before.
+    const added = common(from, kept?.fromLength ?? 0, to, kept?.toLength ?? 0);
+    const list = kept !== undefined && added.length === 0 ? kept.list : this.#join(kept?.list, added);
+    this.#makeRoom(list.length - (kept?.list.length ?? 0) + (kept === undefined ? ENTRY_POSITIONS : 0));
+    const pairs = this.#pairs.get(from.id) ?? new Map<number, Pair>();
+    this.#pairs.set(from.id, pairs);
+    pairs.set(to.id, { list, fromLength: from.length, toLength: to.length });
+    return list;
+  }
+
+  #join(before: PostingList | undefined, added: Uint32Array): PostingList {
+    const positions = new Uint32Array((before?.length ?? 0) + added.length);
+    if (before !== undefined) positions.set(before.from(0));
+    positions.set(added, before?.length ?? 0);
+    return listOf(before?.id ?? this.#newId(), positions);
+  }
+
+  #makeRoom(positions: number): void {
+    this.#keptPositions += positions;
+    if (this.#keptPositions > this.#maxPositions) this.clear();
+  }
+}
+
+function listOf(id: number, positions: Uint32Array): PostingList {
+  const page = (number: number): Uint32Array =>
+    positions.subarray(number * PAGE_POSITIONS, (number + 1) * PAGE_POSITIONS);
+  return new PostingList(id, positions.length, page(0), page);
+}
+
+/** The positions that both lists have, from an index of each on. */
+function common(a: PostingList, aStart: number, b: PostingList, bStart: number): Uint32Array {
+  const [aLength, bLength] = [a.length - aStart, b.length - bStart];
+  if (aLength * SEARCHED_IF_LONGER_BY < bLength) return searched(a.from(aStart), b, bStart);
+  if (bLength * SEARCHED_IF_LONGER_BY < aLength) return searched(b.from(bStart), a, aStart);
+  return walked(a.from(aStart), b.from(bStart));
+}
+
+function searched(few: Uint32Array, many: PostingList, start: number): Uint32Array {
+  const found: number[] = [];
+  let index = start;
+  for (const position of few) {
+    index = many.lowerBound(position, index);
+    if (index === many.length) break;
+    if (many.at(index) === position) found.push(position);
+  }
+  return Uint32Array.from(found);
+}
+
+function walked(a: Uint32Array, b: Uint32Array): Uint32Array {
+  const found = new Uint32Array(Math.min(a.length, b.length));
+  let [i, j, count] = [0, 0, 0];
+  while (i < a.length && j < b.length) {
+    const x = a[i] ?? 0;
+    const y = b[j] ?? 0;
+    if (x === y) found[count++] = x;
+    if (x <= y) i++;
+    if (y <= x) j++;
+  }
+  return found.slice(0, count);
+}

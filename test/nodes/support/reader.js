@@ -1,0 +1,11 @@
+// A process of its own that reads an index which the test writes: sent a range, it answers with all traces of it.
+import { openTraceReader } from '../../../dist/storage/lmdb/traces/traceStore.js';
+
+const store = openTraceReader(process.argv[2]);
+process.on('message', ({ fromBlock, toBlock }) => {
+  const texts = [];
+  for (let number = fromBlock; number <= toBlock; number++)
+    texts.push(String(store.blockTraces(number, 1e9)));
+  process.send({ head: store.head()?.number, texts });
+});
+process.send('open');

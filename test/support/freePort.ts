@@ -1,0 +1,54 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+const LOOPBACK = '127.0.0.1';
+/** Below what any system hands out for port 0, so that no other test is given the same in between; above what services use. */
+const FIRST_PORT = 12_000;
+const LAST_PORT = 31_999;
+
+/**
+ * A port that is free over UDP and TCP, for a program that cannot be told to take any; also one to come back to.
+ * Another may still ask for the same before it is used: where that matters, `startOnFreePort`.
+ */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = FIRST_PORT + Math.floor(Math.random() * (LAST_PORT - FIRST_PORT + 1));
+    if ((await freeOverUdp(port)) && (await freeOverTcp(port))) return port;
+  }
+}
+
+async function freeOverUdp(port: number): Promise<boolean> {
+  const socket = createSocket('udp4').bind(port, LOOPBACK);
+  const free = await once(socket, 'listening').then(
+    () => true,
+    () => false,
+  );
+  await new Promise<void>((resolve) => socket.close(resolve));
+  return free;
+}
+
+async function freeOverTcp(port: number): Promise<boolean> {
+  const server = createServer().listen(port, LOOPBACK);
+  const free = await once(server, 'listening').then(
+    () => true,
+    () => false,
+  );
+  if (free) await new Promise((resolve) => server.close(resolve));
+  return free;
+}
+
+/** What such programs say of a port that another has taken. */
+const TAKEN = /address already in use|can't bind|could not bind/i;
+const ATTEMPTS = 5;
+
+/** Starts what listens on ports chosen by `freePort`, again with others where those were taken in between. */
+export async function startOnFreePort<T>(start: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await start();
+    } catch (error) {
+      if (attempt === ATTEMPTS || !TAKEN.test(String(error))) throw error;
+    }
+  }
+}
