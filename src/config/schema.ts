@@ -56,6 +56,12 @@ const Gateway = Type.Object(
       unit: 'calls per second',
       description: 'Calls of one client address; 0 for any number.',
     }),
+    trustedProxies: Type.Array(Type.String({ minLength: 1 }), {
+      default: [],
+      maxItems: 100,
+      description:
+        'Addresses and networks (192.0.2.7, 10.0.0.0/8, fd00::/8) of proxies whose X-Forwarded-For tells the client address. Left out: nobody is believed.',
+    }),
     requestTimeoutMs: Type.Integer({
       minimum: 100,
       maximum: 600_000,

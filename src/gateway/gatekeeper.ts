@@ -2,12 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import { RateLimitedError, RpcError } from '../rpc/index.ts';
 import { Authenticator } from './keys/authenticate.ts';
 import type { KeyStore } from './keys/keyStore.ts';
+import { type ClientAddress, clientAddressBehind } from './limits/clientAddress.ts';
 import { RateLimits } from './limits/rateLimits.ts';
 import type { GatewayMetrics } from './metrics.ts';
 
 export interface GatekeeperOptions {
   readonly maxInFlight: number;
   readonly ratePerAddress: number;
+  readonly trustedProxies: readonly string[];
   readonly keys: KeyStore;
   readonly metrics: GatewayMetrics;
 }
@@ -36,11 +38,13 @@ export class Gatekeeper {
   readonly #options: GatekeeperOptions;
   readonly #rates = new RateLimits();
   readonly #authenticator: Authenticator;
+  readonly #clientAddress: ClientAddress;
   #inFlight = 0;
 
   constructor(options: GatekeeperOptions) {
     this.#options = options;
     this.#authenticator = new Authenticator(options.keys);
+    this.#clientAddress = clientAddressBehind(options.trustedProxies);
   }
 
   enter(request: IncomingMessage, query: string): Granted | Refused {
@@ -64,7 +68,7 @@ export class Gatekeeper {
     return {
       admit: (calls) => {
         if (ratePerAddress > 0)
-          this.#take('address_rate', request.socket.remoteAddress ?? '', ratePerAddress, calls);
+          this.#take('address_rate', this.#clientAddress(request), ratePerAddress, calls);
         if (key?.ratePerSecond !== undefined) this.#take('key_rate', key.id, key.ratePerSecond, calls);
       },
       mayCall: (method) => key?.methods === undefined || key.methods.includes(method),

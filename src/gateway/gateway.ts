@@ -28,6 +28,8 @@ export interface GatewayOptions {
   readonly maxInFlight: number;
   /** Calls per second of one client address; 0 for any number. */
   readonly ratePerAddress: number;
+  /** Addresses and networks whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
   readonly keys: KeyStore;
   readonly metrics: GatewayMetrics;
   readonly log: Log;

@@ -7,6 +7,7 @@ export type { Anchor, AnswerStore } from './cache/answerStore.ts';
 export { Gateway, type GatewayOptions } from './gateway.ts';
 export { hashOfSecret, newSecret } from './keys/authenticate.ts';
 export type { ApiKey, KeyStore } from './keys/keyStore.ts';
+export { clientAddressBehind } from './limits/clientAddress.ts';
 export type { CallContext, Method } from './method.ts';
 export { RELAYED_ROWS } from './methods/relayedRows.ts';
 export { SERVED_METHODS } from './methods/table.ts';

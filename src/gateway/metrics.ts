@@ -24,7 +24,7 @@ export class GatewayMetrics {
   readonly #durations: Histogram<'network' | 'method'>;
   readonly #errors: Counter<'network' | 'method' | 'code'>;
   readonly #cache: Counter<'network' | 'method' | 'result'>;
-  readonly #limitCounters: ReadonlyMap<LimitName, { inc(): void }>;
+  readonly #limitCounters: ReadonlyMap<LimitName, { inc(by?: number): void }>;
   readonly #nodeDurations: Histogram<'network' | 'node' | 'method'>;
   readonly #nodeFailures: Counter<'network' | 'node' | 'method' | 'reason'>;
   readonly #hedges: Counter<'network' | 'method'>;
@@ -61,6 +61,8 @@ export class GatewayMetrics {
     });
     // Labels are looked up once: under a flood that costs more than the refusal itself.
     this.#limitCounters = new Map(LIMITS.map((limit) => [limit, limits.labels(limit)]));
+    // A series that is there from the start shows its first increase to whoever watches rates.
+    for (const counter of this.#limitCounters.values()) counter.inc(0);
     this.#nodeDurations = new Histogram({
       name: 'floodgate_upstream_request_duration_seconds',
       help: 'Time from a request to a node to its answer.',

@@ -94,6 +94,25 @@ describe('who may call, and how much', () => {
       });
     }));
 
+  it('behind a trusted proxy it is the client that has a rate, not the proxy, and not who it says it is', () => {
+    const args = ['--gateway-rate-per-address', '1', '--gateway-trusted-proxies', '127.0.0.1', '10.0.0.0/8'];
+    return serving({ args }, async ({ gatewayUrl }) => {
+      const status = async (forwarded: string): Promise<number> =>
+        (await send(gatewayUrl, { body: CHAIN_ID, headers: { 'x-forwarded-for': forwarded } })).status;
+      // Far more calls than one address has; each of a client of its own.
+      for (let client = 1; client <= 20; client++) expect(await status(`198.51.100.${client}`)).toBe(200);
+      const claimed = await Promise.all(
+        Array.from({ length: 50 }, (_, i) => status(`203.0.113.${i}, 192.0.2.1, 10.0.0.9`)),
+      );
+      expect(claimed).toContain(429);
+    });
+  });
+
+  it('a trusted proxy that is no address is refused at start', async () => {
+    const options = { upstream: chain.anvil.url, args: ['--gateway-trusted-proxies', '10.0.0.0/99'] };
+    await expect(startFloodgate(options)).rejects.toThrow(/gateway.trustedProxies has "10.0.0.0\/99"/);
+  });
+
   it('more at once than the bound is refused at once with 429', async () => {
     const node = await startSpoiltNode(chain.anvil.url);
     try {

@@ -88,6 +88,19 @@ describe('kept answers', () => {
     }
   });
 
+  it('the same several times in one batch is asked of the node once', async () => {
+    const before = node.counts.get('eth_getStorageAt') ?? 0;
+    const entry = {
+      jsonrpc: '2.0',
+      method: 'eth_getStorageAt',
+      params: [`0x${'2'.repeat(40)}`, '0x0', 'latest'],
+    };
+    const { json } = await send(floodgate.gatewayUrl, { body: [1, 2, 3, 4].map((id) => ({ ...entry, id })) });
+    expect(json.map(({ id }: { id: number }) => id)).toEqual([1, 2, 3, 4]);
+    expect(new Set(json.map(({ result }: { result: string }) => result)).size).toBe(1);
+    expect(node.counts.get('eth_getStorageAt')).toBe(before + 1);
+  });
+
   it('the same asked for by many at once is asked of the node once', async () => {
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {

@@ -89,7 +89,9 @@ class Relay {
     lifetime: Lifetime,
     context: CallContext,
   ): Promise<Result> {
-    const shared = await this.#underWay.get(key);
+    const underWay = this.#underWay.get(key);
+    // Without a pause where none is under way: the next entry of the same batch must find this one.
+    const shared = underWay === undefined ? undefined : await underWay;
     if (shared !== undefined) {
       context.cache = 'shared';
       context.node = shared.node;

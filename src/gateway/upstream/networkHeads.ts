@@ -56,7 +56,10 @@ export class NetworkHeads {
       this.#set(highest);
     else if (highest.number === head.number && !credible.some(({ ends }) => ends.latest.hash === head.hash))
       this.#set(highest);
-    this.#safe = lowest(credible, 'safe', this.#latest);
+    // A node that lags takes nothing back that readers have seen; a chain that went back does.
+    const safe = lowest(credible, 'safe', this.#latest);
+    if (safe !== undefined)
+      this.#safe = Math.min(Math.max(safe, this.#safe ?? safe), this.#latest?.number ?? safe);
     // Final is final: it grows only, and no further than every node agrees.
     const finalized = lowest(credible, 'finalized', this.#latest);
     if (finalized !== undefined && finalized > (this.#finalized ?? -1)) this.#finalized = finalized;

@@ -1,0 +1,94 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { until } from '../support/until.ts';
+import { type SameChain, startSameChain } from './support/sameChain.ts';
+import { type Answer, call } from './support/send.ts';
+import { type SpoiltNode, startSpoiltNode } from './support/spoiltNode.ts';
+
+/** More than the samples that a quantile wants. */
+const WARM_UP_CALLS = 40;
+
+describe('hedging', () => {
+  let chain: SameChain;
+  let nodes: readonly SpoiltNode[];
+  let floodgate: Floodgate;
+
+  beforeAll(async () => {
+    chain = await startSameChain(2);
+    await chain.grow(4);
+    nodes = await Promise.all(chain.nodes.map(({ url }) => startSpoiltNode(url)));
+    // Polls are rare: the slow node is not found out by them, hedging alone helps.
+    const args = ['--index-poll-interval-ms', '60000'];
+    floodgate = await startFloodgate({ upstream: nodes.map(({ url }) => url), args });
+    for (let i = 0; i < WARM_UP_CALLS; i++) await balance();
+  });
+  afterAll(async () => {
+    await floodgate?.stop();
+    await Promise.all((nodes ?? []).map((node) => node.stop()));
+    await chain?.stop();
+  });
+
+  let address = 2 ** 41;
+  const balance = () =>
+    call(
+      floodgate.gatewayUrl,
+      'eth_getBalance',
+      `0x${(address++).toString(16).padStart(40, '0')}`,
+      `0x${chain.head().toString(16)}`,
+    );
+  const asked = (method: string): number =>
+    nodes.reduce((sum, { counts }) => sum + (counts.get(method) ?? 0), 0);
+
+  it('a read of a node that has become slow is sent to the other after the usual time, and its late answer is dropped', async () => {
+    // Which of two is asked first depends on how fast they were: the one that was asked last becomes slow.
+    const preferred = (await balance()).headers['x-floodgate-upstream'];
+    const [slow, other] = preferred === 'node-1' ? [nodes[0], 'node-2'] : [nodes[1], 'node-1'];
+    if (slow === undefined) throw new Error('there are two nodes');
+    let held = 0;
+    let answeredLate = 0;
+    let isOver = false;
+    slow.spoil = async ({ methods }, answer) => {
+      const text = await answer();
+      if (methods[0] !== 'eth_getBalance') return text;
+      held++;
+      await until('the reads are over', () => isOver);
+      answeredLate++;
+      return text.replace(/"result":"[^"]*"/, '"result":"0xbad"');
+    };
+    const before = asked('eth_getBalance');
+    const answers: Answer[] = [];
+    try {
+      await until('a read was sent to the slow node', async () => {
+        answers.push(await balance());
+        return held > 0;
+      });
+    } finally {
+      isOver = true;
+    }
+    for (const { json, headers } of answers) {
+      expect(json.result).toBe('0x0');
+      expect(headers['x-floodgate-upstream']).toBe(other);
+    }
+    // Each read was sent once, and once more where it was hedged.
+    expect(asked('eth_getBalance') - before).toBe(answers.length + held);
+    await until('the late answers were sent', () => answeredLate === held);
+    slow.spoil = undefined;
+    expect((await balance()).json.result).toBe('0x0');
+    const page = await (await fetch(`${floodgate.url}/metrics`)).text();
+    const hedges = /^floodgate_upstream_hedges_total\{.*method="eth_getBalance"\} (\d+)/m.exec(page)?.[1];
+    expect(Number(hedges)).toBeGreaterThanOrEqual(held);
+  });
+
+  it('eth_sendRawTransaction is sent to one node, however slow', async () => {
+    const longerThanAnyHedgeMs = 1_500;
+    for (const node of nodes)
+      node.spoil = async ({ methods }, answer) => {
+        if (methods[0] === 'eth_sendRawTransaction') await pause(longerThanAnyHedgeMs);
+        return answer();
+      };
+    const answer = await call(floodgate.gatewayUrl, 'eth_sendRawTransaction', '0x02c0');
+    expect(answer.json.error).toBeDefined();
+    expect(asked('eth_sendRawTransaction')).toBe(1);
+  });
+});
