@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { rename, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
@@ -9,6 +10,7 @@ import type { Rule } from '../../src/rules/index.ts';
 import { DnsStore } from '../../src/storage/lmdb/dnsStore.ts';
 import { askTcp, query, RCODE, UdpClient } from './support/dnsClient.ts';
 import { RULE, TestRules, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
+import { startProgram } from './support/program.ts';
 import { noDnsdist, type RealDnsdist, startDnsdist } from './support/realDnsdist.ts';
 
 const LOOPBACK = '127.0.0.1';
@@ -210,6 +212,60 @@ describe('dnsdist, driven', () => {
     const before = await count();
     await floodUntil(all, async () => (await count()) > before + 200);
     expect(await all.client.ask(query(`h7.${ZONE_NAME}`, 1, 3), all.dnsdist)).toMatchObject({ answers: 1 });
+  });
+
+  it('is driven by `floodgate start`, goes on when that is killed, and is taken over by the next one', async (ctx) => {
+    if (noDnsdist) return ctx.skip(noDnsdist);
+    const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
+    ends.push(() => server.stop());
+    const dnsdist = await startDnsdist(server);
+    ends.push(() => dnsdist.stop());
+    const zoneFile = join(dnsdist.folder, 'zone');
+    await writeFile(zoneFile, ZONE_TEXT);
+    const dataDir = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
+    ends.push(() => rm(dataDir, { recursive: true, force: true }));
+    const start = () =>
+      startProgram(
+        dataDir,
+        server,
+        ...['--dns-dnsdist-consoles', `${dnsdist.console.host}:${dnsdist.console.port}`],
+        ...['--dns-dnsdist-key', dnsdist.key, '--dns-dnsdist-folder', dnsdist.folder],
+        ...['--dns-dnstap-listen', `${dnsdist.dnstap.host}:${dnsdist.dnstap.port}`],
+        ...['--dns-zones', `${ZONE_NAME}=${zoneFile}`],
+      );
+    const console = new DnsdistConsole(dnsdist.console, dnsdist.key);
+    ends.push(() => console.close());
+    const table = () => console.run('showRules()');
+    const hits = async () => Number(/floodgate-unknownName\s+(\d+)/.exec(await table())?.[1] ?? 0);
+    const client = await new UdpClient().open();
+    ends.push(() => client.close());
+    const flood = async (): Promise<void> => {
+      for (let i = 0; i < 200; i++)
+        client.send(query(`x${Math.random()}.${ZONE_NAME}`, 1, 10_000 + i), dnsdist);
+      await client.ask(query(`www.${ZONE_NAME}`, 1, 1), dnsdist);
+    };
+
+    const first = await start();
+    const { mode, profile_sensitivity, rate_sensitivity, burst_sensitivity } = RULE;
+    const rule = {
+      scope: 'global',
+      name: 'global',
+      mode,
+      profile_sensitivity,
+      rate_sensitivity,
+      burst_sensitivity,
+    };
+    const created = await first.api('POST', '', rule);
+    expect(created.status).toBe(200);
+    while ((await hits()) < 200) await flood();
+    await first.stop('SIGKILL');
+    const before = await hits();
+    while ((await hits()) < before + 200) await flood();
+
+    const next = await start();
+    ends.push(() => next.stop());
+    expect((await next.api('DELETE', `/${created.json.result.id}`)).status).toBe(200);
+    while ((await table()).includes('floodgate-unknownName'));
   });
 
   it('finds the names that an earlier run learned, and publishes them again', async (ctx) => {

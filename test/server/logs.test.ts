@@ -53,7 +53,8 @@ describe('the log', () => {
       expect(floodgate.output()).not.toContain(secret);
   });
 
-  it('and the answers share request ids', async () => {
+  // That a fault is logged with the id is proven where one can be made: src/rules/api/faultOfOurs.test.ts.
+  it('is asked about by an id that each answer has of its own', async () => {
     const ids = new Set<string | null>();
     for (let i = 0; i < 3; i++) ids.add((await fetch(rules())).headers.get('x-request-id'));
     expect(ids.size).toBe(3);
