@@ -1,10 +1,19 @@
 /** What an entry costs besides its bytes: key, map slot, objects. */
 const ENTRY_OVERHEAD_BYTES = 200;
 
-/** Answers in memory up to a bound of bytes; the one that was used longest ago goes first. */
+interface Entry {
+  readonly answer: Buffer;
+  /** Whether it was asked for since it was put in, or last spared. */
+  used: boolean;
+}
+
+/**
+ * Answers in memory up to a bound of bytes. The oldest goes first, but one that was asked for meanwhile is spared once: a
+ * hit then changes a flag and not the order, which would cost more than all the rest of it.
+ */
 export class MemoryCache {
   readonly #maxBytes: number;
-  readonly #entries = new Map<string, Buffer>();
+  readonly #entries = new Map<string, Entry>();
   #bytes = 0;
 
   constructor(maxBytes: number) {
@@ -20,23 +29,23 @@ export class MemoryCache {
   }
 
   get(key: string): Buffer | undefined {
-    const answer = this.#entries.get(key);
-    if (answer === undefined) return undefined;
-    // A map keeps the order in which keys were set: the first is the one not used for longest.
-    this.#entries.delete(key);
-    this.#entries.set(key, answer);
-    return answer;
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    entry.used = true;
+    return entry.answer;
   }
 
   put(key: string, answer: Buffer): void {
     this.#drop(key);
     const cost = costOf(key, answer);
     if (cost > this.#maxBytes) return;
-    this.#entries.set(key, answer);
+    this.#entries.set(key, { answer, used: false });
     this.#bytes += cost;
-    for (const oldest of this.#entries.keys()) {
+    // A map keeps the order in which keys were set, also of those set while it is walked.
+    for (const [oldest, entry] of this.#entries) {
       if (this.#bytes <= this.#maxBytes) return;
-      this.#drop(oldest);
+      if (entry.used) this.#spare(oldest, entry);
+      else this.#drop(oldest);
     }
   }
 
@@ -45,11 +54,17 @@ export class MemoryCache {
     this.#bytes = 0;
   }
 
-  #drop(key: string): void {
-    const answer = this.#entries.get(key);
-    if (answer === undefined) return;
+  #spare(key: string, entry: Entry): void {
+    entry.used = false;
     this.#entries.delete(key);
-    this.#bytes -= costOf(key, answer);
+    this.#entries.set(key, entry);
+  }
+
+  #drop(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    this.#entries.delete(key);
+    this.#bytes -= costOf(key, entry.answer);
   }
 }
 

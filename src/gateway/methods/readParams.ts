@@ -11,13 +11,26 @@ export function readParams(params: readonly Param[], given: readonly unknown[]):
       'invalidParams',
       `params must have at most ${params.length} elements${listed(params)}; it has ${given.length}`,
     );
-  const read = params.map(({ name, kind, optional, otherwise }, i) => {
+  const places = placesOf(params);
+  const read = params.map(({ kind, optional, otherwise }, i) => {
     const value = given[i];
     if (optional && (value === undefined || value === null)) return otherwise;
-    return kind.read(value, `params[${i}] (${name})`);
+    return kind.read(value, places[i] ?? '');
   });
   while (read.length > 0 && read[read.length - 1] === undefined) read.pop();
   return read.map((value) => value ?? null);
+}
+
+const knownPlaces = new WeakMap<readonly Param[], readonly string[]>();
+
+/** How errors name the parameters of a method: made once, as they are at hand whether there is an error or not. */
+function placesOf(params: readonly Param[]): readonly string[] {
+  let places = knownPlaces.get(params);
+  if (places === undefined) {
+    places = params.map(({ name }, i) => `params[${i}] (${name})`);
+    knownPlaces.set(params, places);
+  }
+  return places;
 }
 
 const listed = (params: readonly Param[]): string =>
