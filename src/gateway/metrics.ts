@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { RpcError } from '../rpc/index.ts';
 import type { NodeError } from '../traces/index.ts';
+import { type Tally, tallied } from './tallied.ts';
 
 /** Seconds: an answer from the index takes a fraction of a millisecond, one that waits for a node up to its time limit. */
 const DURATION_BUCKETS_S = [
@@ -23,8 +24,8 @@ export class GatewayMetrics {
   readonly #registry: Registry;
   readonly #durations: Histogram<'network' | 'method'>;
   readonly #errors: Counter<'network' | 'method' | 'code'>;
-  readonly #cache: Counter<'network' | 'method' | 'result'>;
-  readonly #limitCounters: ReadonlyMap<LimitName, { inc(by?: number): void }>;
+  readonly #cache: (labels: Readonly<Record<'network' | 'method' | 'result', string>>) => Tally;
+  readonly #limits: ReadonlyMap<LimitName, Tally>;
   readonly #nodeDurations: Histogram<'network' | 'node' | 'method'>;
   readonly #nodeFailures: Counter<'network' | 'node' | 'method' | 'reason'>;
   readonly #hedges: Counter<'network' | 'method'>;
@@ -47,22 +48,19 @@ export class GatewayMetrics {
       labelNames: ['network', 'method', 'code'],
       registers,
     });
-    this.#cache = new Counter({
+    this.#cache = tallied({
       name: 'floodgate_gateway_cache_total',
       help: 'Relayed calls by where their answer came from: kept (hit), another call under way (shared), a node (miss).',
       labelNames: ['network', 'method', 'result'],
-      registers,
+      registry,
     });
-    const limits = new Counter({
+    const limits = tallied({
       name: 'floodgate_gateway_limited_total',
       help: 'Requests refused by a limit.',
       labelNames: ['limit'],
-      registers,
+      registry,
     });
-    // Labels are looked up once: under a flood that costs more than the refusal itself.
-    this.#limitCounters = new Map(LIMITS.map((limit) => [limit, limits.labels(limit)]));
-    // A series that is there from the start shows its first increase to whoever watches rates.
-    for (const counter of this.#limitCounters.values()) counter.inc(0);
+    this.#limits = new Map(LIMITS.map((limit) => [limit, limits({ limit })]));
     this.#nodeDurations = new Histogram({
       name: 'floodgate_upstream_request_duration_seconds',
       help: 'Time from a request to a node to its answer.',
@@ -119,15 +117,13 @@ export class GatewayMetrics {
     };
   }
 
-  cacheResults(network: string, method: string): { hit(): void; miss(): void; shared(): void } {
-    const [hit, miss, shared] = ['hit', 'miss', 'shared'].map((result) =>
-      this.#cache.labels(network, method, result),
-    );
-    return { hit: () => hit?.inc(), miss: () => miss?.inc(), shared: () => shared?.inc() };
+  cacheResults(network: string, method: string): Readonly<Record<'hit' | 'miss' | 'shared', Tally>> {
+    const counted = (result: string): Tally => this.#cache({ network, method, result });
+    return { hit: counted('hit'), miss: counted('miss'), shared: counted('shared') };
   }
 
   limited(limit: LimitName): void {
-    this.#limitCounters.get(limit)?.inc();
+    this.#limits.get(limit)?.inc();
   }
 
   nodeAnswered(network: string, node: string, method: string, elapsedMs: number): void {

@@ -5,6 +5,8 @@ import type { HttpAnswer, ResultStream } from '../rpc/index.ts';
 const STALLED_CLIENT_MS = 30_000;
 /** Above, copying costs more than a second piece. */
 const MAX_ONE_PIECE_BYTES = 16 * 1024;
+/** Given back with the last answer that was cut from it. */
+const SLAB_BYTES = 256 * 1024;
 const EMPTY = new Uint8Array();
 
 /** Writes an answer with these headers, names and values in turn. */
@@ -42,14 +44,21 @@ export function respond(response: ServerResponse, answer: HttpAnswer, headers: s
   response.end();
 }
 
-function joined(parts: readonly Uint8Array[], length: number): Buffer {
-  const whole = Buffer.allocUnsafe(length);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
+let slab = new Uint8Array();
+let slabUsed = 0;
+
+/** The parts in one piece, cut from a slab: one allocation serves a hundred small answers. */
+function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
+  if (slabUsed + length > slab.length) {
+    slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
+    slabUsed = 0;
   }
-  return whole;
+  const start = slabUsed;
+  for (const part of parts) {
+    slab.set(part, slabUsed);
+    slabUsed += part.length;
+  }
+  return slab.subarray(start, slabUsed);
 }
 
 /** A stream into a response. Where it breaks off the connection is cut, so that half an answer never looks whole. */

@@ -60,7 +60,7 @@ class Relay {
     const kept = lifetime === 'never' ? undefined : this.#kept(key, lifetime);
     if (kept !== undefined) {
       context.cache = 'hit';
-      this.#cacheResults.hit();
+      this.#cacheResults.hit.inc();
       return kept;
     }
     return this.#row.once === true
@@ -73,7 +73,7 @@ class Relay {
     const { heads, nodes } = this.#network.pool;
     if (heads.latest === undefined || !nodes.some(({ standing }) => standing === 'good')) throw noNode();
     context.cache = 'hit';
-    this.#cacheResults.hit();
+    this.#cacheResults.hit.inc();
     return Buffer.from(`"0x${heads.latest.number.toString(16)}"`);
   }
 
@@ -95,7 +95,7 @@ class Relay {
     if (shared !== undefined) {
       context.cache = 'shared';
       context.node = shared.node;
-      this.#cacheResults.shared();
+      this.#cacheResults.shared.inc();
       return resultOf(shared.answer);
     }
     let share: (answer: Shared | undefined) => void = () => undefined;
@@ -105,7 +105,7 @@ class Relay {
       const answered = await this.#askNodes(params, lifetime, context.mayStream);
       context.cache = 'miss';
       context.node = answered.node.name;
-      this.#cacheResults.miss();
+      this.#cacheResults.miss.inc();
       if ('stream' in answered) return streamOf(answered);
       await this.#learn(answered);
       this.#keep(key, answered.answer, lifetime, epoch);
