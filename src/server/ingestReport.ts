@@ -77,13 +77,13 @@ export class IngestReport implements IndexerObserver {
     if (Date.now() - this.#lastFillMs < PROGRESS_INTERVAL_MS) return;
     this.#lastFillMs = Date.now();
     this.#logger.info(
-      { network, block: last, toBlock, blocksLeft: toBlock - last },
+      { block: last, toBlock, blocksLeft: toBlock - last },
       'indexing: filling in older blocks',
     );
   }
 
   gapClosed(fromBlock: number): void {
-    this.#logger.info({ network: this.#network, fromBlock }, 'every block from index.from on is indexed');
+    this.#logger.info({ fromBlock }, 'every block from index.from on is indexed');
   }
 
   recovered(): void {
