@@ -20,17 +20,17 @@ export function encodeChunks(blockHash: Hash, traces: readonly Trace[]): Uint8Ar
   writer.reset();
   const ends: number[] = [];
   for (let first = 0; first < traces.length; first += TRACES_PER_CHUNK) {
-    encodeChunk(blockHash, traces, first, Math.min(traces.length, first + TRACES_PER_CHUNK));
+    encodeChunk(blockHash, traces.slice(first, first + TRACES_PER_CHUNK));
     ends.push(writer.length);
   }
   const all = writer.copy();
   return ends.map((end, i) => all.subarray(i === 0 ? 0 : ends[i - 1], end));
 }
 
-function encodeChunk(blockHash: Hash, traces: readonly Trace[], first: number, end: number): void {
-  const transactions = transactionsOf(traces, first, end);
+function encodeChunk(blockHash: Hash, traces: readonly Trace[]): void {
+  const transactions = transactionsOf(traces);
   const start = writer.length;
-  writer.byte(end - first);
+  writer.byte(traces.length);
   writer.byte(transactions.length);
   writer.hex(blockHash);
   for (const { transactionHash, transactionPosition } of transactions) {
@@ -38,24 +38,23 @@ function encodeChunk(blockHash: Hash, traces: readonly Trace[], first: number, e
     writer.uint32(transactionPosition ?? 0);
   }
   const offsetsAt = writer.length;
-  writer.skip(4 * (end - first));
-  for (let i = first; i < end; i++) {
-    const trace = traces[i];
-    if (trace === undefined) continue;
-    writer.uint32At(offsetsAt + 4 * (i - first), writer.length - start);
+  writer.skip(4 * traces.length);
+  traces.forEach((trace, i) => {
+    writer.uint32At(offsetsAt + 4 * i, writer.length - start);
     const index = transactions.findIndex(({ transactionHash }) => transactionHash === trace.transactionHash);
     encodeRecord(trace, index === -1 ? NO_TRANSACTION : index);
-  }
+  });
 }
 
 /** A trace of each transaction that the traces of a chunk are of: there are few, so a list will do. */
-function transactionsOf(traces: readonly Trace[], first: number, end: number): Trace[] {
+function transactionsOf(traces: readonly Trace[]): Trace[] {
   const found: Trace[] = [];
-  for (let i = first; i < end; i++) {
-    const trace = traces[i];
-    if (trace === undefined || trace.transactionHash === null) continue;
-    if (!found.some(({ transactionHash }) => transactionHash === trace.transactionHash)) found.push(trace);
-  }
+  for (const trace of traces)
+    if (
+      trace.transactionHash !== null &&
+      !found.some(({ transactionHash }) => transactionHash === trace.transactionHash)
+    )
+      found.push(trace);
   return found;
 }
 

@@ -32,7 +32,7 @@ const MIN_TRACES_FOR_GROUPS = 16;
 /** Room in a key for the groups of one row: those of the largest block, and of any list that a chain could make. */
 const GROUPS_PER_ROW = 2 ** 24;
 
-/** Single traces have keys from 0 up. */
+/** Single traces have keys from 0 up. The group must be below GROUPS_PER_ROW: the next row's keys begin there. */
 const groupKey = (row: Positions, group: number): number => -1 - (row.id * GROUPS_PER_ROW + group);
 
 /** Writes traces as a JSON array, from texts that are kept where there are any. */
@@ -90,16 +90,21 @@ export class AnswerWriter {
       while (stop < groupStart + GROUP_TRACES && goesOn()) stop++;
       if (groups[row] !== group) {
         groups[row] = group;
-        starts[row] = this.#texts.find(groupKey(list, group));
+        starts[row] = this.#find(list, group);
       }
       writeComma(json);
       if (!this.#texts.writeAt(json, starts[row] ?? NOWHERE, index - groupStart, stop - groupStart)) {
         this.#writeOfRow(json, segment, list, index, stop, checkSize);
-        starts[row] = this.#texts.find(groupKey(list, group));
+        starts[row] = this.#find(list, group);
       }
       checkSize();
       i += stop - index;
     }
+  }
+
+  /** Where the piece of a group is kept; groups past those that a key has room for never are. */
+  #find(row: Positions, group: number): number {
+    return group < GROUPS_PER_ROW ? this.#texts.find(groupKey(row, group)) : NOWHERE;
   }
 
   #writeTrace(json: JsonWriter, segment: number, position: number): void {
