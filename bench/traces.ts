@@ -39,6 +39,7 @@ const COLD_REQUESTS = 250;
 const MEGABYTE = 1e6;
 
 const folder = process.env['BENCH_DATA'] ?? mkdtempSync(join(tmpdir(), 'floodgate-bench-'));
+mkdirSync(folder, { recursive: true });
 /** Indexed by this process: to time it, and to choose requests by what is there. */
 const ownIndex = join(folder, 'own');
 /** Indexed by the server. */

@@ -55,7 +55,7 @@ export interface EthereumNetwork {
 
 export async function startEthereumNetwork(options: EthereumNetworkOptions): Promise<EthereumNetwork> {
   const { name, upstream, config, logger, ingestMetrics } = options;
-  const store = openTraceStore(options.folder, config.index.cacheBytes);
+  const store = openTraceStore(options.folder, { cacheBytes: config.index.cacheBytes });
   const network = await startNetwork({
     name,
     chain: store.chain(),

@@ -15,6 +15,7 @@ import {
   VARIANT_SHIFT,
 } from './format.ts';
 import { ascii, type JsonWriter } from './jsonWriter.ts';
+import { RecordReader, recordBounds, type Span, uint32 } from './recordReader.ts';
 
 /** What a trace's JSON needs at the most besides two digits a stored byte: its keys and punctuation. */
 const FIXED_TEXT_BYTES = 512;
@@ -54,54 +55,9 @@ const TRANSACTION_POSITION = ascii('","transactionPosition":');
 const NO_TRANSACTION_TEXT = ascii('],"transactionHash":null,"transactionPosition":null');
 const TYPES = TRACE_TYPES.map((type) => ascii(`,"type":"${type}"}`));
 
-/** A byte string in a chunk: where it starts and ends. */
-interface Span {
-  start: number;
-  end: number;
-}
-
-/** Reads one record, front to back. One instance serves all: reading a trace allocates nothing. */
-class RecordReader {
-  bytes: Uint8Array = new Uint8Array();
-  at = 0;
-
-  byte(): number {
-    return this.bytes[this.at++] ?? 0;
-  }
-
-  varint(): number {
-    let value = 0;
-    for (let scale = 1; ; scale *= 0x80) {
-      const byte = this.byte();
-      value += (byte & 0x7f) * scale;
-      if (byte < 0x80) return value;
-    }
-  }
-
-  /** Sets `span` to the byte string that stands here, after its length. */
-  data(span: Span): void {
-    const length = this.varint();
-    span.start = this.at;
-    this.at += length;
-    span.end = this.at;
-  }
-
-  fixed(span: Span, length: number): void {
-    span.start = this.at;
-    this.at += length;
-    span.end = this.at;
-  }
-}
-
 const span = (): Span => ({ start: 0, end: 0 });
 const reader = new RecordReader();
 const [a, b, gas, value, input, gasUsed, output] = [span(), span(), span(), span(), span(), span(), span()];
-
-/** How many traces a chunk holds. */
-export const tracesIn = (chunk: Uint8Array): number => chunk[0] ?? 0;
-
-/** The hash of the block that a chunk belongs to, as 32 bytes. */
-export const blockHashIn = (chunk: Uint8Array): Uint8Array => chunk.subarray(2, 2 + HASH_BYTES);
 
 /**
  * Writes trace number `index` of a chunk as JSON, keys in the seed's order. The chunk is one that encodeChunks made:
@@ -128,13 +84,6 @@ export function writeTrace(json: JsonWriter, chunk: Uint8Array, index: number, b
   reader.at = treeAt;
   writePlacement(json, transactionIndex);
   json.constant(textOf(TYPES, kind & TYPE_MASK));
-}
-
-function recordBounds(chunk: Uint8Array, index: number): [start: number, end: number] {
-  const offsetsAt = CHUNK_HEAD_BYTES + TRANSACTION_BYTES * (chunk[1] ?? 0);
-  const start = uint32(chunk, offsetsAt + 4 * index);
-  const isLast = index + 1 === tracesIn(chunk);
-  return [start, isLast ? chunk.length : uint32(chunk, offsetsAt + 4 * index + 4)];
 }
 
 function writeAction(json: JsonWriter, kind: number): void {
@@ -249,14 +198,4 @@ function textOf(texts: readonly Uint8Array[], number: number): Uint8Array {
   const text = texts[number];
   if (text === undefined) throw new Error(`a stored trace is damaged: its kind has variant ${number}`);
   return text;
-}
-
-function uint32(bytes: Uint8Array, at: number): number {
-  return (
-    ((bytes[at] ?? 0) |
-      ((bytes[at + 1] ?? 0) << 8) |
-      ((bytes[at + 2] ?? 0) << 16) |
-      ((bytes[at + 3] ?? 0) << 24)) >>>
-    0
-  );
 }

@@ -6,7 +6,7 @@ import { NodeError, type TraceSource } from './source.ts';
 /** Blocks written in one transaction while catching up: many, as each commit is flushed to disk. */
 export const MAX_BLOCKS_PER_BATCH = 64;
 /** Fewer where blocks are large: what is fetched is held in memory until it is written, about 500 bytes a trace. */
-const MAX_TRACES_PER_BATCH = 32_768;
+const MAX_TRACES_PER_BATCH = 12_288;
 
 /**
  * Fetches blocks by their numbers and makes them ready to be written, in batches in the order of the numbers. Several are

@@ -89,3 +89,10 @@ export class PostingList implements Positions {
     return firstIndex + low;
   }
 }
+
+/** A list of positions that are in memory. */
+export function listOf(id: number, positions: Uint32Array): PostingList {
+  const page = (number: number): Uint32Array =>
+    positions.subarray(number * PAGE_POSITIONS, (number + 1) * PAGE_POSITIONS);
+  return new PostingList(id, positions.length, page(0), page);
+}

@@ -1,4 +1,4 @@
-import { PAGE_POSITIONS, PostingList } from './list.ts';
+import { listOf, type PostingList } from './list.ts';
 
 /** A list so many times as long as the other is searched for each of the other's positions; else both are walked. */
 const SEARCHED_IF_LONGER_BY = 16;
@@ -62,12 +62,6 @@ export class PairLists {
     this.#keptPositions += positions;
     if (this.#keptPositions > this.#maxPositions) this.clear();
   }
-}
-
-function listOf(id: number, positions: Uint32Array): PostingList {
-  const page = (number: number): Uint32Array =>
-    positions.subarray(number * PAGE_POSITIONS, (number + 1) * PAGE_POSITIONS);
-  return new PostingList(id, positions.length, page(0), page);
 }
 
 /** The positions that both lists have, from an index of each on. */

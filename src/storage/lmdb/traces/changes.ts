@@ -6,7 +6,6 @@ import {
   type IndexChange,
   IndexConflictError,
   type IndexedBlock,
-  type Postings,
   type PostingTerm,
   partiesOf,
   positionOf,
@@ -17,55 +16,22 @@ import {
   type Trace,
   termOf,
 } from '../../../traces/index.ts';
-import { STATE_KEY, type TraceEnvironment } from './environment.ts';
+import { changePostingList } from './changePostingList.ts';
+import { STATE_KEY, type TraceEnvironment, UNMERGED_KEY } from './environment.ts';
 import type { IndexState } from './indexState.ts';
-import { chunkKey, pageKey, postingKey, SIDES, uint32Key } from './keys.ts';
-import { appendToPage, changePages } from './postingPages.ts';
-import { encodeBlock, encodeVersion, Segment, type StateVersion } from './records.ts';
-
-/** lmdb's put takes options in place of a version; its type definition knows them for putSync alone. */
-interface WithPutOptions {
-  put(key: Buffer, value: Buffer, options: { append: boolean }): Promise<boolean>;
-}
-
-const APPEND = { append: true };
-
-/** A record to write, or to remove where it has no value. */
-interface Write {
-  readonly database: Database<Buffer, Buffer>;
-  readonly key: Buffer;
-  readonly value: Buffer | undefined;
-  /** Whether it stands behind all others. */
-  readonly append: boolean;
-}
-
-function carryOut({ database, key, value, append }: Write): Promise<unknown> {
-  if (value === undefined) return database.remove(key);
-  return append ? (database as WithPutOptions).put(key, value, APPEND) : database.put(key, value);
-}
-
-/** The lists of one segment that change: for each side and term, the positions to add. */
-type SegmentPostings = Record<Side, Map<PostingTerm, number[]>>;
-
-function addPostings(lists: Map<PostingTerm, number[]>, { terms, positions }: Postings): void {
-  for (let i = 0; i < terms.length; i++) {
-    const [term = '', position = 0] = [terms[i], positions[i]];
-    const list = lists.get(term);
-    if (list === undefined) lists.set(term, [position]);
-    else list.push(position);
-  }
-}
+import { chunkKey, postingKey, SIDES, uint32Key } from './keys.ts';
+import {
+  encodeBlock,
+  encodeUnmerged,
+  encodeVersion,
+  Segment,
+  type StateVersion,
+  UnmergedBlocks,
+} from './records.ts';
+import { Writes } from './writes.ts';
 
 /** Reads the traces of a block that is to be undone. */
 export type ReadTraces = (block: StoredBlock) => readonly Trace[];
-
-/** The version of the state that a change makes. */
-function versionAfter({ undoFrom, blocks }: IndexChange, state: IndexState): StateVersion {
-  const { changes, rewrites } = state.refresh();
-  const head = state.head()?.number ?? -1;
-  const onlyAdds = undoFrom === undefined && blocks.every(({ block }) => block.number > head);
-  return { changes: changes + 1, rewrites: onlyAdds ? rewrites : rewrites + 1 };
-}
 
 /**
  * Works out, from the state before, every record that a change of the index writes. Nothing is written until
@@ -74,14 +40,19 @@ function versionAfter({ undoFrom, blocks }: IndexChange, state: IndexState): Sta
 export class Changes {
   readonly #environment: TraceEnvironment;
   readonly #state: IndexState;
-  readonly #writes: Write[] = [];
+  readonly #writes = new Writes();
   readonly #blocks = new Map<number, StoredBlock>();
   readonly #segments = new Map<number, Segment>();
-  readonly #postings = new Map<number, SegmentPostings>();
+  /** Lists that have lost their end, by segment and side. */
+  readonly #cutLists = new Map<number, Record<Side, Set<PostingTerm>>>();
+  /** By segment: the blocks that are not in the lists on disk. */
+  readonly #unmerged: Map<number, UnmergedBlocks>;
   readonly #undoFrom: number;
   readonly #dictionary: number;
   #head: number | undefined;
   #lastAdded = -1;
+  /** Whether more was done than to add blocks behind the last one of a segment: then lists did not only grow. */
+  #isRewritten: boolean;
 
   /** `dictionary` is the number of the dictionary for segments that have no block yet. */
   constructor(
@@ -96,32 +67,29 @@ export class Changes {
     this.#state = state;
     this.#undoFrom = change.undoFrom ?? Infinity;
     this.#head = state.head()?.number;
+    this.#isRewritten = change.undoFrom !== undefined;
     const finalized = state.finalizedNumber();
     if (finalized !== undefined && this.#undoFrom <= finalized)
       throw new IndexConflictError(
         `block ${this.#undoFrom} cannot be undone: blocks up to ${finalized} are final`,
       );
 
-    this.#put(environment.meta, STATE_KEY, encodeVersion(versionAfter(change, state)));
+    this.#unmerged = new Map(state.unmerged().map((blocks) => [blocks.segment, blocks]));
 
     this.#undo(readTraces);
     for (const block of change.blocks) this.#add(block);
-    this.#changePostings();
+    this.#cutPostings();
     this.#putSegments();
     this.#putMeta('head', this.#head);
     if (change.finalizedNumber !== undefined && change.finalizedNumber > (finalized ?? -1))
       this.#putMeta('finalized', change.finalizedNumber);
+    this.#writes.put(environment.meta, STATE_KEY, encodeVersion(this.#versionAfter()));
+    this.#putUnmerged();
   }
 
   /** Writes everything; to be called within one atomic batch of the environment. */
   write(): void {
-    let last: Promise<unknown> | undefined;
-    for (const write of this.#writes) {
-      const written = carryOut(write);
-      // Whether the batch was committed is told to whoever began it; that these fail with it must not end the process.
-      if (written !== last) written.catch(() => undefined);
-      last = written;
-    }
+    this.#writes.carryOut();
   }
 
   #undo(readTraces: ReadTraces): void {
@@ -143,42 +111,49 @@ export class Changes {
   }
 
   #remove(block: StoredBlock, traces: readonly Trace[]): void {
-    const lists = this.#postingsOf(segmentOf(block.number));
-    const touch = (side: Side, term: PostingTerm): void => {
-      if (!lists[side].has(term)) lists[side].set(term, []);
-    };
+    const lists = this.#cutListsOf(segmentOf(block.number));
     for (const trace of traces) {
       const { from, to } = partiesOf(trace);
-      if (from !== null) touch('from', termOf(from));
-      if (to !== null) touch('to', termOf(to));
-      if (trace.transactionHash !== null) touch('transaction', termOf(trace.transactionHash));
+      if (from !== null) lists.from.add(termOf(from));
+      if (to !== null) lists.to.add(termOf(to));
+      if (trace.transactionHash !== null) lists.transaction.add(termOf(trace.transactionHash));
     }
     const segment = this.#segmentOf(segmentOf(block.number));
     const chunks = this.#environment.chunks(segment.dictionary);
     segment.set(block.number % BLOCKS_PER_SEGMENT, undefined);
-    this.#delete(this.#environment.blocks, uint32Key(block.number));
+    this.#writes.delete(this.#environment.blocks, uint32Key(block.number));
     for (let chunk = 0; chunk * TRACES_PER_CHUNK < block.traceCount; chunk++)
-      this.#delete(chunks, chunkKey(block.number, chunk));
+      this.#writes.delete(chunks, chunkKey(block.number, chunk));
   }
 
-  #add({ block, chunks, postings }: IndexedBlock): void {
+  #add({ block, chunks }: IndexedBlock): void {
     if (this.#blockAt(block.number)?.hash === block.hash) return;
     this.#checkNeighbours(block);
     this.#blocks.set(block.number, block);
-    this.#put(this.#environment.blocks, uint32Key(block.number), encodeBlock(block));
+    this.#writes.put(this.#environment.blocks, uint32Key(block.number), encodeBlock(block));
     const segment = this.#segmentOf(segmentOf(block.number));
     if (segment.isEmpty) segment.dictionary = this.#dictionary;
+    if (block.number % BLOCKS_PER_SEGMENT < segment.last()) this.#isRewritten = true;
     segment.set(block.number % BLOCKS_PER_SEGMENT, block.traceCount);
-    const database = this.#environment.chunks(segment.dictionary);
-    // Behind the last key a page is filled to its end; elsewhere it is split in two halves: a tenth of the file.
-    const append = block.number > (this.#head ?? -1);
+    this.#addChunks(this.#environment.chunks(segment.dictionary), block.number, chunks);
+    this.#leaveUnmerged(block.number);
+    this.#head = Math.max(this.#head ?? 0, block.number);
+  }
+
+  #addChunks(database: Database<Buffer, Buffer>, blockNumber: number, chunks: readonly Uint8Array[]): void {
+    const isLast = blockNumber > (this.#head ?? -1);
     chunks.forEach((bytes, i) => {
       const value = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-      this.#writes.push({ database, key: chunkKey(block.number, i), value, append });
+      if (isLast) this.#writes.append(database, chunkKey(blockNumber, i), value);
+      else this.#writes.put(database, chunkKey(blockNumber, i), value);
     });
-    const lists = this.#postingsOf(segmentOf(block.number));
-    for (const side of SIDES) addPostings(lists[side], postings[side]);
-    this.#head = Math.max(this.#head ?? 0, block.number);
+  }
+
+  #leaveUnmerged(blockNumber: number): void {
+    const segment = segmentOf(blockNumber);
+    const unmerged = this.#unmerged.get(segment) ?? new UnmergedBlocks(segment);
+    unmerged.add(blockNumber % BLOCKS_PER_SEGMENT);
+    this.#unmerged.set(segment, unmerged);
   }
 
   /** Neighbouring blocks of the index are always parent and child: then any range of it is of one chain. */
@@ -210,26 +185,16 @@ export class Changes {
     );
   }
 
-  #changePostings(): void {
-    for (const [segment, lists] of this.#postings) {
+  #cutPostings(): void {
+    for (const [segment, lists] of this.#cutLists) {
       const removeStart = this.#firstRemovedPosition(segment);
       for (const side of SIDES)
-        for (const [term, added] of lists[side])
-          this.#changeList(postingKey(segment, side, term), removeStart, added);
+        for (const term of lists[side])
+          changePostingList(this.#environment, this.#state, this.#writes, postingKey(segment, side, term), {
+            removeStart,
+            added: [],
+          });
     }
-  }
-
-  /** Takes the positions from `removeStart` on out of a list, and puts others behind what is left. */
-  #changeList(key: Buffer, removeStart: number, added: readonly number[]): void {
-    const { postings } = this.#environment;
-    if (removeStart === END_OF_SEGMENT) {
-      const page = appendToPage(this.#state.read(postings, key), added);
-      if (page !== undefined) return this.#put(postings, key, page);
-    }
-    const read = (page: number): Buffer | undefined => this.#state.read(postings, pageKey(key, page));
-    for (const [page, bytes] of changePages(read, removeStart, END_OF_SEGMENT, added))
-      if (bytes === undefined) this.#delete(postings, pageKey(key, page));
-      else this.#put(postings, pageKey(key, page), bytes);
   }
 
   #firstRemovedPosition(segment: number): number {
@@ -241,14 +206,14 @@ export class Changes {
 
   #putSegments(): void {
     for (const [number, segment] of this.#segments)
-      this.#put(this.#environment.segments, uint32Key(number), segment.encode());
+      this.#writes.put(this.#environment.segments, uint32Key(number), segment.encode());
   }
 
-  #postingsOf(segment: number): SegmentPostings {
-    let lists = this.#postings.get(segment);
+  #cutListsOf(segment: number): Record<Side, Set<PostingTerm>> {
+    let lists = this.#cutLists.get(segment);
     if (lists === undefined) {
-      lists = { from: new Map(), to: new Map(), transaction: new Map() };
-      this.#postings.set(segment, lists);
+      lists = { from: new Set(), to: new Set(), transaction: new Set() };
+      this.#cutLists.set(segment, lists);
     }
     return lists;
   }
@@ -262,17 +227,18 @@ export class Changes {
     return segment;
   }
 
-  #put(database: Database<Buffer, Buffer>, key: Buffer, value: Buffer): void {
-    this.#writes.push({ database, key, value, append: false });
+  #versionAfter(): StateVersion {
+    const { changes, rewrites } = this.#state.refresh();
+    return { changes: changes + 1, rewrites: this.#isRewritten ? rewrites + 1 : rewrites };
   }
 
-  #delete(database: Database<Buffer, Buffer>, key: Buffer): void {
-    this.#writes.push({ database, key, value: undefined, append: false });
+  #putUnmerged(): void {
+    this.#writes.put(this.#environment.meta, UNMERGED_KEY, encodeUnmerged(this.#unmerged.values()));
   }
 
   #putMeta(name: 'head' | 'finalized', value: number | undefined): void {
     const key = Buffer.from(name);
-    if (value === undefined) this.#delete(this.#environment.meta, key);
-    else this.#put(this.#environment.meta, key, uint32Key(value));
+    if (value === undefined) this.#writes.delete(this.#environment.meta, key);
+    else this.#writes.put(this.#environment.meta, key, uint32Key(value));
   }
 }

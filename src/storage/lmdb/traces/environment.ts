@@ -40,7 +40,7 @@ export class NoIndexError extends Error {
  */
 export class TraceEnvironment {
   readonly root: RootDatabase;
-  /** Name to bytes: chain, head, finalized, dictionaries by `dictionary-N`. */
+  /** Name to bytes: chain, head, finalized, state, unmerged, dictionaries by `dictionary-N`. */
   readonly meta: Database<Buffer, Buffer>;
   /** Block number to its record. */
   readonly blocks: Database<Buffer, Buffer>;
@@ -136,5 +136,8 @@ export const NEWEST_DICTIONARY_KEY = Buffer.from('dictionary');
 
 /** Where the version of the index's state is kept. */
 export const STATE_KEY = Buffer.from('state');
+
+/** Where it is kept which blocks are not in the posting lists yet. */
+export const UNMERGED_KEY = Buffer.from('unmerged');
 
 const dictionaryKey = (number: number): Buffer => Buffer.from(`dictionary-${number}`);

@@ -6,17 +6,26 @@ import {
   END_OF_LIST_IDS,
   type IndexReader,
   PairLists,
-  PostingList,
+  type PostingList,
   type PostingTerm,
   type Side,
   type StoredBlock,
   segmentOf,
   type TraceCounts,
 } from '../../../traces/index.ts';
-import { NEWEST_DICTIONARY_KEY, STATE_KEY, type TraceEnvironment } from './environment.ts';
-import { chunkKey, pageKey, postingKey, SIDES, uint32Key } from './keys.ts';
-import { lengthIn, positionsIn, wordsOf } from './postingPages.ts';
-import { decodeBlock, decodeChain, NO_VERSION, Segment, type StateVersion } from './records.ts';
+import { NEWEST_DICTIONARY_KEY, STATE_KEY, type TraceEnvironment, UNMERGED_KEY } from './environment.ts';
+import { chunkKey, postingKey, SIDES, uint32Key } from './keys.ts';
+import { openPostingList } from './openPostingList.ts';
+import { RecentSegments } from './recentSegments.ts';
+import {
+  decodeBlock,
+  decodeChain,
+  decodeUnmerged,
+  NO_VERSION,
+  Segment,
+  type StateVersion,
+  type UnmergedBlocks,
+} from './records.ts';
 
 /** Positions of posting lists that are kept, 4 bytes each: then all are forgotten, and those in use are read again. */
 const MAX_KEPT_POSITIONS = 4 * 1024 * 1024;
@@ -52,6 +61,8 @@ export class IndexState implements IndexReader {
   readonly #ids = new Map<string, number>();
   #lastId = 0;
   readonly #pairs = new PairLists(MAX_PAIR_POSITIONS, () => ++this.#lastId);
+  /** Posting lists of the newest blocks, which are not on disk. */
+  readonly recent = new RecentSegments(this);
   #version: StateVersion = NO_VERSION;
   #epoch = 0;
   /** The ends of the chain as they were read, until the version changes. */
@@ -95,6 +106,7 @@ export class IndexState implements IndexReader {
       this.#segments.clear();
       this.#forgetLists();
       this.#ends = undefined;
+      this.recent.follow(this.unmerged(), version.rewrites !== this.#version.rewrites);
     }
     if (version.rewrites !== this.#version.rewrites || this.#lastId > END_OF_LIST_IDS - IDS_LEFT_AT_LEAST)
       this.#beginEpoch();
@@ -145,6 +157,11 @@ export class IndexState implements IndexReader {
   dictionary(): { number: number; madeForSegment: number } | undefined {
     const record = this.read(this.#environment.meta, NEWEST_DICTIONARY_KEY);
     return record && { number: record.readUInt32BE(0), madeForSegment: record.readUInt32BE(4) };
+  }
+
+  /** The blocks that are not in the posting lists on disk. */
+  unmerged(): UnmergedBlocks[] {
+    return decodeUnmerged(this.read(this.#environment.meta, UNMERGED_KEY));
   }
 
   block(blockNumber: number): StoredBlock | undefined {
@@ -221,15 +238,9 @@ export class IndexState implements IndexReader {
 
   #openList(segment: number, side: Side, term: PostingTerm): PostingList | undefined {
     const key = postingKey(segment, side, term);
-    const bytes = this.read(this.#environment.postings, key);
-    if (bytes === undefined) return undefined;
-    const zero = wordsOf(bytes);
-    const id = this.#idOf(`${segment} ${side} ${term}`);
-    return new PostingList(id, lengthIn(zero), positionsIn(zero), (pageNumber) => {
-      if (pageNumber === 0) return positionsIn(zero);
-      const page = this.read(this.#environment.postings, pageKey(key, pageNumber));
-      if (page === undefined) throw new Error(`posting list is damaged: page ${pageNumber} is missing`);
-      return wordsOf(page);
-    });
+    const read = (pageKey: Buffer): Buffer | undefined => this.read(this.#environment.postings, pageKey);
+    return openPostingList(key, read, this.recent.of(segment), () =>
+      this.#idOf(`${segment} ${side} ${term}`),
+    );
   }
 }

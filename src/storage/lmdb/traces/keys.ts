@@ -8,14 +8,27 @@ import { type PostingTerm, type Side, writeHex } from '../../../traces/index.ts'
 /** Sides by the byte that stands for them. */
 export const SIDES: readonly Side[] = ['from', 'to', 'transaction'];
 const TERM_BYTES = 20;
-const LIST_KEY_BYTES = 4 + 1 + TERM_BYTES;
+const SEGMENT_BYTES = 4;
+/** What is left of a posting's key where the segment is known: side and term. */
+export const SIDE_AND_TERM_BYTES = 1 + TERM_BYTES;
+const LIST_KEY_BYTES = SEGMENT_BYTES + SIDE_AND_TERM_BYTES;
+/** Where side and term stand in a posting's key. */
+export const SIDE_AND_TERM_AT = SEGMENT_BYTES;
 
 /** The key of a posting list's page 0: segment, side, term. */
 export function postingKey(segment: number, side: Side, term: PostingTerm): Buffer {
   const key = Buffer.allocUnsafe(LIST_KEY_BYTES);
   key.writeUInt32BE(segment, 0);
-  key[4] = SIDES.indexOf(side);
-  writeHex(key, 5, term);
+  key[SIDE_AND_TERM_AT] = SIDES.indexOf(side);
+  writeHex(key, SIDE_AND_TERM_AT + 1, term);
+  return key;
+}
+
+/** The same of a side and a term that are bytes already. */
+export function postingKeyOf(segment: number, sideAndTerm: Uint8Array): Buffer {
+  const key = Buffer.allocUnsafe(LIST_KEY_BYTES);
+  key.writeUInt32BE(segment, 0);
+  key.set(sideAndTerm, SIDE_AND_TERM_AT);
   return key;
 }
 

@@ -26,6 +26,20 @@ const hasMorePages = (pageZero: Uint32Array): boolean => pageZero.length > PAGE_
 export const lengthIn = (pageZero: Uint32Array): number =>
   hasMorePages(pageZero) ? (pageZero[PAGE_POSITIONS] ?? 0) : pageZero.length;
 
+/** The last position of a list; -1 where it has none. */
+export function lastPositionIn(pageZero: Uint32Array, read: ReadPageBytes): number {
+  const lastPage = pagesOf(lengthIn(pageZero)) - 1;
+  if (lastPage < 0) return -1;
+  return (lastPage === 0 ? positionsIn(pageZero) : readWords(read, lastPage)).at(-1) ?? -1;
+}
+
+/** All positions of a list. */
+export function positionsOf(pageZero: Uint32Array, read: ReadPageBytes): Uint32Array {
+  const pages = [positionsIn(pageZero)];
+  for (let n = 1; n < pagesOf(lengthIn(pageZero)); n++) pages.push(readWords(read, n));
+  return joined(pages);
+}
+
 export const positionsIn = (pageZero: Uint32Array): Uint32Array =>
   hasMorePages(pageZero) ? pageZero.subarray(0, PAGE_POSITIONS) : pageZero;
 
@@ -33,7 +47,7 @@ export const positionsIn = (pageZero: Uint32Array): Uint32Array =>
  * The one page of a list that fits on it, after `added` (ascending) were put behind what it has; undefined where there is
  * more to it, and changePages must be asked. Nearly all lists of a change are such.
  */
-export function appendToPage(page: Uint8Array | undefined, added: readonly number[]): Buffer | undefined {
+export function appendToPage(page: Uint8Array | undefined, added: ArrayLike<number>): Buffer | undefined {
   const oldBytes = page?.length ?? 0;
   const length = oldBytes / WORD_BYTES + added.length;
   if (length > PAGE_POSITIONS) return undefined;
@@ -52,7 +66,7 @@ export function changePages(
   read: ReadPageBytes,
   removeStart: number,
   removeEnd: number,
-  added: readonly number[],
+  added: ArrayLike<number>,
 ): PageChanges {
   const zeroBytes = read(0);
   if (zeroBytes === undefined) return pagesFrom(0, Uint32Array.from(added), undefined, 0);
@@ -64,18 +78,26 @@ export function changePages(
 
   // The last page alone where all that changes lies behind its first position, else the whole list.
   const last = page(oldPages - 1);
+  const lastPosition = last.at(-1) ?? -1;
+  if (added.length === 0 && (removeStart > lastPosition || removeStart >= removeEnd)) return [];
   const lowest = Math.min(removeStart < removeEnd ? removeStart : Infinity, added[0] ?? Infinity);
   const firstPage = lowest > (last[0] ?? -1) ? oldPages - 1 : 0;
 
   const kept = [];
   for (let n = firstPage; n < oldPages; n++)
     kept.push(without(n === oldPages - 1 ? last : page(n), removeStart, removeEnd));
-  return pagesFrom(firstPage, merged(kept, added), firstPage > 0 ? positionsIn(zero) : undefined, oldPages);
+  return pagesFrom(
+    firstPage,
+    united(joined(kept), added),
+    firstPage > 0 ? positionsIn(zero) : undefined,
+    oldPages,
+  );
 }
 
 const pagesOf = (length: number): number => Math.ceil(length / PAGE_POSITIONS);
 
-function readWords(read: ReadPageBytes, pageNumber: number): Uint32Array {
+/** A page other than page 0. */
+export function readWords(read: ReadPageBytes, pageNumber: number): Uint32Array {
   const bytes = read(pageNumber);
   if (bytes === undefined) throw new Error(`posting list is damaged: page ${pageNumber} is missing`);
   return wordsOf(bytes);
@@ -118,16 +140,21 @@ function without(positions: Uint32Array, removeStart: number, removeEnd: number)
   return positions.filter((position) => position < removeStart || position >= removeEnd);
 }
 
-/** All positions in ascending order, none twice. */
-function merged(kept: readonly Uint32Array[], added: readonly number[]): Uint32Array {
-  const keptLength = kept.reduce((sum, part) => sum + part.length, 0);
-  const all = new Uint32Array(keptLength + added.length);
+function joined(parts: readonly Uint32Array[]): Uint32Array {
+  const all = new Uint32Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
-  for (const part of kept) {
+  for (const part of parts) {
     all.set(part, at);
     at += part.length;
   }
-  const isAppended = keptLength === 0 || (all[keptLength - 1] ?? 0) < (added[0] ?? Infinity);
-  all.set(added, keptLength);
+  return all;
+}
+
+/** The positions of two ascending lists in ascending order, none twice. */
+export function united(kept: Uint32Array, added: ArrayLike<number>): Uint32Array {
+  const all = new Uint32Array(kept.length + added.length);
+  all.set(kept);
+  all.set(added, kept.length);
+  const isAppended = (kept.at(-1) ?? -1) < (added[0] ?? Infinity);
   return isAppended ? all : Uint32Array.from(new Set(all.sort()));
 }

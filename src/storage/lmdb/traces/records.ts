@@ -5,6 +5,7 @@ import {
   type StoredBlock,
   type TraceCounts,
 } from '../../../traces/index.ts';
+import { uint32Key } from './keys.ts';
 
 /** How the small records of the traces' environment are laid out. */
 
@@ -51,6 +52,50 @@ export function encodeVersion({ changes, rewrites }: StateVersion): Buffer {
   return record;
 }
 
+/**
+ * The blocks of a segment that are not, or not all, in its posting lists yet. What finds their traces is worked out from
+ * their chunks and kept in memory, until it is merged into the lists.
+ */
+export class UnmergedBlocks {
+  readonly segment: number;
+  /** A bit for each block of the segment, the lowest of the first byte for the first block. */
+  readonly #bits: Uint8Array;
+
+  constructor(segment: number, bits = new Uint8Array(BLOCKS_PER_SEGMENT / 8)) {
+    this.segment = segment;
+    this.#bits = bits;
+  }
+
+  has(offset: number): boolean {
+    return ((this.#bits[offset >>> 3] ?? 0) & (1 << (offset & 7))) !== 0;
+  }
+
+  add(offset: number): void {
+    this.#bits[offset >>> 3] = (this.#bits[offset >>> 3] ?? 0) | (1 << (offset & 7));
+  }
+
+  encode(): Buffer {
+    return Buffer.concat([uint32Key(this.segment), this.#bits]);
+  }
+}
+
+const UNMERGED_BYTES = 4 + BLOCKS_PER_SEGMENT / 8;
+
+export const encodeUnmerged = (unmerged: Iterable<UnmergedBlocks>): Buffer =>
+  Buffer.concat(Array.from(unmerged, (blocks) => blocks.encode()));
+
+export function decodeUnmerged(record: Buffer | undefined): UnmergedBlocks[] {
+  const unmerged = [];
+  for (let at = 0; record !== undefined && at < record.length; at += UNMERGED_BYTES)
+    unmerged.push(
+      new UnmergedBlocks(
+        record.readUInt32BE(at),
+        Uint8Array.from(record.subarray(at + 4, at + UNMERGED_BYTES)),
+      ),
+    );
+  return unmerged;
+}
+
 export function encodeChain(identity: ChainIdentity): Buffer {
   return Buffer.from(JSON.stringify(identity));
 }
@@ -89,6 +134,13 @@ export class Segment implements TraceCounts {
 
   has(offset: number): boolean {
     return this.#words[offset] !== 0;
+  }
+
+  /** The highest offset whose block is in the index; -1 where none is. */
+  last(): number {
+    let offset = BLOCKS_PER_SEGMENT - 1;
+    while (offset >= 0 && this.#words[offset] === 0) offset--;
+    return offset;
   }
 
   /** The lowest offset from `offset` on whose block is not in the index; BLOCKS_PER_SEGMENT where all are. */

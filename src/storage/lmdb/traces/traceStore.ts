@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   BLOCKS_PER_SEGMENT,
   blockAt,
@@ -27,6 +28,7 @@ import { Changes } from './changes.ts';
 import { makeDictionary } from './dictionary.ts';
 import { NO_DICTIONARY, TraceEnvironment } from './environment.ts';
 import { IndexState } from './indexState.ts';
+import { LISTS_PER_MERGE, mergeRecent } from './mergeRecent.ts';
 import { encodeChain } from './records.ts';
 
 export { NoIndexError } from './environment.ts';
@@ -37,17 +39,30 @@ const SEGMENTS_PER_DICTIONARY = 128;
 /** Memory for traces in recent use where nothing else is asked for. */
 export const DEFAULT_CACHE_BYTES = 80 * 1024 * 1024;
 
+/**
+ * Positions of recent blocks that are held in memory, at some 30 bytes each, before they are merged into the lists on disk:
+ * those of 120 mainnet blocks. Each merge writes nearly all lists of the segment anew, and whoever opens the index works
+ * them out again, which takes a fifth of a second.
+ */
+const MAX_RECENT_POSITIONS = 2 ** 18;
+
+export interface TraceStoreOptions {
+  readonly cacheBytes?: number;
+  readonly maxRecentPositions?: number;
+  readonly listsPerMerge?: number;
+}
+
 /** The index of traces in an LMDB environment in the folder `path`. */
-export function openTraceStore(path: string, cacheBytes = DEFAULT_CACHE_BYTES): TraceStore {
-  return new LmdbTraceStore(new TraceEnvironment(path), cacheBytes);
+export function openTraceStore(path: string, options: TraceStoreOptions = {}): TraceStore {
+  return new LmdbTraceStore(new TraceEnvironment(path), options);
 }
 
 /**
  * The same to read only, beside the process that writes it: what that one commits is seen, and nothing is ever written.
  * Throws NoIndexError where there is none.
  */
-export function openTraceReader(path: string, cacheBytes = DEFAULT_CACHE_BYTES): TraceReader {
-  return new LmdbTraceStore(new TraceEnvironment(path, { readOnly: true }), cacheBytes, true);
+export function openTraceReader(path: string, options: TraceStoreOptions = {}): TraceReader {
+  return new LmdbTraceStore(new TraceEnvironment(path, { readOnly: true }), options, true);
 }
 
 class LmdbTraceStore implements TraceStore {
@@ -61,9 +76,14 @@ class LmdbTraceStore implements TraceStore {
   /** The last change that was begun: changes are worked out one after the other, each from the state before. */
   #lastChange: Promise<void> = Promise.resolve();
   readonly #isReader: boolean;
+  readonly #maxRecentPositions: number;
+  readonly #listsPerMerge: number;
 
-  constructor(environment: TraceEnvironment, cacheBytes: number, isReader = false) {
+  constructor(environment: TraceEnvironment, options: TraceStoreOptions, isReader = false) {
+    const { cacheBytes = DEFAULT_CACHE_BYTES } = options;
     this.#isReader = isReader;
+    this.#maxRecentPositions = options.maxRecentPositions ?? MAX_RECENT_POSITIONS;
+    this.#listsPerMerge = options.listsPerMerge ?? LISTS_PER_MERGE;
     this.#environment = environment;
     this.#state = new IndexState(environment);
     this.#texts = new TextCache(cacheBytes);
@@ -137,13 +157,37 @@ class LmdbTraceStore implements TraceStore {
   }
 
   apply(change: IndexChange): Promise<void> {
-    return this.#inTurn(async () => {
+    const applied = this.#inTurn(async () => {
+      await this.#mergeIfOver(2 * this.#maxRecentPositions);
       const dictionary = await this.#dictionaryFor(change);
       const changes = new Changes(this.#environment, this.#current(), change, dictionary, (block) =>
         this.#tracesOf(block),
       );
-      await this.#commit(() => changes.write());
+      this.#state.recent.stage(change.blocks);
+      await this.#commit(() => changes.write()).finally(() => this.#state.recent.stage([]));
     });
+    // Whoever waits for the change need not wait for this. Where it fails, a later change does it, or fails with it.
+    this.#inTurn(() => this.#mergeIfOver(this.#maxRecentPositions)).catch(() => undefined);
+    return applied;
+  }
+
+  async #mergeIfOver(maxPositions: number): Promise<void> {
+    if (this.#current().recent.size <= maxPositions) return;
+    for (const { segment } of this.#state.unmerged()) await this.#merge(segment);
+  }
+
+  /** While some lists are written, the next ones are worked out. */
+  async #merge(segment: number): Promise<void> {
+    let committed: Promise<void> = Promise.resolve();
+    for (const writes of mergeRecent(this.#environment, this.#current(), segment, this.#listsPerMerge)) {
+      await committed;
+      committed = this.#commit(() => writes.carryOut(), { isFlushed: false });
+      // Its failure is heard of when it is awaited.
+      committed.catch(() => undefined);
+      // Writing begins with the next turn of the event loop.
+      await nextTurn();
+    }
+    await committed;
   }
 
   /**
@@ -173,15 +217,15 @@ class LmdbTraceStore implements TraceStore {
     return done;
   }
 
-  /** Writes in one transaction, waits until it is on disk, and lets the next read see it. */
-  async #commit(write: () => void): Promise<void> {
+  /** Writes in one transaction, waits until it is on disk unless that matters to nobody, and lets the next read see it. */
+  async #commit(write: () => void, { isFlushed } = { isFlushed: true }): Promise<void> {
     const { root } = this.#environment;
     this.#state.settle(false);
     // An open read transaction keeps the pages of its state from being used again: the file would grow for nothing.
     root.resetReadTxn();
     try {
       await root.batch(write);
-      await root.flushed;
+      if (isFlushed) await root.flushed;
     } finally {
       root.resetReadTxn();
       this.#state.settle(true);

@@ -1,0 +1,62 @@
+import { listOf, PAGE_POSITIONS, PostingList, type RecentPostings } from '../../../traces/index.ts';
+import { pageKey, SIDE_AND_TERM_AT } from './keys.ts';
+import {
+  lastPositionIn,
+  lengthIn,
+  positionsIn,
+  positionsOf,
+  type ReadPageBytes,
+  readWords,
+  united,
+  wordsOf,
+} from './postingPages.ts';
+
+const NO_POSITIONS = new Uint32Array();
+
+/**
+ * A posting list as it is now: what is on disk under `key`, read by `read`, and what `recent` has of its segment, which is
+ * behind that, but for blocks that were put between others, and for what was being merged when this process died.
+ * Undefined where neither has any. `newId` is called where there is one.
+ */
+export function openPostingList(
+  key: Buffer,
+  read: (key: Buffer) => Uint8Array | undefined,
+  recent: RecentPostings | undefined,
+  newId: () => number,
+): PostingList | undefined {
+  const bytes = read(key);
+  const zero = bytes === undefined ? NO_POSITIONS : wordsOf(bytes);
+  const readPage: ReadPageBytes = (page) => read(pageKey(key, page));
+  const added = recentPositions(recent, key);
+  if (zero.length + added.length === 0) return undefined;
+  if (added.length > 0 && lastPositionIn(zero, readPage) >= (added[0] ?? 0))
+    return listOf(newId(), united(positionsOf(zero, readPage), added));
+  return listWith(newId(), zero, readPage, added);
+}
+
+function recentPositions(recent: RecentPostings | undefined, key: Buffer): Uint32Array {
+  const list = recent?.find(key, SIDE_AND_TERM_AT);
+  return list === undefined ? NO_POSITIONS : (recent?.positionsOf(list) ?? NO_POSITIONS);
+}
+
+/** The list on disk, and positions behind its last one. */
+function listWith(id: number, zero: Uint32Array, read: ReadPageBytes, behind: Uint32Array): PostingList {
+  const stored = lengthIn(zero);
+  const storedPage = (page: number): Uint32Array => {
+    if (page === 0) return positionsIn(zero);
+    return page * PAGE_POSITIONS < stored ? readWords(read, page) : NO_POSITIONS;
+  };
+  const page = (number: number): Uint32Array =>
+    filled(storedPage(number), behind, number * PAGE_POSITIONS - stored);
+  return new PostingList(id, stored + behind.length, page(0), page);
+}
+
+/** A page: what is stored of it, and of the positions behind those that follow; `start` is where it begins among them. */
+function filled(stored: Uint32Array, behind: Uint32Array, start: number): Uint32Array {
+  if (behind.length === 0 || stored.length === PAGE_POSITIONS) return stored;
+  const added = behind.subarray(start + stored.length, start + PAGE_POSITIONS);
+  const page = new Uint32Array(stored.length + added.length);
+  page.set(stored);
+  page.set(added, stored.length);
+  return page;
+}

@@ -1,0 +1,140 @@
+import {
+  BLOCKS_PER_SEGMENT,
+  firstBlockOf,
+  type Hash,
+  type IndexedBlock,
+  positionOf,
+  RecentPostings,
+  type StoredBlock,
+  TRACES_PER_CHUNK,
+  visitTerms,
+  writeHex,
+} from '../../../traces/index.ts';
+import { SIDE_AND_TERM_BYTES, SIDES } from './keys.ts';
+import type { Segment, UnmergedBlocks } from './records.ts';
+
+/** What the index holds on disk, as far as recent blocks are read from it. */
+export interface StoredBlocks {
+  segment(number: number): Segment;
+  block(blockNumber: number): StoredBlock | undefined;
+  chunk(blockNumber: number, place: number): Uint8Array;
+}
+
+interface LoadedBlock {
+  readonly number: number;
+  readonly hash: Hash;
+  /** How many postings there were before it. */
+  readonly postingsBefore: number;
+}
+
+interface RecentSegment {
+  readonly postings: RecentPostings;
+  /** In the order in which they were loaded. */
+  readonly blocks: LoadedBlock[];
+  readonly isLoaded: Uint8Array;
+}
+
+/**
+ * The posting lists of the blocks that were not merged into the lists on disk yet, by segment. They are derived from what is
+ * on disk, as it is now, by whoever reads it, and hold nothing that would be lost.
+ */
+export class RecentSegments {
+  readonly #stored: StoredBlocks;
+  readonly #segments = new Map<number, RecentSegment>();
+  /** Blocks that are being written by this process: their postings are at hand. */
+  #staged: ReadonlyMap<number, IndexedBlock> = new Map();
+  readonly #key = Buffer.alloc(SIDE_AND_TERM_BYTES);
+
+  constructor(stored: StoredBlocks) {
+    this.#stored = stored;
+  }
+
+  /** Positions in all lists. */
+  get size(): number {
+    let size = 0;
+    for (const { postings } of this.#segments.values()) size += postings.size;
+    return size;
+  }
+
+  of(segment: number): RecentPostings | undefined {
+    return this.#segments.get(segment)?.postings;
+  }
+
+  /** Blocks that may be on disk the next time that somebody looks. */
+  stage(blocks: readonly IndexedBlock[]): void {
+    this.#staged = new Map(blocks.map((block) => [block.block.number, block]));
+  }
+
+  /** Brings all lists to what is on disk now; `isRewritten` where more than blocks behind the last were changed. */
+  follow(unmerged: readonly UnmergedBlocks[], isRewritten: boolean): void {
+    for (const segment of this.#segments.keys())
+      if (!unmerged.some((blocks) => blocks.segment === segment)) this.#segments.delete(segment);
+    for (const blocks of unmerged) {
+      let recent = this.#segments.get(blocks.segment);
+      if (recent?.blocks.some(({ number }) => !blocks.has(number % BLOCKS_PER_SEGMENT))) recent = undefined;
+      recent ??= {
+        postings: new RecentPostings(SIDE_AND_TERM_BYTES),
+        blocks: [],
+        isLoaded: new Uint8Array(BLOCKS_PER_SEGMENT),
+      };
+      this.#segments.set(blocks.segment, recent);
+      if (isRewritten) this.#cutOff(recent);
+      this.#loadMore(blocks, recent);
+    }
+  }
+
+  /** Forgets the blocks from the first one on that is another now, or none; loaded again are those that still stand. */
+  #cutOff({ blocks, postings, isLoaded }: RecentSegment): void {
+    const changed = blocks.findIndex(({ number, hash }) => this.#stored.block(number)?.hash !== hash);
+    if (changed === -1) return;
+    postings.truncate(blocks[changed]?.postingsBefore ?? 0);
+    for (const { number } of blocks.splice(changed)) isLoaded[number % BLOCKS_PER_SEGMENT] = 0;
+  }
+
+  #loadMore(unmerged: UnmergedBlocks, { blocks, postings, isLoaded }: RecentSegment): void {
+    const segment = this.#stored.segment(unmerged.segment);
+    const first = firstBlockOf(unmerged.segment);
+    for (let offset = 0; offset < BLOCKS_PER_SEGMENT; offset++) {
+      if (isLoaded[offset] !== 0 || !unmerged.has(offset) || !segment.has(offset)) continue;
+      const block = this.#stored.block(first + offset);
+      if (block === undefined) throw new Error(`the index is damaged: block ${first + offset} is missing`);
+      const postingsBefore = postings.size;
+      try {
+        this.#load(block, postings);
+      } catch (error) {
+        postings.truncate(postingsBefore);
+        throw error;
+      }
+      blocks.push({ number: block.number, hash: block.hash, postingsBefore });
+      isLoaded[offset] = 1;
+    }
+  }
+
+  #load(block: StoredBlock, postings: RecentPostings): void {
+    const staged = this.#staged.get(block.number);
+    if (staged?.block.hash === block.hash) this.#addStaged(staged, postings);
+    else this.#addStored(block, postings);
+  }
+
+  #addStaged(block: IndexedBlock, postings: RecentPostings): void {
+    SIDES.forEach((side, sideNumber) => {
+      const { terms, positions } = block.postings[side];
+      this.#key[0] = sideNumber;
+      for (let i = 0; i < terms.length; i++) {
+        writeHex(this.#key, 1, terms[i] ?? '');
+        postings.add(this.#key, 0, positions[i] ?? 0);
+      }
+    });
+  }
+
+  #addStored({ number, traceCount }: StoredBlock, postings: RecentPostings): void {
+    for (let place = 0; place < traceCount; place += TRACES_PER_CHUNK) {
+      const chunk = this.#stored.chunk(number, place);
+      visitTerms(chunk, (side, at, index) => {
+        this.#key[0] = SIDES.indexOf(side);
+        this.#key.set(chunk.subarray(at, at + SIDE_AND_TERM_BYTES - 1), 1);
+        postings.add(this.#key, 0, positionOf(number, place + index));
+      });
+    }
+  }
+}
