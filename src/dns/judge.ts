@@ -3,14 +3,14 @@
  * It knows no socket and no clock. The rules it follows, with all numbers, are in ../../docs/dns-protection.md.
  */
 import type { Rule } from '../rules/index.ts';
+import { Decider } from './decider.ts';
+import { type DeskMemory, newDesk } from './desk.ts';
 import type { HashKey } from './nameHash.ts';
 import type { Learned } from './ports.ts';
-import { Profile, type ProfileOptions } from './profile/profile.ts';
-import { RecentNames } from './recentNames.ts';
+import { DEFAULT_MAX_NAMES, Profile, type ProfileOptions } from './profile/profile.ts';
 import { DEFAULT_MULTIPLIERS, type Multipliers, profileLevel } from './sensitivity.ts';
 import { BURST_FACTOR, FLOOR_PER_SECOND, RateHistory, type Threshold } from './thresholds.ts';
-import { TokenBucket } from './tokenBucket.ts';
-import { type Reason, VERDICTS, type Verdict, verdictOf } from './verdict.ts';
+import { type Reason, VERDICTS, type Verdict } from './verdict.ts';
 import type { Question } from './wire/question.ts';
 import type { Zone } from './zones/zone.ts';
 import { ZoneTree } from './zones/zoneTree.ts';
@@ -32,16 +32,11 @@ export const DEFAULT_JUDGE_OPTIONS: JudgeOptions = {
   learnForMinutes: 240,
 };
 
-/** The last fifth of a bucket is kept for names that are asked for again: new names get in, random ones do not. */
-const RESERVED_SHARE = 0.2;
 const RCODE_NOERROR = 0;
 const RCODE_NXDOMAIN = 3;
 
-const PASSED = verdictOf('passed', 'none');
-type Paying = Exclude<Reason, 'none'>;
-const PAID = perReason('paid');
-const WOULD_DROP = perReason('wouldDrop');
-const REFUSED = { drop: perReason('dropped'), truncate: perReason('truncated') } as const;
+/** What learning needs of a question. */
+export type AskedName = Pick<Question, 'hashHigh' | 'hashLow' | 'type'>;
 
 export class Judge {
   readonly options: JudgeOptions;
@@ -49,24 +44,34 @@ export class Judge {
   readonly profile: Profile;
   readonly zones: ZoneTree;
   readonly history: RateHistory;
-  /** How often each verdict was given since the start, by its number. */
-  readonly verdicts = new Float64Array(VERDICTS);
+  /** What other threads need to decide as this judge does. */
+  readonly desk: DeskMemory;
+  readonly #decider: Decider;
+  readonly #verdicts = new Float64Array(VERDICTS);
+  readonly #newVerdicts: Int32Array;
   #rule: Rule | undefined;
-  readonly #bucket: TokenBucket;
-  readonly #recent = new RecentNames();
-  #queriesThisSecond = 0;
   #attack = false;
   #ready = false;
 
   constructor(key: HashKey, options: Partial<JudgeOptions> = {}, nowMs = 0) {
     this.options = { ...DEFAULT_JUDGE_OPTIONS, ...options };
     this.key = key;
-    this.profile = new Profile(this.options.profile);
-    this.zones = new ZoneTree(key);
+    this.desk = newDesk(this.options.profile.maxNames ?? DEFAULT_MAX_NAMES);
+    this.#decider = new Decider(key, this.desk, (zone, atMs) => this.alarm(zone, atMs));
+    this.#newVerdicts = new Int32Array(this.desk.verdicts);
+    this.#decider.orders.refuseWith = this.options.refuseWith;
+    this.profile = new Profile(this.options.profile, this.#decider.names);
+    this.zones = new ZoneTree(key, this.#decider.zoneIndex, (number) => this.#decider.zone(number));
     this.history = new RateHistory(this.profile.options.windowMs);
-    const { ratePerSecond, burst } = this.bucketSize();
-    this.#bucket = new TokenBucket(ratePerSecond, burst);
     this.tick(nowMs);
+  }
+
+  /** How often each verdict was given since the start, by its number: in this thread and in all others at the desk. */
+  get verdicts(): Float64Array {
+    for (let verdict = 0; verdict < VERDICTS; verdict++)
+      this.#verdicts[verdict] =
+        (this.#verdicts[verdict] ?? 0) + Atomics.exchange(this.#newVerdicts, verdict, 0);
+    return this.#verdicts;
   }
 
   get rule(): Rule | undefined {
@@ -76,6 +81,7 @@ export class Judge {
   /** The rule in force from now on; undefined for none, and then everything passes. */
   setRule(rule: Rule | undefined, nowMs: number): void {
     this.#rule = rule;
+    this.#giveOrders();
     this.#resize(nowMs);
   }
 
@@ -101,37 +107,33 @@ export class Judge {
 
   /** Tokens in the bucket. */
   tokens(nowMs: number): number {
-    return this.#bucket.level(nowMs);
+    return this.#decider.orders.bucket.level(nowMs);
   }
 
   /** Decides about a query that came over UDP, and counts it. */
   decide(question: Question, nowMs: number): Verdict {
-    const zone = this.zones.find(question);
-    const place = this.profile.find(question.hashHigh, question.hashLow);
-    zone.queries++;
-    this.#queriesThisSecond++;
-    const beyondUsual = place >= 0 && this.profile.noteQuery(place, nowMs, !this.#attack);
-    if (place < 0 && ++zone.unknown >= zone.alarmAt) this.#alarm(zone, nowMs);
-    const verdict = this.#judge(question, zone, place, beyondUsual, nowMs);
-    this.verdicts[verdict] = (this.verdicts[verdict] ?? 0) + 1;
-    return verdict;
+    return this.#decider.decide(question, nowMs);
+  }
+
+  /** Looks at a zone, by its number at the desk, before the second is over. */
+  alarm(number: number, nowMs: number): void {
+    const zone = this.zones.byNumber(number);
+    zone.alarm(nowMs);
+    if (zone.attacked(nowMs)) this.#noteAttack(true);
   }
 
   /** Why this query would have to pay under the rule in force, `none` when it would not. Changes nothing. */
   reasonToPay(question: Question, zone: Zone, place: number, beyondUsual: boolean, nowMs: number): Reason {
-    if (this.#rule === undefined || this.#rule.mode === 'disabled') return 'none';
-    const level = profileLevel[this.#rule.profile_sensitivity];
-    if (place < 0) {
-      if (zone.byRate) return 'zoneRate';
-      return level > profileLevel.low || zone.attacked(nowMs) ? 'unknownName' : 'none';
-    }
-    if (level >= profileLevel.high && !this.profile.hasType(place, question.type)) return 'unknownType';
-    return level >= profileLevel.very_high && beyondUsual ? 'aboveUsual' : 'none';
+    return this.#decider.reasonToPay(question, zone.desk, place, beyondUsual, nowMs);
   }
 
   /** Learns from the answer to a question: `rcode` as the server gave it, `network` the hash of the asking network. */
   learn(question: Question, rcode: number, network: number, nowMs: number): void {
-    const zone = this.zones.find(question);
+    this.learnIn(this.zones.find(question), question, rcode, network, nowMs);
+  }
+
+  /** As {@link learn}, where the zone of the question is known already. */
+  learnIn(zone: Zone, question: AskedName, rcode: number, network: number, nowMs: number): void {
     const known = this.profile.find(question.hashHigh, question.hashLow) >= 0;
     zone.answers++;
     if (!known) zone.unknownAnswers++;
@@ -148,14 +150,15 @@ export class Judge {
   tick(nowMs: number): void {
     const learning = !this.#attack;
     let attack = false;
+    let queries = 0;
     for (const zone of this.zones.all()) {
-      zone.tick(nowMs, learning);
+      queries += zone.tick(nowMs, learning);
       attack ||= zone.attacked(nowMs);
     }
-    this.#attack = attack;
-    this.history.add(this.#queriesThisSecond, attack || !learning, nowMs);
-    this.#queriesThisSecond = 0;
+    this.#noteAttack(attack);
+    this.history.add(queries, attack || !learning, nowMs);
     this.#ready ||= this.history.minutes >= this.options.learnForMinutes;
+    this.#giveOrders();
     this.#resize(nowMs);
     this.profile.sweep(nowMs);
   }
@@ -164,6 +167,7 @@ export class Judge {
   noteSeeded(zone: Zone): void {
     zone.seeded = true;
     this.#ready = true;
+    this.#giveOrders();
   }
 
   /** What was learned besides the profile, to be stored with it. */
@@ -185,35 +189,27 @@ export class Judge {
     this.tick(nowMs);
   }
 
-  #judge(question: Question, zone: Zone, place: number, beyondUsual: boolean, nowMs: number): Verdict {
-    const reason = this.reasonToPay(question, zone, place, beyondUsual, nowMs);
-    if (reason === 'none') return PASSED;
-    if (this.#pay(question, zone, reason, nowMs)) return PAID[reason];
-    if (reason === 'zoneRate') zone.refusedByRate++;
-    if (!this.mayDrop(zone, nowMs)) return WOULD_DROP[reason];
-    return REFUSED[this.options.refuseWith][reason];
-  }
-
-  /** Before there is a threshold that rests on traffic, only a zone under attack loses anything. */
+  /** Whether a query that must pay and cannot would be lost. */
   mayDrop(zone: Zone, nowMs: number): boolean {
-    if (this.#rule?.mode !== 'enabled' || !this.#ready) return false;
-    return this.history.founded || zone.attacked(nowMs);
+    return this.#decider.mayDrop(zone.desk, nowMs);
   }
 
-  #pay(question: Question, zone: Zone, reason: Paying, nowMs: number): boolean {
-    if (reason === 'zoneRate') return zone.bucket.take(nowMs);
-    const again = reason !== 'unknownName' || this.#recent.note(question.hashHigh, question.hashLow);
-    return this.#bucket.take(nowMs, again ? 0 : this.#bucket.burst * RESERVED_SHARE);
+  #noteAttack(attack: boolean): void {
+    this.#attack = attack;
+    this.#decider.orders.attack = attack;
   }
 
-  #alarm(zone: Zone, nowMs: number): void {
-    zone.alarm(nowMs);
-    this.#attack ||= zone.attacked(nowMs);
+  #giveOrders(): void {
+    const { orders } = this.#decider;
+    const rule = this.#rule;
+    orders.level = profileLevel[rule?.profile_sensitivity ?? 'low'];
+    orders.mode = rule === undefined || rule.mode === 'disabled' ? 'none' : rule.mode;
+    orders.mayDrop = !this.#ready ? 'never' : this.history.founded ? 'always' : 'underAttack';
   }
 
   #resize(nowMs: number): void {
     const { ratePerSecond, burst } = this.bucketSize();
-    this.#bucket.resize(ratePerSecond, burst, nowMs);
+    this.#decider.orders.bucket.resize(ratePerSecond, burst, nowMs);
     const { multipliers } = this.options;
     const rateFactor = multipliers[this.#rule?.rate_sensitivity ?? 'medium'];
     const burstFactor = multipliers[this.#rule?.burst_sensitivity ?? 'medium'];
@@ -222,13 +218,4 @@ export class Judge {
       zone.bucket.resize(rate * rateFactor, rate * BURST_FACTOR * burstFactor, nowMs);
     }
   }
-}
-
-function perReason(outcome: 'paid' | 'wouldDrop' | 'dropped' | 'truncated'): Record<Paying, Verdict> {
-  return {
-    unknownName: verdictOf(outcome, 'unknownName'),
-    unknownType: verdictOf(outcome, 'unknownType'),
-    aboveUsual: verdictOf(outcome, 'aboveUsual'),
-    zoneRate: verdictOf(outcome, 'zoneRate'),
-  };
 }

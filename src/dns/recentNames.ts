@@ -5,9 +5,15 @@
 
 /** 2 MiB. At 20,000 random names a second a name is remembered for 26 s on average, longer than clients retry. */
 const PLACES = 524_288;
+export const RECENT_NAMES_BYTES = PLACES * 4;
 
+/** In shared memory: two threads that note in one place at once are two names there, and the last one wins. */
 export class RecentNames {
-  readonly #tags = new Uint32Array(PLACES);
+  readonly #tags: Uint32Array;
+
+  constructor(memory: SharedArrayBuffer) {
+    this.#tags = new Uint32Array(memory);
+  }
 
   /** True when this name was the last one noted in its place. */
   note(high: number, low: number): boolean {

@@ -1,11 +1,14 @@
 /**
  * An exact set of 64-bit name hashes with 64 bits of notes each: open addressing with linear probing in one
  * typed array of a size fixed at the start. It allocates nothing afterwards and never stops to grow.
+ * It lies in shared memory: one thread puts names in and takes them out, any thread finds them.
  */
 
 /** hash high, hash low, and two words of notes. */
 const WORDS_PER_SLOT = 4;
 const BYTES_PER_SLOT = WORDS_PER_SLOT * 4;
+/** Behind the slots: a number that is odd while names move. */
+const VERSION_BYTES = 4;
 /** Fullness at capacity: 20 bytes a name, and a miss looks at 13 slots (four cache lines) on average. */
 const MAX_LOAD = 0.8;
 const TWO_TO_32 = 2 ** 32;
@@ -15,12 +18,20 @@ export class NameTable {
   readonly capacity: number;
   readonly slots: number;
   readonly #words: Uint32Array;
+  readonly #version: Int32Array;
   #size = 0;
 
-  constructor(capacity: number) {
+  /** A table in the memory of another one is for finding, and does not know its size. */
+  constructor(capacity: number, memory = new SharedArrayBuffer(NameTable.bytesFor(capacity))) {
     this.capacity = capacity;
-    this.slots = Math.ceil(capacity / MAX_LOAD) + 1;
-    this.#words = new Uint32Array(this.slots * WORDS_PER_SLOT);
+    this.slots = slotsFor(capacity);
+    this.#words = new Uint32Array(memory, 0, this.slots * WORDS_PER_SLOT);
+    this.#version = new Int32Array(memory, this.slots * BYTES_PER_SLOT, 1);
+  }
+
+  /** The memory that a table for so many names takes. */
+  static bytesFor(capacity: number): number {
+    return slotsFor(capacity) * BYTES_PER_SLOT + VERSION_BYTES;
   }
 
   get size(): number {
@@ -28,11 +39,19 @@ export class NameTable {
   }
 
   get bytes(): number {
-    return this.slots * BYTES_PER_SLOT;
+    return NameTable.bytesFor(this.capacity);
   }
 
-  /** The slot of a name, -1 when it is not in the table. */
+  /** The slot of a name, -1 when it is not in the table. While another thread moves names it looks again. */
   find(high: number, low: number): number {
+    for (;;) {
+      const version = Atomics.load(this.#version, 0);
+      const slot = this.#probe(high, low);
+      if ((version & 1) === 0 && Atomics.load(this.#version, 0) === version) return slot;
+    }
+  }
+
+  #probe(high: number, low: number): number {
     const words = this.#words;
     for (let slot = this.#home(high); ; slot = this.#next(slot)) {
       const at = slot * WORDS_PER_SLOT;
@@ -47,7 +66,9 @@ export class NameTable {
     let slot = this.#home(high);
     while (this.isUsed(slot)) slot = this.#next(slot);
     const at = slot * WORDS_PER_SLOT;
-    this.#words.set([high, low, 0, 0], at);
+    // Notes are zero already. The second half of the hash makes it this name and no other: it is written last.
+    this.#words[at] = high;
+    Atomics.store(this.#words, at + 1, low);
     this.#size++;
     return slot;
   }
@@ -55,6 +76,7 @@ export class NameTable {
   /** Takes the name in `slot` out. Names behind it move up, so that no probe ends early: `slot` may be used again. */
   delete(slot: number): void {
     const words = this.#words;
+    Atomics.add(this.#version, 0, 1);
     let hole = slot;
     for (let next = this.#next(slot); this.isUsed(next); next = this.#next(next)) {
       const home = this.#home(this.high(next));
@@ -64,6 +86,7 @@ export class NameTable {
       hole = next;
     }
     words.fill(0, hole * WORDS_PER_SLOT, (hole + 1) * WORDS_PER_SLOT);
+    Atomics.add(this.#version, 0, 1);
     this.#size--;
   }
 
@@ -91,8 +114,9 @@ export class NameTable {
     this.#words[slot * WORDS_PER_SLOT + 2] = note;
   }
 
-  setSecondNote(slot: number, note: number): void {
-    this.#words[slot * WORDS_PER_SLOT + 3] = note;
+  /** False, and nothing is changed, when it is not `expected` any more: another thread was faster. */
+  replaceSecondNote(slot: number, expected: number, note: number): boolean {
+    return Atomics.compareExchange(this.#words, slot * WORDS_PER_SLOT + 3, expected, note) === expected;
   }
 
   /** Where a name belongs: the hash as a fraction of the table, so that any size will do. */
@@ -104,3 +128,5 @@ export class NameTable {
     return slot + 1 === this.slots ? 0 : slot + 1;
   }
 }
+
+const slotsFor = (capacity: number): number => Math.ceil(capacity / MAX_LOAD) + 1;

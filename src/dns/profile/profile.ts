@@ -4,8 +4,9 @@
  */
 import { typeBit } from '../wire/queryTypes.ts';
 import { Candidates } from './candidates.ts';
+import { hasType, noteQuery } from './nameNotes.ts';
 import { NameTable } from './nameTable.ts';
-import { learnStep, limitOf, RATE_WINDOW_MS } from './usualRate.ts';
+import { RATE_WINDOW_MS } from './usualRate.ts';
 
 export interface ProfileOptions {
   /** The most names it keeps; the longest unasked give way. */
@@ -27,8 +28,6 @@ const HOUR_MASK = 0xfff;
 const SEEDED = 1;
 /** The hour is kept modulo 4096 (170 days): a longer window could not tell old from new. */
 export const MAX_WINDOW_MS = 90 * 24 * HOUR_MS;
-/** Second note: queries in this window (16 bits) | usual rate (8 bits) | number of the window modulo 256. */
-const MAX_COUNT = 0xffff;
 /** Windows repeat after 42 minutes; a whole round of {@link Profile.sweep} before that clears what is stale. */
 const SWEEPS_PER_ROUND = 1200;
 /** How many neighbours are looked at for the one that gives way in a full table. */
@@ -43,12 +42,13 @@ export class Profile {
   readonly #candidates = new Candidates();
   #swept = 0;
 
-  constructor(options: Partial<ProfileOptions> = {}) {
+  /** The names lie in `table`, which is empty and has room for `maxNames`; in one of its own where left out. */
+  constructor(options: Partial<ProfileOptions> = {}, table?: NameTable) {
     this.options = {
       maxNames: options.maxNames ?? DEFAULT_MAX_NAMES,
       windowMs: Math.min(options.windowMs ?? DEFAULT_WINDOW_MS, MAX_WINDOW_MS),
     };
-    this.#table = new NameTable(this.options.maxNames);
+    this.#table = table ?? new NameTable(this.options.maxNames);
   }
 
   /** Number of known names. */
@@ -68,7 +68,7 @@ export class Profile {
 
   /** Whether the name at `place` is known with this query type. */
   hasType(place: number, type: number): boolean {
-    return ((this.#table.firstNote(place) >>> 16) & typeBit(type)) !== 0;
+    return hasType(this.#table, place, type);
   }
 
   /** The type bits of the name at `place`. */
@@ -78,17 +78,7 @@ export class Profile {
 
   /** Counts a query for the name at `place`; true when it is beyond the name's usual rate. */
   noteQuery(place: number, nowMs: number, learning: boolean): boolean {
-    const note = this.#table.secondNote(place);
-    const window = Math.floor(nowMs / RATE_WINDOW_MS) & 0xff;
-    let count = note >>> 16;
-    let usual = (note >>> 8) & 0xff;
-    if ((note & 0xff) === window) count = Math.min(MAX_COUNT, count + 1);
-    else {
-      if (learning && count > 0) usual = learnStep(usual, count);
-      count = 1;
-    }
-    this.#table.setSecondNote(place, ((count << 16) | (usual << 8) | window) >>> 0);
-    return count > limitOf(usual);
+    return noteQuery(this.#table, place, nowMs, learning);
   }
 
   /**
@@ -130,7 +120,9 @@ export class Profile {
       while (table.isUsed(slot) && ageInHours(nowHour, table.firstNote(slot)) > windowHours)
         table.delete(slot);
       const note = table.secondNote(slot);
-      if (note !== 0 && (note & 0xff) !== window) table.setSecondNote(slot, (note & 0xff00) | window);
+      // Another thread that is faster has counted a query, and then it is not stale.
+      if (note !== 0 && (note & 0xff) !== window)
+        table.replaceSecondNote(slot, note, (note & 0xff00) | window);
     }
     this.#swept = end >= table.slots ? 0 : end;
   }
@@ -151,7 +143,7 @@ export class Profile {
     const slot = this.#table.insert(high, low);
     if (slot < 0) return;
     this.#table.setFirstNote(slot, firstNote);
-    this.#table.setSecondNote(slot, secondNote & 0xff00);
+    this.#table.replaceSecondNote(slot, 0, secondNote & 0xff00);
   }
 
   #add(high: number, low: number, types: number, nowMs: number, flag: number): boolean {
@@ -177,9 +169,11 @@ export class Profile {
     this.#table.setFirstNote(place, ((note & 0xffff000f) | (hour << 4)) >>> 0);
     const daysPassed = Math.floor((age + (((hour - age) & HOUR_MASK) % HOURS_PER_DAY)) / HOURS_PER_DAY);
     if (daysPassed <= 0) return;
-    const rates = this.#table.secondNote(place);
-    const usual = Math.max(0, ((rates >>> 8) & 0xff) - daysPassed);
-    this.#table.setSecondNote(place, ((rates & 0xffff00ff) | (usual << 8)) >>> 0);
+    for (let faded = false; !faded; ) {
+      const rates = this.#table.secondNote(place);
+      const usual = Math.max(0, ((rates >>> 8) & 0xff) - daysPassed);
+      faded = this.#table.replaceSecondNote(place, rates, ((rates & 0xffff00ff) | (usual << 8)) >>> 0);
+    }
   }
 
   /** Takes out the longest unasked of a few neighbours, seeded ones last of all: not at all. */

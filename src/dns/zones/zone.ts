@@ -4,7 +4,8 @@
  */
 import type { LearnedZone } from '../ports.ts';
 import { FLOOR } from '../thresholds.ts';
-import { TokenBucket } from '../tokenBucket.ts';
+import type { SharedBucket } from '../tokenBucket.ts';
+import type { ZoneDesk } from './zoneDesk.ts';
 
 /** A share is far from its baseline when it lies 0.3 above it: a 20 % NXDOMAIN background must become half of all. */
 const FAR_SHARE = 0.3;
@@ -38,8 +39,6 @@ export class Zone {
   readonly name: string;
   /** All names of the zone are in the profile: it was read from a file or by transfer. */
   seeded = false;
-  /** Any name answers here: a wildcard's parent, or what is delegated. Set by the seed of the zone named beside. */
-  boundless = false;
   boundlessBy = '';
 
   unknownShare = USUAL_NXDOMAIN_SHARE;
@@ -51,42 +50,55 @@ export class Zone {
   positiveAnswers = 0;
   onceOnlyAnswers = 0;
 
-  /** For zones judged by rate alone; sized by the judge every second. */
-  readonly bucket = new TokenBucket(FLOOR.ratePerSecond, FLOOR.burst);
-  refusedByRate = 0;
+  /** What every thread counts and knows of it. */
+  readonly desk: ZoneDesk;
   attackedSinceMs = 0;
-  #attackUntilMs = Number.NEGATIVE_INFINITY;
+  #boundless = false;
   #onceOnly = false;
 
-  // This second.
-  queries = 0;
-  unknown = 0;
+  // Answers of this second.
   answers = 0;
   nxdomains = 0;
   unknownAnswers = 0;
   unknownPositives = 0;
-  /** The count of unknown names at which the zone is judged before the second is over. */
-  alarmAt = ALARM_PER_SECOND;
   #minuteQueries = 0;
   #minuteSeconds = 0;
 
-  constructor(name: string) {
+  constructor(name: string, desk: ZoneDesk) {
     this.name = name;
+    this.desk = desk;
+    desk.bucket.resize(FLOOR.ratePerSecond, FLOOR.burst, 0);
+    desk.setAlarmAt(ALARM_PER_SECOND);
+  }
+
+  /** Any name answers here: a wildcard's parent, or what is delegated. Set by the seed of the zone named beside. */
+  get boundless(): boolean {
+    return this.#boundless;
+  }
+
+  set boundless(boundless: boolean) {
+    this.#boundless = boundless;
+    this.desk.setByRate(this.byRate);
   }
 
   /** Whether membership in the profile says nothing here, so that only the zone's rate is judged. */
   get byRate(): boolean {
-    return this.boundless || this.#onceOnly;
+    return this.#boundless || this.#onceOnly;
+  }
+
+  /** For zones judged by rate alone; sized by the judge every second. */
+  get bucket(): SharedBucket {
+    return this.desk.bucket;
   }
 
   attacked(nowMs: number): boolean {
-    return nowMs < this.#attackUntilMs;
+    return this.desk.attacked(nowMs);
   }
 
-  /** Judges the zone before the second is over; called when `unknown` reaches `alarmAt`. */
+  /** Judges the zone before the second is over; called when its desk has counted enough unknown names. */
   alarm(nowMs: number): void {
-    this.alarmAt *= 2;
-    if (this.#looksAttacked()) this.#attack(nowMs);
+    const { queries, unknown } = this.desk;
+    if (this.#looksAttacked(queries, unknown)) this.#attack(nowMs);
   }
 
   /** Notes an answer NOERROR or NODATA; `first` when neither the profile nor its candidates had the name. */
@@ -95,19 +107,18 @@ export class Zone {
     if (first) this.onceOnlyAnswers++;
   }
 
-  /** Ends the second: judges it and, unless `learning` is off, learns from it. */
-  tick(nowMs: number, learning: boolean): void {
-    if (this.#looksAttacked() || this.refusedByRate > 0) this.#attack(nowMs);
-    else if (learning && this.queries > 0) this.#learn();
+  /** Ends the second: judges it and, unless `learning` is off, learns from it. Returns how many queries it had. */
+  tick(nowMs: number, learning: boolean): number {
+    const { queries, unknown, refusedByRate } = this.desk.takeCounts();
+    if (this.#looksAttacked(queries, unknown) || refusedByRate > 0) this.#attack(nowMs);
+    else if (learning && queries > 0) this.#learn(queries, unknown);
     this.#judgeOnceOnly();
-    this.queries = 0;
-    this.unknown = 0;
     this.answers = 0;
     this.nxdomains = 0;
     this.unknownAnswers = 0;
     this.unknownPositives = 0;
-    this.refusedByRate = 0;
-    this.alarmAt = this.#alarmLevel();
+    this.desk.setAlarmAt(this.#alarmLevel());
+    return queries;
   }
 
   learned(): LearnedZone {
@@ -134,22 +145,22 @@ export class Zone {
     this.positiveAnswers = learned.positiveAnswers;
     this.onceOnlyAnswers = learned.onceOnlyAnswers;
     this.#judgeOnceOnly();
-    this.alarmAt = this.#alarmLevel();
+    this.desk.setAlarmAt(this.#alarmLevel());
   }
 
   #attack(nowMs: number): void {
     if (!this.attacked(nowMs)) this.attackedSinceMs = nowMs;
-    this.#attackUntilMs = nowMs + ATTACK_HOLD_MS;
+    this.desk.setAttackedUntil(nowMs + ATTACK_HOLD_MS);
   }
 
-  #looksAttacked(): boolean {
+  #looksAttacked(queries: number, unknown: number): boolean {
     if (this.byRate) return false;
     const level = this.#alarmLevel();
     const { unknownAnswers, unknownPositives, answers, nxdomains } = this;
     if (unknownAnswers >= MIN_ANSWERS && unknownPositives > unknownAnswers * MOSTLY) return false;
     const knowsUnknown = this.seeded || this.learnedSeconds >= BASELINE_SECONDS;
-    const unknownFar = this.unknown >= (this.unknownShare + FAR_SHARE) * this.queries;
-    if (knowsUnknown && this.unknown >= level && unknownFar) return true;
+    const unknownFar = unknown >= (this.unknownShare + FAR_SHARE) * queries;
+    if (knowsUnknown && unknown >= level && unknownFar) return true;
     return (
       nxdomains >= level && answers >= MIN_ANSWERS && nxdomains >= (this.nxdomainShare + FAR_SHARE) * answers
     );
@@ -159,13 +170,13 @@ export class Zone {
     return Math.max(ALARM_PER_SECOND, ALARM_FACTOR * this.unknownPerSecond);
   }
 
-  #learn(): void {
+  #learn(queries: number, unknown: number): void {
     this.learnedSeconds++;
     const weight = Math.max(1 / BASELINE_SMOOTHING_SECONDS, 1 / this.learnedSeconds);
-    this.unknownShare += weight * (this.unknown / this.queries - this.unknownShare);
-    this.unknownPerSecond += weight * (this.unknown - this.unknownPerSecond);
+    this.unknownShare += weight * (unknown / queries - this.unknownShare);
+    this.unknownPerSecond += weight * (unknown - this.unknownPerSecond);
     if (this.answers > 0) this.nxdomainShare += weight * (this.nxdomains / this.answers - this.nxdomainShare);
-    this.#minuteQueries += this.queries;
+    this.#minuteQueries += queries;
     if (++this.#minuteSeconds < SECONDS_PER_MINUTE) return;
     const rate = this.#minuteQueries / SECONDS_PER_MINUTE;
     this.ratePerSecond = Math.max(rate, this.ratePerSecond * PEAK_FADE_PER_MINUTE);
@@ -182,5 +193,6 @@ export class Zone {
     const share = this.onceOnlyAnswers / this.positiveAnswers;
     if (share > ONCE_ONLY_SHARE) this.#onceOnly = true;
     else if (share < NOT_ONCE_ONLY_SHARE) this.#onceOnly = false;
+    this.desk.setByRate(this.byRate);
   }
 }

@@ -4,24 +4,23 @@ import { nameToText, nameToWire } from '../wire/name.ts';
 import { type Question, questionSuffix } from '../wire/question.ts';
 import { questionOfWire } from '../wire/questionOf.ts';
 import { Zone } from './zone.ts';
-
-/** Zones and wildcard subtrees together. One more is counted with the zone above it. */
-export const MAX_ZONES = 4096;
-/** Four times as many places as zones: a suffix that is no zone is told in one look, nearly always. */
-const PLACES = 16_384;
+import type { ZoneDesk } from './zoneDesk.ts';
+import { MAX_ZONES, type ZoneIndex } from './zoneIndex.ts';
 
 export class ZoneTree {
   /** For names that lie in no known zone. */
-  readonly outside = new Zone('');
+  readonly outside: Zone;
   readonly #key: HashKey;
+  readonly #index: ZoneIndex;
+  readonly #deskOf: (number: number) => ZoneDesk;
+  /** A zone's number is its place here plus one. */
   readonly #zones: Zone[] = [];
-  readonly #high = new Int32Array(PLACES);
-  readonly #low = new Int32Array(PLACES);
-  /** Index into the zones plus one; 0 for an empty place. */
-  readonly #index = new Uint16Array(PLACES);
 
-  constructor(key: HashKey) {
+  constructor(key: HashKey, index: ZoneIndex, deskOf: (number: number) => ZoneDesk) {
     this.#key = key;
+    this.#index = index;
+    this.#deskOf = deskOf;
+    this.outside = new Zone('', deskOf(0));
   }
 
   /** Every known zone, the one for names outside last. */
@@ -45,32 +44,24 @@ export class ZoneTree {
     const question = questionOfWire(wire, 0, this.#key);
     if (question.labels === 0) return this.outside;
     const [high, low] = questionSuffix(question, question.labels);
-    const found = this.#zones[this.#placeOf(high, low) - 1];
+    const found = this.#zones[this.#index.get(high, low) - 1];
     if (found !== undefined) return found;
     if (this.#zones.length >= MAX_ZONES) return undefined;
-    const zone = new Zone(nameToText(wire));
+    const number = this.#zones.length + 1;
+    // The desk is in order before anybody finds the zone.
+    const zone = new Zone(nameToText(wire), this.#deskOf(number));
     this.#zones.push(zone);
-    let place = high & (PLACES - 1);
-    while (this.#index[place] !== 0) place = (place + 1) & (PLACES - 1);
-    this.#high[place] = high;
-    this.#low[place] = low;
-    this.#index[place] = this.#zones.length;
+    this.#index.add(high, low, number);
     return zone;
   }
 
   /** The deepest zone that the name of the question lies in. */
   find(question: Question): Zone {
-    for (let suffix = question.labels - 1; suffix >= 0; suffix--) {
-      const index = this.#placeOf(question.suffixHigh[suffix] ?? 0, question.suffixLow[suffix] ?? 0);
-      if (index !== 0) return this.#zones[index - 1] ?? this.outside;
-    }
-    return this.outside;
+    return this.byNumber(this.#index.find(question));
   }
 
-  #placeOf(high: number, low: number): number {
-    for (let place = high & (PLACES - 1); ; place = (place + 1) & (PLACES - 1)) {
-      const index = this.#index[place] ?? 0;
-      if (index === 0 || (this.#high[place] === high && this.#low[place] === low)) return index;
-    }
+  /** The zone with this number; 0 and any other number that is none's for the one outside. */
+  byNumber(number: number): Zone {
+    return this.#zones[number - 1] ?? this.outside;
   }
 }

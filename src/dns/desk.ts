@@ -1,0 +1,98 @@
+/**
+ * The desk: all that deciding about a query needs, in shared memory. The judge keeps it in order; every thread that
+ * receives queries decides from it (see decider.ts), so that there is one profile, one bucket and one count of all.
+ */
+import { NameTable } from './profile/nameTable.ts';
+import { RECENT_NAMES_BYTES } from './recentNames.ts';
+import { BUCKET_BYTES, SharedBucket } from './tokenBucket.ts';
+import { VERDICTS } from './verdict.ts';
+import { ZONE_BYTES } from './zones/zoneDesk.ts';
+import { MAX_ZONES, ZONE_INDEX_BYTES } from './zones/zoneIndex.ts';
+
+/** The memory itself, as it is handed to another thread. */
+export interface DeskMemory {
+  readonly maxNames: number;
+  readonly names: SharedArrayBuffer;
+  readonly zoneIndex: SharedArrayBuffer;
+  /** The zones' desks by the number of the zone; 0 for what lies outside every zone. */
+  readonly zones: SharedArrayBuffer;
+  readonly recent: SharedArrayBuffer;
+  readonly bucket: SharedArrayBuffer;
+  readonly orders: SharedArrayBuffer;
+  readonly verdicts: SharedArrayBuffer;
+}
+
+export const newDesk = (maxNames: number): DeskMemory => ({
+  maxNames,
+  names: new SharedArrayBuffer(NameTable.bytesFor(maxNames)),
+  zoneIndex: new SharedArrayBuffer(ZONE_INDEX_BYTES),
+  zones: new SharedArrayBuffer((MAX_ZONES + 1) * ZONE_BYTES),
+  recent: new SharedArrayBuffer(RECENT_NAMES_BYTES),
+  bucket: new SharedArrayBuffer(BUCKET_BYTES),
+  orders: new SharedArrayBuffer(ORDERS * 4),
+  verdicts: new SharedArrayBuffer(VERDICTS * 4),
+});
+
+const ORDERS = 5;
+const MODE = 0;
+const LEVEL = 1;
+const MAY_DROP = 2;
+const TRUNCATE = 3;
+const ATTACK = 4;
+const modes = ['none', 'monitoring', 'enabled'] as const;
+
+/** What the rule in force asks for, and how far it may be carried out now. The judge writes it, in force at once. */
+export class Orders {
+  readonly bucket: SharedBucket;
+  readonly #words: Int32Array;
+
+  constructor(memory: DeskMemory) {
+    this.#words = new Int32Array(memory.orders);
+    this.bucket = new SharedBucket(memory.bucket, 0);
+  }
+
+  /** `none` without a rule and for a disabled one. */
+  get mode(): (typeof modes)[number] {
+    return modes[Atomics.load(this.#words, MODE)] ?? 'none';
+  }
+
+  set mode(mode: (typeof modes)[number]) {
+    Atomics.store(this.#words, MODE, modes.indexOf(mode));
+  }
+
+  /** The rule's profile sensitivity as a number. */
+  get level(): number {
+    return Atomics.load(this.#words, LEVEL);
+  }
+
+  set level(level: number) {
+    Atomics.store(this.#words, LEVEL, level);
+  }
+
+  /** `never` before enough is known, `underAttack` while the threshold rests on no traffic. */
+  get mayDrop(): 'never' | 'underAttack' | 'always' {
+    const word = Atomics.load(this.#words, MAY_DROP);
+    return word === 2 ? 'always' : word === 1 ? 'underAttack' : 'never';
+  }
+
+  set mayDrop(when: 'never' | 'underAttack' | 'always') {
+    Atomics.store(this.#words, MAY_DROP, ['never', 'underAttack', 'always'].indexOf(when));
+  }
+
+  get refuseWith(): 'drop' | 'truncate' {
+    return Atomics.load(this.#words, TRUNCATE) === 0 ? 'drop' : 'truncate';
+  }
+
+  set refuseWith(what: 'drop' | 'truncate') {
+    Atomics.store(this.#words, TRUNCATE, what === 'drop' ? 0 : 1);
+  }
+
+  /** Whether some zone is under attack: then nothing is learned. */
+  get attack(): boolean {
+    return Atomics.load(this.#words, ATTACK) !== 0;
+  }
+
+  set attack(attack: boolean) {
+    Atomics.store(this.#words, ATTACK, attack ? 1 : 0);
+  }
+}

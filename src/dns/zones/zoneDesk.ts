@@ -1,0 +1,79 @@
+/** What every thread that judges queries must know and count of a zone, in shared memory: the rest is the zone's own. */
+import { SharedBucket } from '../tokenBucket.ts';
+
+const QUERIES = 0;
+const UNKNOWN = 1;
+const REFUSED_BY_RATE = 2;
+const ALARM_AT = 3;
+const BY_RATE = 4;
+/** Words 6 and 7, as one 64-bit number. */
+const ATTACK_UNTIL_MS = 3;
+const BUCKET_OFFSET = 32;
+/** A cache line: threads that count in different zones do not wait for each other. */
+export const ZONE_BYTES = 64;
+
+export class ZoneDesk {
+  readonly bucket: SharedBucket;
+  readonly #words: Int32Array;
+  readonly #times: Float64Array;
+
+  constructor(memory: SharedArrayBuffer, index: number) {
+    const offset = index * ZONE_BYTES;
+    this.#words = new Int32Array(memory, offset, ZONE_BYTES / 4);
+    this.#times = new Float64Array(memory, offset, BUCKET_OFFSET / 8);
+    this.bucket = new SharedBucket(memory, offset + BUCKET_OFFSET);
+  }
+
+  /** Counts a query; true when its name is one unknown name too many and the zone must be looked at now. Says so once. */
+  count(unknown: boolean): boolean {
+    Atomics.add(this.#words, QUERIES, 1);
+    if (!unknown) return false;
+    const count = Atomics.add(this.#words, UNKNOWN, 1) + 1;
+    const alarmAt = Atomics.load(this.#words, ALARM_AT);
+    return (
+      count >= alarmAt && Atomics.compareExchange(this.#words, ALARM_AT, alarmAt, alarmAt * 2) === alarmAt
+    );
+  }
+
+  countRefusedByRate(): void {
+    Atomics.add(this.#words, REFUSED_BY_RATE, 1);
+  }
+
+  get queries(): number {
+    return Atomics.load(this.#words, QUERIES);
+  }
+
+  get unknown(): number {
+    return Atomics.load(this.#words, UNKNOWN);
+  }
+
+  /** What was counted since the last call. */
+  takeCounts(): { queries: number; unknown: number; refusedByRate: number } {
+    return {
+      queries: Atomics.exchange(this.#words, QUERIES, 0),
+      unknown: Atomics.exchange(this.#words, UNKNOWN, 0),
+      refusedByRate: Atomics.exchange(this.#words, REFUSED_BY_RATE, 0),
+    };
+  }
+
+  /** The count of unknown names at which {@link count} asks for a look at the zone. */
+  setAlarmAt(unknownNames: number): void {
+    Atomics.store(this.#words, ALARM_AT, Math.ceil(unknownNames));
+  }
+
+  get byRate(): boolean {
+    return Atomics.load(this.#words, BY_RATE) !== 0;
+  }
+
+  setByRate(byRate: boolean): void {
+    Atomics.store(this.#words, BY_RATE, byRate ? 1 : 0);
+  }
+
+  attacked(nowMs: number): boolean {
+    return nowMs < (this.#times[ATTACK_UNTIL_MS] ?? 0);
+  }
+
+  setAttackedUntil(timeMs: number): void {
+    this.#times[ATTACK_UNTIL_MS] = timeMs;
+  }
+}
