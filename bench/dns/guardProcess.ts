@@ -26,6 +26,8 @@ const guard = await startGuard({
   servers: [server],
   zones: [{ name: zone, file: zoneFile }],
   guarded,
+  // As the program's default is: one thread a core, where this Node can share a port.
+  workers: 0,
   rules: {
     list: () => [
       {
@@ -45,6 +47,10 @@ const guard = await startGuard({
 });
 process.send?.({ port: guard.addresses[0]?.port });
 process.on('message', () =>
-  process.send?.({ verdicts: [...guard.judge.verdicts], packets: guard.packets() }),
+  process.send?.({
+    verdicts: [...guard.judge.verdicts],
+    packets: guard.packets(),
+    threads: guard.threads.length,
+  }),
 );
 process.on('disconnect', () => void guard.stop());

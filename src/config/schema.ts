@@ -255,6 +255,14 @@ const Dns = Type.Object(
       unit: 'milliseconds',
       description: 'How long a server behind may take to answer.',
     }),
+    workers: Type.Integer({
+      minimum: 0,
+      maximum: 64,
+      default: 0,
+      unit: 'threads',
+      description:
+        'Threads of the embedded guard that receive over UDP; 0 for one a core, at most four. Needs Node 22.12, 23.1 or later: before, one receives.',
+    }),
     maxNames: Type.Integer({
       minimum: 1000,
       maximum: 100_000_000,

@@ -95,6 +95,7 @@ async function startProxy({ dns }: Config, options: CommonOptions, registry: Reg
     listen: dns.listen.map((text) => addressOf(text, 'dns.listen')),
     servers: dns.servers.map((text) => addressOf(text, 'dns.servers')),
     timeoutMs: dns.timeoutMs,
+    workers: dns.workers,
   }).catch(explainListening);
   registerDnsMetrics(guard, registry);
   return { guard, addresses: guard.addresses };

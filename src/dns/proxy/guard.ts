@@ -6,20 +6,16 @@ import type { ProfileStore, RuleSource, SeenStore } from '../ports.ts';
 import { Seen } from '../seen.ts';
 import { isResponse, negativeZone, rcodeOf } from '../wire/answer.ts';
 import { QueryType } from '../wire/queryTypes.ts';
-import {
-  HEADER_BYTES,
-  Question,
-  ReadResult,
-  readQuestionSection,
-  readResultNames,
-} from '../wire/question.ts';
-import type { Backend, OnAnswer, ServerAddress } from './backend.ts';
-import { Backends } from './backends.ts';
+import { Question, ReadResult, readQuestionSection, readResultNames } from '../wire/question.ts';
+import type { ServerAddress } from './backend.ts';
 import { followRules } from './followRules.ts';
 import { type Listener, listenAt } from './listener.ts';
 import { keepMinutes, remember, storedKey } from './remember.ts';
 import { seedZones, type ZoneSource } from './seedZones.ts';
+import { cannotSharePort, threadsFor } from './sharePort.ts';
 import type { OnTcpAnswer, TcpRelay } from './tcpRelay.ts';
+import { type Plane, type ServerState, UdpPlane } from './udpPlane.ts';
+import { UdpThreads } from './udpThreads.ts';
 
 export interface GuardOptions {
   readonly place: Place;
@@ -36,6 +32,8 @@ export interface GuardOptions {
   readonly seenStore?: SeenStore;
   /** How long a server may take to answer, in milliseconds. */
   readonly timeoutMs?: number;
+  /** Threads that receive over UDP; 0 for as many as {@link threadsFor} finds good, one where left out. */
+  readonly workers?: number;
   /** False passes everything that is a query, unjudged: what there is to compare with. */
   readonly guarded?: boolean;
   readonly log?: GuardLog;
@@ -51,7 +49,9 @@ export interface Guard {
   readonly addresses: readonly ServerAddress[];
   readonly judge: Judge;
   readonly seen: Seen;
-  readonly servers: readonly Backend[];
+  readonly servers: readonly ServerState[];
+  /** The threads that receive; none where this thread does. */
+  readonly threads: UdpThreads['workers'];
   readonly tcp: readonly TcpRelay[];
   /** Packets read over UDP by what came of it (`ok`, or the fault). */
   packets(): Record<(typeof readResultNames)[number], number>;
@@ -72,33 +72,17 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
   const saveAtEnd = remember(judge, options.profileStore, log);
   const seen = new Seen(judge, Date.now());
   const listeners: Listener[] = [];
-  const onAnswer: OnAnswer = (answer, question, inFlight, ticket) => {
-    const address = inFlight.clientAddress(ticket);
-    if (question.end > HEADER_BYTES) learn(judge, answer, question, address);
-    answer.writeUInt16BE(inFlight.clientId(ticket), 0);
-    listeners[inFlight.front(ticket)]?.front.answer(answer, address, inFlight.clientPort(ticket));
-  };
-  const backends = new Backends(options.servers, options.timeoutMs ?? DEFAULT_TIMEOUT_MS, key, onAnswer);
   const stopRules = await followRules(options.rules, options.place, judge, seen, log);
   const seeding = await seedZones(options.zones ?? [], judge, log);
-  await backends.opened();
+  const plane = await startPlane(options, judge, log);
   const close = async (): Promise<void> => {
     stopRules();
     seeding.stop();
-    await Promise.all(listeners.flatMap(({ front, relay }) => [front.close(), relay.close()]));
-    backends.close();
+    await Promise.all([...listeners.map(({ relay }) => relay.close()), plane.close()]);
   };
   try {
     for (const [front, address] of options.listen.entries())
-      listeners.push(
-        await listenAt(address, {
-          front,
-          judge,
-          backends,
-          guarded: options.guarded ?? true,
-          onTcpAnswer: learnOverTcp(judge),
-        }),
-      );
+      listeners.push(await listenAt(address, front, plane, learnOverTcp(judge)));
   } catch (error) {
     await close();
     throw error;
@@ -106,16 +90,21 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
   const timer = setInterval(() => {
     const nowMs = Date.now();
     judge.tick(nowMs);
-    backends.tick(nowMs);
+    plane.tick(nowMs);
     void keepMinutes(seen.tick(nowMs), options.seenStore, log);
   }, TICK_MS);
   return {
     addresses: listeners.map(({ address }) => address),
     judge,
     seen,
-    servers: backends.all,
+    get servers() {
+      return plane.servers;
+    },
+    get threads() {
+      return plane instanceof UdpThreads ? plane.workers : [];
+    },
     tcp: listeners.map(({ relay }) => relay),
-    packets: () => countPackets(listeners),
+    packets: () => named(plane.packets()),
     async stop() {
       clearInterval(timer);
       await close();
@@ -123,6 +112,25 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
       await saveAtEnd();
     },
   };
+}
+
+/** One thread is this one; several share the ports, where Node can do that. */
+async function startPlane(options: GuardOptions, judge: Judge, log: GuardLog): Promise<Plane> {
+  const { servers, timeoutMs = DEFAULT_TIMEOUT_MS, guarded = true, workers = 1 } = options;
+  const threads = threadsFor(workers);
+  const reason = cannotSharePort();
+  if (workers !== 1 && reason !== undefined) log.info({ reason }, 'one thread receives DNS');
+  if (threads > 1) return UdpThreads.start({ threads, task: { servers, timeoutMs, guarded }, judge, log });
+  const plane = new UdpPlane({
+    servers,
+    timeoutMs,
+    guarded,
+    decider: judge,
+    sharesPorts: false,
+    onLearn: (answer, question, address) => learn(judge, answer, question, address),
+  });
+  await plane.opened();
+  return plane;
 }
 
 function learn(judge: Judge, answer: Uint8Array, question: Question, address: string): void {
@@ -144,12 +152,8 @@ function learnOverTcp(judge: Judge): OnTcpAnswer {
   };
 }
 
-function countPackets(listeners: readonly Listener[]): Record<(typeof readResultNames)[number], number> {
-  const sum = (result: number) =>
-    listeners.reduce((total, { front }) => total + (front.read[result] ?? 0), 0);
-  // The names are the keys of the record, each with its number: the entries are the whole of it.
-  return Object.fromEntries(readResultNames.map((name, result) => [name, sum(result)])) as Record<
-    (typeof readResultNames)[number],
-    number
+/** The names are the keys of the record, each with its number: the entries are the whole of it. */
+const named = (packets: readonly number[]): ReturnType<Guard['packets']> =>
+  Object.fromEntries(readResultNames.map((name, result) => [name, packets[result] ?? 0])) as ReturnType<
+    Guard['packets']
   >;
-}

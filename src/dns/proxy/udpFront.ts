@@ -1,7 +1,8 @@
 /** A listening UDP socket: reads each packet, asks the judge, and forwards, answers or drops. */
-import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
+import { createSocket, type RemoteInfo, type Socket, type SocketOptions } from 'node:dgram';
 import { once } from 'node:events';
-import type { Judge } from '../judge.ts';
+import type { Decider } from '../decider.ts';
+import type { HashKey } from '../nameHash.ts';
 import { FIRST_REFUSAL, FIRST_TRUNCATION } from '../verdict.ts';
 import { Question, ReadResult, readQuery, readResultNames } from '../wire/question.ts';
 import type { Backends } from './backends.ts';
@@ -17,30 +18,44 @@ const noLookup = (
   callback: (error: null, address: string, family: number) => void,
 ): void => callback(null, host, host.includes(':') ? 6 : 4);
 
+export interface UdpFrontParts {
+  readonly host: string;
+  /** How an answer finds its way back to this socket. */
+  readonly front: number;
+  readonly decider: Pick<Decider, 'decide'> & { readonly key: HashKey };
+  readonly backends: Backends;
+  /** While false everything readable passes. */
+  readonly guarded: boolean;
+  /** Whether sockets of other threads listen on the same port. */
+  readonly sharesPorts: boolean;
+}
+
 export class UdpFront {
   readonly socket: Socket;
   /** Packets by what came of reading them, by the number of the result. */
   readonly read = new Float64Array(readResultNames.length);
   /** Queries that could not be sent to any server. */
   unsent = 0;
-  readonly #judge: Judge;
+  readonly #decider: UdpFrontParts['decider'];
   readonly #backends: Backends;
   readonly #front: number;
   readonly #guarded: boolean;
   readonly #question = new Question();
 
-  /** `front` is how an answer finds its way back to this socket. While `guarded` is false everything readable passes. */
-  constructor(host: string, front: number, judge: Judge, backends: Backends, guarded: boolean) {
-    this.#judge = judge;
+  constructor({ host, front, decider, backends, guarded, sharesPorts }: UdpFrontParts) {
+    this.#decider = decider;
     this.#backends = backends;
     this.#front = front;
     this.#guarded = guarded;
-    this.socket = createSocket({
+    const options: SocketOptions & { reusePort?: boolean } = {
       type: host.includes(':') ? 'udp6' : 'udp4',
       recvBufferSize: FRONT_BUFFER_BYTES,
       sendBufferSize: FRONT_BUFFER_BYTES,
       lookup: noLookup,
-    });
+    };
+    // Newer than the types of the oldest Node that this runs on, which must not be given it.
+    if (sharesPorts) options.reusePort = true;
+    this.socket = createSocket(options);
   }
 
   async listen(host: string, port: number): Promise<void> {
@@ -63,7 +78,7 @@ export class UdpFront {
   }
 
   #receive(packet: Buffer, client: RemoteInfo, nowMs: number): void {
-    const result = readQuery(packet, packet.length, this.#judge.key, this.#question);
+    const result = readQuery(packet, packet.length, this.#decider.key, this.#question);
     this.read[result] = (this.read[result] ?? 0) + 1;
     if (result !== ReadResult.ok) this.#answerFault(packet, result, client);
     else if (this.#passes(packet, client, nowMs)) this.#forward(packet, client, nowMs);
@@ -72,7 +87,7 @@ export class UdpFront {
   /** Whether the question just read may go to the servers; one that may not is answered here or dropped. */
   #passes(packet: Buffer, client: RemoteInfo, nowMs: number): boolean {
     if (!this.#guarded) return true;
-    const verdict = this.#judge.decide(this.#question, nowMs);
+    const verdict = this.#decider.decide(this.#question, nowMs);
     if (verdict < FIRST_REFUSAL) return true;
     if (verdict >= FIRST_TRUNCATION)
       this.answer(packet.subarray(0, truncate(packet, this.#question.end)), client.address, client.port);

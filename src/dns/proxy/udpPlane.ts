@@ -1,0 +1,105 @@
+/** All of one thread that carries packets: its listening sockets in front, its sockets to the servers behind. */
+import type { Decider } from '../decider.ts';
+import type { HashKey } from '../nameHash.ts';
+import { HEADER_BYTES, type Question, readResultNames } from '../wire/question.ts';
+import type { Backend, ServerAddress } from './backend.ts';
+import { Backends } from './backends.ts';
+import { UdpFront } from './udpFront.ts';
+
+/** A server behind, as the metrics tell of it. */
+export type ServerState = Pick<Backend, 'address' | 'up' | 'answered' | 'timedOut' | 'mismatched'> & {
+  readonly inFlight: { readonly waiting: number };
+};
+
+/** What carries packets over UDP, in this thread or in several. */
+export interface Plane {
+  /** Listens at an address that has this number. Rejects where it cannot be bound. */
+  listen(front: number, address: ServerAddress): Promise<void>;
+  readonly servers: readonly ServerState[];
+  /** The servers in the order in which a TCP connection tries them. */
+  inOrder(): ServerAddress[];
+  /** Packets by what came of reading them, by the number of the result. */
+  packets(): readonly number[];
+  /** Call it every second. */
+  tick(nowMs: number): void;
+  close(): Promise<void>;
+}
+
+/** Hears of each answer to a question that was read, and who had asked it. */
+export type OnLearn = (answer: Uint8Array, question: Question, address: string) => void;
+
+export interface UdpPlaneOptions {
+  readonly servers: readonly ServerAddress[];
+  readonly timeoutMs: number;
+  readonly decider: Pick<Decider, 'decide'> & { readonly key: HashKey };
+  /** False passes everything that is a query, unjudged. */
+  readonly guarded: boolean;
+  /** Whether other threads listen on the same ports. */
+  readonly sharesPorts: boolean;
+  readonly onLearn: OnLearn;
+}
+
+export class UdpPlane implements Plane {
+  readonly #options: UdpPlaneOptions;
+  readonly #backends: Backends;
+  readonly #fronts = new Map<number, UdpFront>();
+
+  constructor(options: UdpPlaneOptions) {
+    this.#options = options;
+    const { servers, timeoutMs, decider, onLearn } = options;
+    this.#backends = new Backends(servers, timeoutMs, decider.key, (answer, question, inFlight, ticket) => {
+      const address = inFlight.clientAddress(ticket);
+      if (question.end > HEADER_BYTES) onLearn(answer, question, address);
+      answer.writeUInt16BE(inFlight.clientId(ticket), 0);
+      this.#fronts.get(inFlight.front(ticket))?.answer(answer, address, inFlight.clientPort(ticket));
+    });
+  }
+
+  /** Resolves when questions can be sent to the servers. */
+  opened(): Promise<void> {
+    return this.#backends.opened();
+  }
+
+  async listen(number: number, { host, port }: ServerAddress): Promise<void> {
+    const { decider, guarded, sharesPorts } = this.#options;
+    const front = new UdpFront({
+      host,
+      front: number,
+      decider,
+      backends: this.#backends,
+      guarded,
+      sharesPorts,
+    });
+    try {
+      await front.listen(host, port);
+    } catch (error) {
+      await front.close();
+      throw error;
+    }
+    this.#fronts.set(number, front);
+  }
+
+  get servers(): readonly Backend[] {
+    return this.#backends.all;
+  }
+
+  inOrder(): ServerAddress[] {
+    return this.#backends.inOrder();
+  }
+
+  packets(): readonly number[] {
+    const fronts = [...this.#fronts.values()];
+    return readResultNames.map((_, result) =>
+      fronts.reduce((total, { read }) => total + (read[result] ?? 0), 0),
+    );
+  }
+
+  tick(nowMs: number): void {
+    this.#backends.tick(nowMs);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#fronts.values()].map((front) => front.close()));
+    this.#backends.close();
+  }
+}
