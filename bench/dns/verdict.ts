@@ -8,12 +8,16 @@ const KEY = { high: 0x9e3779b1, low: 0x7f4a7c15 };
 const NAMES = 1_000_000;
 const QUERIES = 4_000_000;
 const PACKETS = 200_000;
+/** Fewer of those that are no query: some are large. */
+const MALFORMED_PACKETS = 10_000;
+const MALFORMED_QUERIES = 1_000_000;
 
 export interface VerdictFigures {
   /** Nanoseconds from the bytes of a packet to the verdict. */
   readonly knownNs: number;
   readonly unknownNs: number;
-  readonly malformedNs: number;
+  /** The same for packets that are no query, by what is wrong with them. */
+  readonly malformedNs: Readonly<Record<string, number>>;
   readonly bytesPerName: number;
 }
 
@@ -48,23 +52,65 @@ export function benchVerdict(): VerdictFigures {
   const numbers = Array.from({ length: PACKETS }, (_, n) => n);
   const known = numbers.map((n) => packet(`h${(n * 7919) % NAMES}.example.test`));
   const unknown = numbers.map((n) => packet(`x${(n * 7919).toString(36)}q.example.test`));
-  const malformed = numbers.map((n) => packet(`h${n}.example.test`, 5));
-  const run = (packets: readonly Uint8Array[]) => measure(judge, packets, nowMs);
+  const run = (packets: readonly Uint8Array[], queries = QUERIES) => measure(judge, packets, queries, nowMs);
   run(known);
   return {
     knownNs: run(known),
     unknownNs: run(unknown),
-    malformedNs: run(malformed),
+    malformedNs: Object.fromEntries(
+      Object.entries(malformed).map(([fault, make]) => [
+        fault,
+        run(
+          numbers.slice(0, MALFORMED_PACKETS).map((n) => make(packet(`h${n}.example.test`))),
+          MALFORMED_QUERIES,
+        ),
+      ]),
+    ),
     bytesPerName: judge.profile.bytes / judge.profile.size,
   };
 }
 
-function measure(judge: Judge, packets: readonly Uint8Array[], startMs: number): number {
+const HEADER_BYTES = 12;
+const OVERSIZE_BYTES = 8192;
+const POINTER = 0xc0;
+
+/** The packet with one byte changed. */
+const withByte = (packet: Uint8Array, at: number, byte: number): Uint8Array => {
+  packet[at] = byte;
+  return packet;
+};
+
+/** A header with one question of this name, as far as the name goes. */
+const withName = (packet: Uint8Array, ...name: readonly number[]): Uint8Array =>
+  Uint8Array.of(...packet.subarray(0, HEADER_BYTES), ...name, 0, 0, 1, 0, 1);
+
+/** What comes in place of queries: each makes one from a good query. */
+const malformed: Readonly<Record<string, (packet: Uint8Array) => Uint8Array>> = {
+  'cut in the header': (packet) => packet.subarray(0, HEADER_BYTES - 1),
+  'cut in the name': (packet) => packet.subarray(0, HEADER_BYTES + 6),
+  'cut in type and class': (packet) => packet.subarray(0, packet.length - 3),
+  'pointer to itself': (packet) => withName(packet, POINTER, HEADER_BYTES),
+  'pointers in a circle': (packet) =>
+    withName(packet, 1, 0x61, POINTER, HEADER_BYTES + 4, 1, 0x62, POINTER, HEADER_BYTES),
+  'labels without end': (packet) => withName(packet, ...new Array<number>(300).fill(1)),
+  'reserved label': (packet) => withByte(packet, HEADER_BYTES, 0x80),
+  'no question': (packet) => withByte(packet, 5, 0),
+  '255 questions': (packet) => withByte(packet, 5, 255),
+  oversize: (packet) => {
+    const large = new Uint8Array(OVERSIZE_BYTES);
+    large.set(packet);
+    return large;
+  },
+  'response bit': (packet) => withByte(packet, 2, 0x80),
+  'other opcode': (packet) => withByte(packet, 2, 0x28),
+};
+
+function measure(judge: Judge, packets: readonly Uint8Array[], queries: number, startMs: number): number {
   const question = new Question();
   const started = process.hrtime.bigint();
-  for (let i = 0; i < QUERIES; i++) {
-    const packet = packets[i % PACKETS] ?? new Uint8Array();
+  for (let i = 0; i < queries; i++) {
+    const packet = packets[i % packets.length] ?? new Uint8Array();
     if (readQuery(packet, packet.length, KEY, question) === 0) judge.decide(question, startMs + i / 100);
   }
-  return Number(process.hrtime.bigint() - started) / QUERIES;
+  return Number(process.hrtime.bigint() - started) / queries;
 }

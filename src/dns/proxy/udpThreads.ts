@@ -114,7 +114,9 @@ export class UdpThreads implements Plane {
   /** Resolves when the thread receives wherever the others do. */
   async #start(index: number): Promise<void> {
     const { judge, task, log } = this.#options;
-    const workerData: ThreadTask = { ...task, key: judge.key, desk: judge.desk };
+    // What crosses to a thread is copied: an address that is more than an address could not be.
+    const servers = task.servers.map(({ host, port }) => ({ host, port }));
+    const workerData: ThreadTask = { ...task, servers, key: judge.key, desk: judge.desk };
     const worker = new Worker(THREAD, { workerData, name: `dns-${index}` });
     const thread: Thread = { worker, counts: { packets: [], servers: [], lost: 0 } };
     this.#threads.set(index, thread);

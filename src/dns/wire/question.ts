@@ -93,6 +93,7 @@ export const readUint16 = (packet: Uint8Array, offset: number): number =>
 
 /** Notes where each label starts. Returns the offset behind the root label, 0 when the name cannot be read. */
 function readLabels(packet: Uint8Array, length: number, question: Question): number {
+  const { offsets } = question;
   let offset = HEADER_BYTES;
   let labels = 0;
   for (;;) {
@@ -101,7 +102,7 @@ function readLabels(packet: Uint8Array, length: number, question: Question): num
     if (size === 0) break;
     // A pointer in the only question of a message can point at nothing but itself or the header.
     if (size > MAX_LABEL_BYTES) return 0;
-    question.offsets[labels++] = offset;
+    offsets[labels++] = offset;
     offset += size + 1;
     if (offset - HEADER_BYTES >= MAX_NAME_BYTES) return 0;
   }

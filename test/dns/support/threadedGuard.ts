@@ -1,0 +1,42 @@
+/** A guard with several threads in a process of its own, run by a Node that can share a port; its parent asks by messages. */
+import { ZoneSeed } from '../../../src/dns/index.ts';
+import { nameToWire } from '../../../src/dns/wire/name.ts';
+import { guardInFront, RULE, ZONE_NAME } from './guardInFront.ts';
+
+export type ToGuard = 'state' | 'kill' | 'monitor' | 'stop';
+
+export interface GuardState {
+  readonly port: number;
+  /** The ids of the threads that receive. */
+  readonly threads: readonly number[];
+  readonly verdicts: readonly number[];
+  readonly names: number;
+  readonly answered: number;
+}
+
+const { guard, rules, target, stop } = await guardInFront(
+  {},
+  { workers: Number(process.argv[2]), seed: false },
+);
+// Half of the names only: the others have to be learned.
+const seed = new ZoneSeed(guard.judge, ZONE_NAME, Date.now());
+for (let n = 0; n < 100; n++) seed.add(nameToWire(`h${n}.${ZONE_NAME}`), 'A');
+seed.finish();
+
+process.on('message', (message: ToGuard) => {
+  if (message === 'kill') void guard.threads[0]?.terminate();
+  else if (message === 'monitor') rules.set({ ...RULE, mode: 'monitoring' });
+  else if (message === 'stop') void stop().then(() => process.disconnect());
+  else process.send?.(state());
+});
+process.send?.(state());
+
+function state(): GuardState {
+  return {
+    port: target.port,
+    threads: guard.threads.map(({ threadId }) => threadId),
+    verdicts: [...guard.judge.verdicts],
+    names: guard.judge.profile.size,
+    answered: guard.servers.reduce((sum, { answered }) => sum + answered, 0),
+  };
+}

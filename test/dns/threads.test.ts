@@ -1,0 +1,164 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it } from 'vitest';
+import { QueryType } from '../../src/dns/wire/queryTypes.ts';
+import { NO_NEWER_NODE, newerNode } from '../support/newerNode.ts';
+import { until } from '../support/until.ts';
+import { query, type Target, UdpClient } from './support/dnsClient.ts';
+import { ZONE_NAME } from './support/guardInFront.ts';
+import type { GuardState, ToGuard } from './support/threadedGuard.ts';
+
+const GUARD = fileURLToPath(new URL('./support/threadedGuard.ts', import.meta.url));
+const THREADS = 3;
+/** Of so many source ports the kernel never gives all to one of three threads. */
+const CLIENTS = 40;
+/** Numbers of the verdicts: see src/dns/verdict.ts. */
+const PASSED = 0;
+const PAID_UNKNOWN = 9;
+const WOULD_DROP_UNKNOWN = 17;
+const DROPPED_UNKNOWN = 25;
+/** The floor of the thresholds, less the fifth of the burst that is kept for names asked for again. */
+const RATE_PER_SECOND = 100;
+const BURST_FOR_NEW_NAMES = 400;
+
+const node = newerNode();
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+async function started() {
+  const child = fork(GUARD, [String(THREADS)], { execPath: node, execArgv: [] });
+  ends.push(() => child.kill('SIGKILL'));
+  const heard = async (): Promise<GuardState> => (await once(child, 'message'))[0];
+  const first = await heard();
+  const target: Target = { host: '127.0.0.1', port: first.port };
+  const clients = await Promise.all(Array.from({ length: CLIENTS }, () => openClient('127.0.0.1')));
+  return {
+    child,
+    target,
+    clients,
+    tell: (message: ToGuard) => child.send(message),
+    async state(): Promise<GuardState> {
+      const answer = heard();
+      child.send('state' satisfies ToGuard);
+      return answer;
+    },
+  };
+}
+type Started = Awaited<ReturnType<typeof started>>;
+
+async function openClient(host: string): Promise<UdpClient> {
+  const client = await new UdpClient().open(host);
+  ends.push(() => client.close());
+  return client;
+}
+
+/** Fits the smallest receive buffer that a kernel gives by default. */
+const SLICE = 250;
+let randoms = 0;
+/** Sends random names from every client in turn; resolves when all of them were judged. */
+async function flood({ clients, target, state }: Started, count: number): Promise<GuardState> {
+  let now = await state();
+  const before = judged(now);
+  for (let sent = 0; sent < count; ) {
+    for (const end = Math.min(count, sent + SLICE); sent < end; sent++)
+      clients[sent % CLIENTS]?.send(query(`x${randoms++}.${ZONE_NAME}`, QueryType.A, sent), target);
+    now = await until('every packet is judged', async () => {
+      const later = await state();
+      return judged(later) >= before + sent && later;
+    });
+  }
+  return now;
+}
+const judged = ({ verdicts }: GuardState): number => verdicts.reduce((sum, count) => sum + count, 0);
+const of = ({ verdicts }: GuardState, verdict: number): number => verdicts[verdict] ?? 0;
+
+describe.skipIf(node === undefined)(`several threads on one port${node ? '' : ` (${NO_NEWER_NODE})`}`, () => {
+  it.skipIf(!existsSync('/proc/net/udp'))(
+    'have a socket each, and answer clients from any port',
+    async () => {
+      const all = await started();
+      const port = all.target.port.toString(16).toUpperCase().padStart(4, '0');
+      const sockets =
+        readFileSync('/proc/net/udp', 'utf8').split(`0100007F:${port} 00000000:0000`).length - 1;
+      expect([sockets, (await all.state()).threads.length]).toEqual([THREADS, THREADS]);
+      const answers = await Promise.all(
+        all.clients.map((client, n) => client.ask(query(`h${n}.example.test`, QueryType.A, n), all.target)),
+      );
+      expect(answers.map(({ id, rcode, answers: records }) => [id, rcode, records])).toEqual(
+        all.clients.map((_, n) => [n, 0, 1]),
+      );
+    },
+  );
+
+  it('take from one bucket', async () => {
+    const all = await started();
+    const startedMs = performance.now();
+    const state = await flood(all, 5000);
+    const elapsedSeconds = (performance.now() - startedMs) / 1000;
+    expect(of(state, PAID_UNKNOWN)).toBeGreaterThanOrEqual(BURST_FOR_NEW_NAMES);
+    expect(of(state, PAID_UNKNOWN)).toBeLessThanOrEqual(
+      BURST_FOR_NEW_NAMES + 1 + elapsedSeconds * RATE_PER_SECOND,
+    );
+    expect(of(state, PAID_UNKNOWN) + of(state, DROPPED_UNKNOWN)).toBe(5000);
+  });
+
+  it('all know what one of them learned, while none knows what nobody did', async () => {
+    const all = await started();
+    const { names } = await all.state();
+    for (const host of ['127.0.1.1', '127.0.2.1'])
+      await (await openClient(host)).ask(query('h150.example.test'), all.target);
+    await until('the name is known', async () => (await all.state()).names === names + 1);
+    const before = await flood(all, 2000);
+    for (const client of all.clients) client.send(query('h150.example.test'), all.target);
+    const after = await until('all are judged', async () => {
+      const now = await all.state();
+      return judged(now) >= judged(before) + CLIENTS && now;
+    });
+    expect(of(after, PASSED) - of(before, PASSED)).toBe(CLIENTS);
+  });
+
+  it('all follow a rule that changes, at once', async () => {
+    const all = await started();
+    await flood(all, 2000);
+    all.tell('monitor');
+    const before = await all.state();
+    const after = await flood(all, 2000);
+    expect(of(after, DROPPED_UNKNOWN)).toBe(of(before, DROPPED_UNKNOWN));
+    expect(of(after, WOULD_DROP_UNKNOWN)).toBeGreaterThan(1000);
+  });
+
+  it('are replaced when they die, while the others go on, and what they counted is kept', async () => {
+    const all = await started();
+    const ask = () =>
+      Promise.all(
+        all.clients.map((client, n) =>
+          client.ask(query(`h${n}.example.test`, QueryType.A, n), all.target, 250),
+        ),
+      );
+    await ask();
+    const before = await until('the answers are counted', async () => {
+      const now = await all.state();
+      return now.answered >= CLIENTS && now;
+    });
+    all.tell('kill');
+    await ask();
+    const after = await until('there are as many threads as before', async () => {
+      const now = await all.state();
+      return now.threads.length === THREADS && now.threads.join() !== before.threads.join() && now;
+    });
+    expect(after.answered).toBeGreaterThanOrEqual(before.answered);
+    expect(after.threads.filter((thread) => before.threads.includes(thread))).toHaveLength(THREADS - 1);
+    await ask();
+  });
+
+  it('leave nothing running when the guard stops', async () => {
+    const { child, tell } = await started();
+    const exited = once(child, 'exit');
+    tell('stop');
+    expect(await exited).toEqual([0, null]);
+  });
+});

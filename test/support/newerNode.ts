@@ -1,0 +1,31 @@
+import { accessSync, constants } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+/** The first line of Node that runs TypeScript as it is and can share a UDP port, both without a flag. */
+const FIRST_MAJOR = 24;
+
+/** Why a test that needs a newer Node is skipped. */
+export const NO_NEWER_NODE = `Node ${FIRST_MAJOR} is not there: run .ci/install-node, or set FLOODGATE_TEST_NODE to its path`;
+
+/** The path of a Node that is new enough: `FLOODGATE_TEST_NODE`, this one, or the one that `.ci/run` installs. */
+export function newerNode(): string | undefined {
+  const { FLOODGATE_TEST_NODE, XDG_CACHE_HOME } = process.env;
+  if (FLOODGATE_TEST_NODE) return FLOODGATE_TEST_NODE;
+  if (Number(process.versions.node.split('.')[0]) >= FIRST_MAJOR) return process.execPath;
+  const installed = join(
+    XDG_CACHE_HOME || join(homedir(), '.cache'),
+    'floodgate',
+    'node',
+    'node_modules',
+    'node',
+    'bin',
+    'node',
+  );
+  try {
+    accessSync(installed, constants.X_OK);
+    return installed;
+  } catch {
+    return undefined;
+  }
+}
