@@ -117,8 +117,8 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
 /** One thread is this one; several share the ports, where Node can do that. */
 async function startPlane(options: GuardOptions, judge: Judge, log: GuardLog): Promise<Plane> {
   const { servers, timeoutMs = DEFAULT_TIMEOUT_MS, guarded = true, workers = 1 } = options;
-  const threads = threadsFor(workers);
   const reason = cannotSharePort();
+  const threads = threadsFor(workers, reason);
   if (workers !== 1 && reason !== undefined) log.info({ reason }, 'one thread receives DNS');
   if (threads > 1) return UdpThreads.start({ threads, task: { servers, timeoutMs, guarded }, judge, log });
   const plane = new UdpPlane({

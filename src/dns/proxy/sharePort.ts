@@ -8,15 +8,21 @@ const SPREADING_PLATFORMS: readonly string[] = ['linux', 'freebsd'];
 const MOST_BY_ITSELF = 4;
 
 /** Why several threads cannot listen on one UDP port here; undefined where they can. */
-export function cannotSharePort(version = process.versions.node, platform = process.platform) {
+export function cannotSharePort(
+  version = process.versions.node,
+  platform: string = process.platform,
+): string | undefined {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (!SPREADING_PLATFORMS.includes(platform)) return `${platform} does not spread packets over threads`;
   const first = FIRST_MINOR[major] ?? (major > 23 ? 0 : Number.POSITIVE_INFINITY);
   return minor >= first ? undefined : `Node ${version} cannot share a UDP port; 22.12, 23.1 and later can`;
 }
 
-/** How many threads receive where `wanted` are asked for; 0 asks for as many as there are cores, four at most. */
-export function threadsFor(wanted: number, cannotShare = cannotSharePort()): number {
+/**
+ * How many threads receive where `wanted` are asked for; 0 asks for as many as there are cores, four at most.
+ * `cannotShare` is what {@link cannotSharePort} says.
+ */
+export function threadsFor(wanted: number, cannotShare: string | undefined): number {
   if (cannotShare !== undefined) return 1;
   return wanted === 0 ? Math.min(MOST_BY_ITSELF, availableParallelism()) : wanted;
 }

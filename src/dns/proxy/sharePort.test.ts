@@ -1,0 +1,22 @@
+import { availableParallelism } from 'node:os';
+import { expect, it } from 'vitest';
+import { cannotSharePort, threadsFor } from './sharePort.ts';
+
+it.each([
+  ['20.19.0', false],
+  ['22.11.0', false],
+  ['22.12.0', true],
+  ['23.0.0', false],
+  ['23.1.0', true],
+  ['24.0.0', true],
+  ['26.1.0', true],
+])('Node %s can share a port: %s', (version, can) => {
+  expect(cannotSharePort(version, 'linux') === undefined).toBe(can);
+  expect(cannotSharePort(version, 'darwin')).toContain('darwin');
+});
+
+it('receives in as many threads as asked for, in one a core where that is left open, in one where they cannot share', () => {
+  expect(threadsFor(7, undefined)).toBe(7);
+  expect(threadsFor(0, undefined)).toBe(Math.min(4, availableParallelism()));
+  expect([threadsFor(7, 'why not'), threadsFor(0, 'why not')]).toEqual([1, 1]);
+});
