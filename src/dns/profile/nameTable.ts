@@ -66,7 +66,9 @@ export class NameTable {
     let slot = this.#home(high);
     while (this.isUsed(slot)) slot = this.#next(slot);
     const at = slot * WORDS_PER_SLOT;
-    // Notes are zero already. The second half of the hash makes it this name and no other: it is written last.
+    // A thread that counted a query for a name that has moved may have left a note here.
+    this.#words[at + 3] = 0;
+    // The second half of the hash makes it this name and no other: it is written last.
     this.#words[at] = high;
     Atomics.store(this.#words, at + 1, low);
     this.#size++;

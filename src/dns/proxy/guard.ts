@@ -55,6 +55,8 @@ export interface Guard {
   readonly tcp: readonly TcpRelay[];
   /** Packets read over UDP by what came of it (`ok`, or the fault). */
   packets(): Record<(typeof readResultNames)[number], number>;
+  /** Answers that taught nothing, because the judge was too busy to hear of them. */
+  unlearned(): number;
   /** Stops listening and lets go of everything. */
   stop(): Promise<void>;
 }
@@ -74,7 +76,11 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
   const listeners: Listener[] = [];
   const stopRules = await followRules(options.rules, options.place, judge, seen, log);
   const seeding = await seedZones(options.zones ?? [], judge, log);
-  const plane = await startPlane(options, judge, log);
+  const plane = await startPlane(options, judge, log).catch((error: unknown) => {
+    stopRules();
+    seeding.stop();
+    throw error;
+  });
   const close = async (): Promise<void> => {
     stopRules();
     seeding.stop();
@@ -105,6 +111,7 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
     },
     tcp: listeners.map(({ relay }) => relay),
     packets: () => named(plane.packets()),
+    unlearned: () => plane.unlearned(),
     async stop() {
       clearInterval(timer);
       await close();

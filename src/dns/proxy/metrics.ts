@@ -69,7 +69,17 @@ export function registerDnsMetrics(guard: Guard, registry: Registry): void {
       }
     },
   });
+  new Counter({
+    name: 'floodgate_dns_unlearned_answers_total',
+    help: 'Answers that taught nothing, because the threads that received them were too far ahead of the judge.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(guard.unlearned());
+    },
+  });
   const gauge = gauges(registry);
+  gauge('floodgate_dns_threads', 'Threads that receive over UDP.', () => Math.max(1, guard.threads.length));
   gauge('floodgate_dns_in_flight', 'Questions that wait for an answer.', () =>
     guard.servers.reduce((sum, { inFlight }) => sum + inFlight.waiting, 0),
   );

@@ -29,8 +29,12 @@ export type ToThread =
 export type FromThread =
   /** Ready for orders. */
   | { readonly kind: 'ready' }
-  /** An order to listen was carried out, or why not. */
-  | { readonly kind: 'listening'; readonly front: number; readonly error?: Error }
+  /** An order to listen was carried out, or why not: an error that crosses loses its code. */
+  | {
+      readonly kind: 'listening';
+      readonly front: number;
+      readonly fault?: { readonly message: string; readonly code: string | undefined };
+    }
   | { readonly kind: 'answers'; readonly batch: Uint32Array }
   /** A zone that a negative answer named, in wire form. */
   | { readonly kind: 'zone'; readonly wire: Uint8Array }

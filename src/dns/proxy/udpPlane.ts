@@ -20,6 +20,8 @@ export interface Plane {
   inOrder(): ServerAddress[];
   /** Packets by what came of reading them, by the number of the result. */
   packets(): readonly number[];
+  /** Answers that taught nothing, because the judge was too busy to hear of them. */
+  unlearned(): number;
   /** Call it every second. */
   tick(nowMs: number): void;
   close(): Promise<void>;
@@ -76,6 +78,8 @@ export class UdpPlane implements Plane {
       await front.close();
       throw error;
     }
+    // The port before this one may have been free here and taken elsewhere.
+    await this.#fronts.get(number)?.close();
     this.#fronts.set(number, front);
   }
 
@@ -92,6 +96,11 @@ export class UdpPlane implements Plane {
     return readResultNames.map((_, result) =>
       fronts.reduce((total, { read }) => total + (read[result] ?? 0), 0),
     );
+  }
+
+  /** Here the judge hears of every answer. */
+  unlearned(): number {
+    return 0;
   }
 
   tick(nowMs: number): void {

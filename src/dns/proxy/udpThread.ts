@@ -55,7 +55,8 @@ port.on('message', (message: ToThread) => {
   else
     plane.listen(message.front, message.address).then(
       () => tell({ kind: 'listening', front: message.front }),
-      (error: Error) => tell({ kind: 'listening', front: message.front, error }),
+      ({ message: text, code }: NodeJS.ErrnoException) =>
+        tell({ kind: 'listening', front: message.front, fault: { message: text, code } }),
     );
 });
 await plane.opened();

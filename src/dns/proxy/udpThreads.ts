@@ -98,6 +98,10 @@ export class UdpThreads implements Plane {
     );
   }
 
+  unlearned(): number {
+    return [...this.#counts(), ...this.#past].reduce((total, { lost }) => total + lost, 0);
+  }
+
   /** Each thread looks after itself. */
   tick(): void {}
 
@@ -181,7 +185,8 @@ async function listenIn(worker: Worker, front: number, address: ServerAddress): 
   const answer = told(worker, (message) => message.kind === 'listening' && message.front === front);
   say(worker, { kind: 'listen', front, address });
   const message = await answer;
-  if (message.kind === 'listening' && message.error !== undefined) throw message.error;
+  if (message.kind !== 'listening' || message.fault === undefined) return;
+  throw Object.assign(new Error(message.fault.message), { code: message.fault.code });
 }
 
 async function stopThread(worker: Worker): Promise<void> {
