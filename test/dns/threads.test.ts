@@ -155,6 +155,23 @@ describe.skipIf(node === undefined)(`several threads on one port${node ? '' : ` 
     await ask();
   });
 
+  it('take no port that another program has', async () => {
+    const other = await openClient('127.0.0.1');
+    const { port } = other.socket.address();
+    const child = fork(GUARD, [String(THREADS), String(port)], {
+      execPath: node,
+      execArgv: [],
+      silent: true,
+    });
+    ends.push(() => child.kill('SIGKILL'));
+    let said = '';
+    child.stderr?.on('data', (chunk) => {
+      said += chunk;
+    });
+    const [code] = await once(child, 'close');
+    expect([code, said]).toEqual([1, expect.stringContaining(`EADDRINUSE 127.0.0.1:${port}`)]);
+  });
+
   it('leave nothing running when the guard stops', async () => {
     const { child, tell } = await started();
     const exited = once(child, 'exit');

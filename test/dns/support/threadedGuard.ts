@@ -16,7 +16,11 @@ export interface GuardState {
 
 const { guard, rules, target, stop } = await guardInFront(
   {},
-  { workers: Number(process.argv[2]), seed: false },
+  {
+    workers: Number(process.argv[2]),
+    listen: [{ host: '127.0.0.1', port: Number(process.argv[3] ?? 0) }],
+    seed: false,
+  },
 );
 // Half of the names only: the others have to be learned.
 const seed = new ZoneSeed(guard.judge, ZONE_NAME, Date.now());
