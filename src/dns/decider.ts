@@ -48,7 +48,10 @@ export class Decider {
     const zone = this.zone(number);
     const place = this.names.find(question.hashHigh, question.hashLow);
     const beyondUsual = place >= 0 && noteQuery(this.names, place, nowMs, !this.orders.attack);
-    if (zone.count(place < 0)) this.#onAlarm(number, nowMs);
+    if (zone.count(place < 0)) {
+      zone.suspect(nowMs);
+      this.#onAlarm(number, nowMs);
+    }
     const verdict = this.#judge(question, zone, place, beyondUsual, nowMs);
     Atomics.add(this.#verdicts, verdict, 1);
     return verdict;

@@ -53,6 +53,7 @@ export class Zone {
   /** What every thread counts and knows of it. */
   readonly desk: ZoneDesk;
   attackedSinceMs = 0;
+  #attackUntilMs = Number.NEGATIVE_INFINITY;
   #boundless = false;
   #onceOnly = false;
 
@@ -68,7 +69,7 @@ export class Zone {
     this.name = name;
     this.desk = desk;
     desk.bucket.resize(FLOOR.ratePerSecond, FLOOR.burst, 0);
-    desk.setAlarmAt(ALARM_PER_SECOND);
+    this.#setAlarm();
   }
 
   /** Any name answers here: a wildcard's parent, or what is delegated. Set by the seed of the zone named beside. */
@@ -99,6 +100,7 @@ export class Zone {
   alarm(nowMs: number): void {
     const { queries, unknown } = this.desk;
     if (this.#looksAttacked(queries, unknown)) this.#attack(nowMs);
+    else this.desk.setAttackedUntil(this.#attackUntilMs);
   }
 
   /** Notes an answer NOERROR or NODATA; `first` when neither the profile nor its candidates had the name. */
@@ -117,7 +119,7 @@ export class Zone {
     this.nxdomains = 0;
     this.unknownAnswers = 0;
     this.unknownPositives = 0;
-    this.desk.setAlarmAt(this.#alarmLevel());
+    this.#setAlarm();
     return queries;
   }
 
@@ -145,12 +147,13 @@ export class Zone {
     this.positiveAnswers = learned.positiveAnswers;
     this.onceOnlyAnswers = learned.onceOnlyAnswers;
     this.#judgeOnceOnly();
-    this.desk.setAlarmAt(this.#alarmLevel());
+    this.#setAlarm();
   }
 
   #attack(nowMs: number): void {
-    if (!this.attacked(nowMs)) this.attackedSinceMs = nowMs;
-    this.desk.setAttackedUntil(nowMs + ATTACK_HOLD_MS);
+    if (nowMs >= this.#attackUntilMs) this.attackedSinceMs = nowMs;
+    this.#attackUntilMs = nowMs + ATTACK_HOLD_MS;
+    this.desk.setAttackedUntil(this.#attackUntilMs);
   }
 
   #looksAttacked(queries: number, unknown: number): boolean {
@@ -158,12 +161,20 @@ export class Zone {
     const level = this.#alarmLevel();
     const { unknownAnswers, unknownPositives, answers, nxdomains } = this;
     if (unknownAnswers >= MIN_ANSWERS && unknownPositives > unknownAnswers * MOSTLY) return false;
-    const knowsUnknown = this.seeded || this.learnedSeconds >= BASELINE_SECONDS;
-    const unknownFar = unknown >= (this.unknownShare + FAR_SHARE) * queries;
-    if (knowsUnknown && unknown >= level && unknownFar) return true;
+    if (unknown >= level && unknown >= this.#alarmShare() * queries) return true;
     return (
       nxdomains >= level && answers >= MIN_ANSWERS && nxdomains >= (this.nxdomainShare + FAR_SHARE) * answers
     );
+  }
+
+  /** The share of unknown names that is far from the baseline; none is where there is no baseline yet. */
+  #alarmShare(): number {
+    const knowsUnknown = this.seeded || this.learnedSeconds >= BASELINE_SECONDS;
+    return knowsUnknown && !this.byRate ? this.unknownShare + FAR_SHARE : Number.POSITIVE_INFINITY;
+  }
+
+  #setAlarm(): void {
+    this.desk.setAlarm(this.#alarmLevel(), this.#alarmShare());
   }
 
   #alarmLevel(): number {

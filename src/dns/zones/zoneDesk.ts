@@ -9,6 +9,10 @@ const BY_RATE = 4;
 /** Words 6 and 7, as one 64-bit number. */
 const ATTACK_UNTIL_MS = 3;
 const BUCKET_OFFSET = 32;
+/** Behind the bucket, as a 64-bit number. */
+const ALARM_SHARE = 7;
+/** So long a thread may take a zone for attacked before the judge has looked: it does within milliseconds. */
+const SUSPECT_MS = 1000;
 /** A cache line: threads that count in different zones do not wait for each other. */
 export const ZONE_BYTES = 64;
 
@@ -20,7 +24,7 @@ export class ZoneDesk {
   constructor(memory: SharedArrayBuffer, index: number) {
     const offset = index * ZONE_BYTES;
     this.#words = new Int32Array(memory, offset, ZONE_BYTES / 4);
-    this.#times = new Float64Array(memory, offset, BUCKET_OFFSET / 8);
+    this.#times = new Float64Array(memory, offset, ZONE_BYTES / 8);
     this.bucket = new SharedBucket(memory, offset + BUCKET_OFFSET);
   }
 
@@ -56,9 +60,20 @@ export class ZoneDesk {
     };
   }
 
-  /** The count of unknown names at which {@link count} asks for a look at the zone. */
-  setAlarmAt(unknownNames: number): void {
+  /**
+   * The count of unknown names at which {@link count} asks for a look at the zone, and the share of the zone's queries at
+   * which they are an attack for all that can be told here.
+   */
+  setAlarm(unknownNames: number, share: number): void {
     Atomics.store(this.#words, ALARM_AT, Math.ceil(unknownNames));
+    this.#times[ALARM_SHARE] = share;
+  }
+
+  /** Takes the zone for attacked, where it looks so, until the judge has looked: a flood of a few milliseconds is long. */
+  suspect(nowMs: number): void {
+    const share = this.#times[ALARM_SHARE] ?? Number.POSITIVE_INFINITY;
+    if (!this.attacked(nowMs) && this.unknown >= share * this.queries)
+      this.setAttackedUntil(nowMs + SUSPECT_MS);
   }
 
   get byRate(): boolean {
