@@ -6,8 +6,10 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
 import { DnsdistConsole, type DnsdistGuard, driveDnsdist } from '../../src/dns/dnsdist/index.ts';
+import { QueryType } from '../../src/dns/wire/queryTypes.ts';
 import type { Rule } from '../../src/rules/index.ts';
 import { DnsStore } from '../../src/storage/lmdb/dnsStore.ts';
+import { until } from '../support/until.ts';
 import { askTcp, query, RCODE, UdpClient } from './support/dnsClient.ts';
 import { RULE, TestRules, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
 import { startProgram } from './support/program.ts';
@@ -74,6 +76,47 @@ describe('dnsdist, driven', () => {
       rcode: RCODE.NXDOMAIN,
     });
     await floodUntil(all, async () => all.guard.judge.attack);
+  });
+
+  it('lets known names with unknown types pay at sensitivity high, and never those with a known type', async (ctx) => {
+    if (noDnsdist) return ctx.skip(noDnsdist);
+    const all = await running({ ...RULE, profile_sensitivity: 'high' });
+    const matched = async () => (await all.guard.matches()).unknownNameOrType;
+    await until('the rule is in force', async () => all.guard.hasRules());
+    // A zone's names are known with A, AAAA, HTTPS and NS besides what they have: TXT is none of these.
+    for (let i = 0; (await matched()) < 200; i++) {
+      for (let j = 0; j < 100; j++)
+        all.client.send(
+          query(`h${j}.${ZONE_NAME}`, QueryType.TXT, 10_000 + ((i * 100 + j) % 50_000)),
+          all.dnsdist,
+        );
+      await all.client.ask(query(`www.${ZONE_NAME}`, QueryType.A, 1), all.dnsdist);
+    }
+    for (const [i, type] of [QueryType.A, QueryType.AAAA, QueryType.HTTPS, QueryType.NS].entries()) {
+      const before = await matched();
+      for (let j = 0; j < 100; j++) {
+        const answer = await all.client.ask(
+          query(`H${j}.ExAmPlE.test`, type, i * 100 + j),
+          all.dnsdist,
+          5000,
+        );
+        expect(answer?.rcode).toBe(RCODE.NOERROR);
+      }
+      expect(await matched()).toBe(before);
+    }
+    // Unknown names pay, too, and a change to medium is in force at once.
+    const before = await matched();
+    for (let i = 0; (await matched()) <= before; i++) {
+      for (let j = 0; j < 100; j++)
+        all.client.send(query(`x${i}-${j}.${ZONE_NAME}`, QueryType.A, 10_000 + j), all.dnsdist);
+      await all.client.ask(query(`www.${ZONE_NAME}`, QueryType.A, 1), all.dnsdist);
+    }
+    all.rules.set(RULE);
+    await until('the changed rule is in force', async () => all.guard.hasRules());
+    for (let j = 0; j < 200; j++) {
+      const answer = await all.client.ask(query(`h${j}.${ZONE_NAME}`, QueryType.TXT, j), all.dnsdist, 5000);
+      expect(answer?.rcode).toBe(RCODE.NOERROR);
+    }
   });
 
   it('has a changed rule in force within two seconds, and none after it was deleted', async (ctx) => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Rule } from '../../rules/index.ts';
+import { QueryType, typeBit } from '../wire/queryTypes.ts';
 import { compileRules, type DnsdistState, luaText } from './compileRules.ts';
 
 const RULE: Rule = {
@@ -17,6 +18,7 @@ const RULE: Rule = {
 const STATE: DnsdistState = {
   rule: RULE,
   knownNames: '/var/lib/floodgate/known.cdb',
+  typeCombinations: [],
   ready: true,
   refuseWith: 'drop',
   bucket: { ratePerSecond: 100, burst: 500 },
@@ -52,6 +54,31 @@ describe('the rules of dnsdist', () => {
     const low = { ...RULE, profile_sensitivity: 'low' } as const;
     expect(rules({ rule: low })).not.toContain('DropAction');
     expect(rules({ rule: low, attackedZones: ['a.test'] })).toContain(`makeRule({${luaText('a.test')}})`);
+  });
+
+  it('let also a known name with an unknown type pay at sensitivity high and above, from the same bucket', () => {
+    const a = typeBit(QueryType.A);
+    const aaaa = typeBit(QueryType.AAAA);
+    const other = typeBit(4711);
+    const high = { ...RULE, profile_sensitivity: 'high' } as const;
+    const compiled = rules({ rule: high, typeCombinations: [a, a | aaaa, 0xffff, 0xffff & ~aaaa] });
+    const tag = (types: number): string =>
+      `TagRule("floodgate-types",${luaText(types.toString(16).padStart(4, '0'))})`;
+    expect(other & (a | aaaa)).toBe(0);
+    expect(compiled).toContain(
+      'newRuleAction(TCPRule(false),KeyValueStoreLookupAction(floodgateKnown,KeyValueLookupKeyQName(true),"floodgate-types"))',
+    );
+    expect(compiled).toContain(
+      `OrRule({TagRule("floodgate-types",""),AndRule({${tag(a)},NotRule(OrRule({QTypeRule(1)}))}),` +
+        `AndRule({${tag(a | aaaa)},NotRule(OrRule({QTypeRule(1),QTypeRule(28)}))}),` +
+        `AndRule({${tag(0xffff & ~aaaa)},OrRule({QTypeRule(28)})})})`,
+    );
+    expect(compiled).not.toContain(tag(0xffff));
+    expect(compiled.match(/MaxQPSRule/g)).toHaveLength(1);
+    expect(rules({ rule: { ...high, profile_sensitivity: 'very_high' }, typeCombinations: [a] })).toBe(
+      rules({ rule: high, typeCombinations: [a] }),
+    );
+    expect(rules({ typeCombinations: [a] })).not.toContain('TagRule');
   });
 
   it('judge zones whose names cannot be learned by their own rate', () => {

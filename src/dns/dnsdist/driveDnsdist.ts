@@ -17,7 +17,7 @@ import {
 import { Seen } from '../seen.ts';
 import { negativeZone, rcodeOf } from '../wire/answer.ts';
 import { HEADER_BYTES, Question, ReadResult, readQuery, readQuestionSection } from '../wire/question.ts';
-import { compileRules, type DnsdistState, RULE_NAMES } from './compileRules.ts';
+import { compileRules, type DnsdistState, MAX_TYPE_COMBINATIONS, RULE_NAMES } from './compileRules.ts';
 import { DnsdistConsole } from './console.ts';
 import { DnstapServer, type Tapped } from './dnstap.ts';
 import { KnownNames } from './knownNames.ts';
@@ -88,10 +88,10 @@ export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuar
   };
   const onRule = (): void => {
     const sensitivity = judge.rule?.profile_sensitivity;
-    if (sensitivity === 'high' || sensitivity === 'very_high')
+    if (sensitivity === 'very_high')
       log.warn(
         { rule: judge.rule?.id, sensitivity },
-        'dnsdist knows no types of a name: the rule acts as medium',
+        'dnsdist knows no usual rate of a name: the rule acts as high',
       );
     applySoon();
   };
@@ -129,6 +129,7 @@ function stateOf(judge: Judge, known: KnownNames, nowMs: number): DnsdistState {
   return {
     rule: judge.rule,
     knownNames: known.published,
+    typeCombinations: known.typeCombinations(MAX_TYPE_COMBINATIONS),
     ready: judge.ready,
     refuseWith: judge.options.refuseWith,
     bucket: judge.bucketSize(),
@@ -169,7 +170,7 @@ const addressText = (bytes: Uint8Array): string =>
 async function readMatches(
   nodes: readonly DnsdistConsole[],
 ): Promise<Record<keyof typeof RULE_NAMES, number>> {
-  const matches = { unknownName: 0, zoneRate: 0 };
+  const matches = { unknownName: 0, unknownNameOrType: 0, zoneRate: 0 };
   for (const node of nodes) {
     const table = await node.run('showRules()');
     for (const [reason, name] of Object.entries(RULE_NAMES) as [keyof typeof RULE_NAMES, string][])
