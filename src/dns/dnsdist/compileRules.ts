@@ -15,6 +15,8 @@ export interface DnsdistState {
   readonly typeCombinations: readonly number[];
   /** Whether a guard in this state may refuse at all. */
   readonly ready: boolean;
+  /** Known names that are beyond their usual rate now. */
+  readonly busyNames: readonly string[];
   readonly refuseWith: 'drop' | 'truncate';
   readonly bucket: { readonly ratePerSecond: number; readonly burst: number };
   /** Zones under attack, the only ones whose unknown names pay at sensitivity `low`. */
@@ -29,7 +31,7 @@ export interface DnsdistState {
 /** The names under which dnsdist counts what our rules matched. */
 export const RULE_NAMES = {
   unknownName: 'floodgate-unknownName',
-  /** At sensitivity `high` and above: unknown names, and known ones asked for with an unknown type. */
+  /** At sensitivity `high` and above: unknown names, known ones asked for with an unknown type, names that are too busy. */
   unknownNameOrType: 'floodgate-nameOrType',
   zoneRate: 'floodgate-zoneRate',
 } as const;
@@ -52,8 +54,14 @@ export function compileRules(state: DnsdistState): string {
     knownNames === undefined
       ? ''
       : `floodgateKnown=floodgateKnown or newCDBKVStore(${luaText(knownNames)},1) `;
-  return `${store}setRules({${rules.join(',')}})`;
+  return `${store}${KEEP_BUCKETS}setRules({${rules.join(',')}})`;
 }
+
+/** A bucket that is wanted again stays as full as it is: else every change of the rules would fill it. */
+const KEEP_BUCKETS =
+  'local old=floodgateBuckets or {} floodgateBuckets={} ' +
+  'local function bucket(of,rate,burst) local key=of.." "..rate.." "..burst ' +
+  'floodgateBuckets[key]=old[key] or MaxQPSRule(rate,burst) return floodgateBuckets[key] end ';
 
 function protecting(state: DnsdistState, rule: Rule): string[] {
   const action = actionOf(state, rule);
@@ -67,17 +75,23 @@ function protecting(state: DnsdistState, rule: Rule): string[] {
   const lookUp = `newRuleAction(${overUdp},KeyValueStoreLookupAction(floodgateKnown,KeyValueLookupKeyQName(true),"${TYPES_TAG}"))`;
   const before = typed ? [lookUp] : [];
   const zoneRules = state.zonesByRate.map(({ name, ratePerSecond, burst }) =>
-    ruleOf([overUdp, inZones([name]), unknown, beyond(ratePerSecond, burst)], action, RULE_NAMES.zoneRate),
+    ruleOf(
+      [overUdp, inZones([name]), unknown, beyond(name, ratePerSecond, burst)],
+      action,
+      RULE_NAMES.zoneRate,
+    ),
   );
   const low = rule.profile_sensitivity === 'low';
   if (low && state.attackedZones.length === 0) return zoneRules;
-  const unknownNameOrType = `OrRule({${[unknown, ...state.typeCombinations.flatMap(unknownTypeOf)].join(',')}})`;
+  const isVeryHigh = rule.profile_sensitivity === 'very_high';
+  const busy = isVeryHigh && state.busyNames.length > 0 ? [`QNameSetRule(${nameSet(state.busyNames)})`] : [];
+  const paying = [unknown, ...busy, ...state.typeCombinations.flatMap(unknownTypeOf)];
   const selectors = [
     overUdp,
     ...(low ? [inZones(state.attackedZones)] : []),
     ...(byRate.length > 0 ? [typed ? unlessByRate(byRate, unknown) : `NotRule(${inZones(byRate)})`] : []),
-    typed ? unknownNameOrType : unknown,
-    beyond(state.bucket.ratePerSecond, state.bucket.burst),
+    typed ? `OrRule({${paying.join(',')}})` : unknown,
+    beyond(THE_ACCOUNT, state.bucket.ratePerSecond, state.bucket.burst),
   ];
   const name = typed ? RULE_NAMES.unknownNameOrType : RULE_NAMES.unknownName;
   return [...before, ...zoneRules, ruleOf(selectors, action, name)];
@@ -110,12 +124,18 @@ function actionOf({ ready, refuseWith }: DnsdistState, rule: Rule): string {
   return refuseWith === 'truncate' ? 'TCAction()' : 'DropAction()';
 }
 
-const beyond = (ratePerSecond: number, burst: number): string =>
-  `NotRule(MaxQPSRule(${Math.ceil(ratePerSecond)},${Math.ceil(burst)}))`;
+/** Whose bucket it is: the account's has a name that no zone has. */
+const THE_ACCOUNT = '';
+
+const beyond = (owner: string, ratePerSecond: number, burst: number): string =>
+  `NotRule(bucket(${luaText(owner)},${Math.ceil(ratePerSecond)},${Math.ceil(burst)}))`;
 
 /** The root is the zone of every name: it is how names outside the known zones are written. */
 const inZones = (zones: readonly string[]): string =>
   `makeRule({${zones.map((zone) => luaText(zone === '' ? '.' : zone)).join(',')}})`;
+
+const nameSet = (names: readonly string[]): string =>
+  `(function() local set=newDNSNameSet() for _,name in ipairs({${names.map(luaText).join(',')}}) do set:add(newDNSName(name)) end return set end)()`;
 
 /** Any text as a Lua string in which nothing but digits and backslashes stand. */
 export const luaText = (text: string): string =>

@@ -61,10 +61,10 @@ it('keeps with each name the types that it is known with, and tells which combin
   expect(names.typeCombinations(64)).toEqual([typeBit(QueryType.A), both].sort((a, b) => a - b));
   expect(names.typeCombinations(64)).toHaveLength(2);
   const before = await readFile(file, 'latin1');
-  expect(before).toContain('\x01a\x04test\x00' + typesText(typeBit(QueryType.A)));
+  expect(before).toContain(`\x01a\x04test\x00${typesText(typeBit(QueryType.A))}`);
   // A type that comes later changes what stands under the name.
   know('a.test', QueryType.AAAA);
   await names.publish();
   expect(names.typeCombinations(64)).toEqual([both]);
-  expect(await readFile(file, 'latin1')).toContain('\x01a\x04test\x00' + typesText(both));
+  expect(await readFile(file, 'latin1')).toContain(`\x01a\x04test\x00${typesText(both)}`);
 });
