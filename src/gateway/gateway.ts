@@ -9,6 +9,7 @@ import {
   overLimit,
   RpcError,
 } from '../rpc/index.ts';
+import { EndOfTurn } from './endOfTurn.ts';
 import { Gatekeeper, type Granted } from './gatekeeper.ts';
 import type { KeyStore } from './keys/keyStore.ts';
 import type { CallContext, Method } from './method.ts';
@@ -59,6 +60,7 @@ export class Gateway {
   readonly #gatekeeper: Gatekeeper;
   readonly #allowOrigin: (origin: string | undefined) => string | undefined;
   readonly #served: string;
+  readonly #endOfTurn = new EndOfTurn();
 
   constructor(options: GatewayOptions) {
     this.#options = options;
@@ -76,7 +78,12 @@ export class Gateway {
   }
 
   handle(request: IncomingMessage, response: ServerResponse): void {
-    const exchange = new Exchange(request, response, this.#allowOrigin(request.headers.origin));
+    const exchange = new Exchange(
+      request,
+      response,
+      this.#endOfTurn,
+      this.#allowOrigin(request.headers.origin),
+    );
     const { url = '', method, headers } = request;
     const question = url.indexOf('?');
     const methods = this.#networks.get(nameIn(question === -1 ? url : url.slice(0, question)));
@@ -136,10 +143,17 @@ class Exchange {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #headers: string[];
+  readonly #endOfTurn: EndOfTurn;
 
-  constructor(request: IncomingMessage, response: ServerResponse, allowedOrigin: string | undefined) {
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    endOfTurn: EndOfTurn,
+    allowedOrigin: string | undefined,
+  ) {
     this.#request = request;
     this.#response = response;
+    this.#endOfTurn = endOfTurn;
     this.#headers = ['x-request-id', this.id];
     if (allowedOrigin !== undefined) this.#headers.push('access-control-allow-origin', allowedOrigin);
     // What is allowed may differ from page to page: a cache in between must not mix them up.
@@ -149,7 +163,7 @@ class Exchange {
   answer(answer: HttpAnswer, { cache, node }: CallContext): void {
     if (cache !== undefined) this.#headers.push('x-floodgate-cache', cache);
     if (node !== undefined) this.#headers.push('x-floodgate-upstream', node);
-    respond(this.#response, answer, this.#headers);
+    this.#endOfTurn.send(() => respond(this.#response, answer, this.#headers), answer.status !== 200);
   }
 
   refuse(
@@ -177,8 +191,10 @@ class Exchange {
     this.#request.resume();
   }
 
+  /** At once where the client is gone already: nobody would be told so again. */
   whenClosed(then: () => void): void {
-    this.#response.once('close', then);
+    if (this.#response.destroyed) then();
+    else this.#response.once('close', then);
   }
 
   preflight(): void {

@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { RpcError } from '../rpc/index.ts';
 import type { NodeError } from '../traces/index.ts';
 import { type Tally, tallied } from './tallied.ts';
+import { type TalliedSeries, talliedHistogram } from './talliedHistogram.ts';
 
 /** Seconds: an answer from the index takes a fraction of a millisecond, one that waits for a node up to its time limit. */
 const DURATION_BUCKETS_S = [
@@ -22,7 +23,7 @@ export interface NodeGauges {
 /** Counts and times calls. Labels are names of our method table and codes of our error table, never a client's text. */
 export class GatewayMetrics {
   readonly #registry: Registry;
-  readonly #durations: Histogram<'network' | 'method'>;
+  readonly #durations: (labels: Readonly<Record<'network' | 'method', string>>) => TalliedSeries;
   readonly #errors: Counter<'network' | 'method' | 'code'>;
   readonly #cache: (labels: Readonly<Record<'network' | 'method' | 'result', string>>) => Tally;
   readonly #limits: ReadonlyMap<LimitName, Tally>;
@@ -35,12 +36,12 @@ export class GatewayMetrics {
   constructor(registry: Registry) {
     this.#registry = registry;
     const registers = [registry];
-    this.#durations = new Histogram({
+    this.#durations = talliedHistogram({
       name: 'floodgate_gateway_call_duration_seconds',
       help: 'Time from a call to its answer, by method.',
       labelNames: ['network', 'method'],
       buckets: DURATION_BUCKETS_S,
-      registers,
+      registry,
     });
     this.#errors = new Counter({
       name: 'floodgate_gateway_call_errors_total',
@@ -96,7 +97,7 @@ export class GatewayMetrics {
 
   /** Carries out calls of one method and counts them. */
   observer(network: string, method: string): <T>(call: () => Promise<T> | T) => Promise<T> | T {
-    const durations = this.#durations.labels(network, method);
+    const durations = this.#durations({ network, method });
     const failed = (error: unknown): never => {
       const code = error instanceof RpcError ? labelOf(error.code) : 'fault';
       this.#errors.inc({ network, method, code });

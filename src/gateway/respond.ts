@@ -12,6 +12,12 @@ const EMPTY = new Uint8Array();
 /** Writes an answer with these headers, names and values in turn. */
 export function respond(response: ServerResponse, answer: HttpAnswer, headers: string[]): void {
   const { status, parts, stream, retryAfterSeconds } = answer;
+  if (response.destroyed) {
+    // The client is gone, and nobody will be told so again.
+    stream?.abort();
+    answer.release?.();
+    return;
+  }
   if (retryAfterSeconds !== undefined) headers.push('retry-after', String(Math.ceil(retryAfterSeconds)));
   if (parts.length === 0) {
     response.writeHead(status, headers);

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { until } from '../support/until.ts';
 import { call, send } from './support/send.ts';
 import { type SpoiltNode, startSpoiltNode } from './support/spoiltNode.ts';
 
@@ -105,6 +106,46 @@ describe('large answers', () => {
     await expect(send(floodgate.gatewayUrl, { body })).rejects.toThrow();
     node.spoil = undefined;
     expect((await call(floodgate.gatewayUrl, 'eth_chainId')).status).toBe(200);
+  });
+
+  it('a client that hangs up before its large answer begins takes no place for good', async () => {
+    const one = await startFloodgate({ upstream: node.url, args: ['--gateway-max-in-flight', '2'] });
+    try {
+      for (let i = 0; i < 3; i++) {
+        let goOn = (): void => undefined;
+        const asked = new Promise<void>((resolve) => {
+          node.spoil = ({ methods }, answer, response) => {
+            if (methods[0] !== 'eth_getCode') return answer();
+            goOn = () => {
+              response.writeHead(200, { 'content-type': 'application/json' });
+              response.end(`{"jsonrpc":"2.0","id":1,"result":"0x${'61'.repeat(2 * MEGABYTE)}"}`);
+            };
+            resolve();
+            return undefined;
+          };
+        });
+        const request = httpRequest(one.gatewayUrl, {
+          method: 'POST',
+          agent: false,
+          headers: { 'content-type': 'application/json' },
+        });
+        request.on('error', () => undefined);
+        request.end(JSON.stringify(body));
+        await asked;
+        const gone = new Promise((resolve) => request.once('close', resolve));
+        request.destroy();
+        await gone;
+        // Answered after it: the server has noticed by then that the client is gone.
+        expect((await call(one.gatewayUrl, 'eth_chainId')).status).toBe(200);
+        goOn();
+        await until('there is room for two again', async () => {
+          const both = await Promise.all([1, 2].map(() => call(one.gatewayUrl, 'eth_chainId')));
+          return both.every(({ status }) => status === 200);
+        });
+      }
+    } finally {
+      await one.stop();
+    }
   });
 
   it('in a batch a large answer is read whole, up to the bound', async () => {

@@ -21,6 +21,8 @@ interface Read {
 /** Enough traces that the index makes a dictionary for its compression. */
 const SHAPE = { addresses: syntheticAddresses(40), maxTransactions: 40, maxFrames: 20 };
 const BLOCKS_PER_STEP = 16;
+/** Postings are merged after every step, in several steps of their own. */
+const MERGED_OFTEN = { maxRecentPositions: 500, listsPerMerge: 200 };
 
 describe('an index that another process reads while it is written', () => {
   const folder = mkdtempSync(join(tmpdir(), 'floodgate-reader-'));
@@ -30,7 +32,7 @@ describe('an index that another process reads while it is written', () => {
   let reader: ChildProcess;
 
   beforeAll(async () => {
-    store = openTraceStore(join(folder, 'traces'));
+    store = openTraceStore(join(folder, 'traces'), MERGED_OFTEN);
     reader = fork(READER, [join(folder, 'traces')]);
     await once(reader, 'message');
   });

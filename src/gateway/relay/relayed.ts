@@ -152,18 +152,31 @@ class Relay {
         timeoutMs,
         maxBytes: maxAnswerBytes,
         judge: (answer) =>
-          judge(
-            this.#row,
-            params,
-            answer,
-            pool.chain?.chainId,
-            isOfChain && this.#row.scope.of === 'block' && isBlockItself(name),
-          ),
+          this.#isOfOtherFork(lifetime, answer)
+            ? 'otherFork'
+            : judge(
+                this.#row,
+                params,
+                answer,
+                pool.chain?.chainId,
+                isOfChain && this.#row.scope.of === 'block' && isBlockItself(name),
+              ),
       });
     } catch (error) {
       if (error instanceof NodeError) throw new Unanswered(error);
       throw error;
     }
+  }
+
+  /** Whether a block, or what stands in one, is of another block than the head's chain has at that height. */
+  #isOfOtherFork(lifetime: Lifetime, answer: NodeAnswer): boolean {
+    const { pool } = this.#network;
+    const member = HASH_MEMBERS[this.#row.name];
+    if (pool.isSingle || member === undefined || typeof lifetime !== 'number') return false;
+    if (answer.kind !== 'result' || typeof answer.value !== 'object' || answer.value === null) return false;
+    const expected = pool.heads.hashOf(lifetime);
+    const hash: unknown = (answer.value as Readonly<Record<string, unknown>>)[member]; // a JSON object
+    return expected !== undefined && typeof hash === 'string' && hash.toLowerCase() !== expected;
   }
 
   /** A block that a node tells of and the head has not come to is the head's next: the reader may ask for it now. */
@@ -188,6 +201,12 @@ class Relay {
 
   #isFinal = (block: number): boolean => block <= (this.#network.pool.heads.finalized ?? -1);
 }
+
+/** By method: the member of its answer that has the hash of the block that was asked for by number. */
+const HASH_MEMBERS: Readonly<Record<string, string>> = {
+  eth_getBlockByNumber: 'hash',
+  eth_getTransactionByBlockNumberAndIndex: 'blockHash',
+};
 
 /** Methods that are about a block itself: a block that the chain has cannot be missing. */
 const isBlockItself = (name: string): boolean =>

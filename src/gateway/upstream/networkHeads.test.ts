@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { type Claim, NetworkHeads } from './networkHeads.ts';
 
-const block = (number: number) => ({ number, hash: `0x${number}` });
+/** Block `number` of a chain that left the main one behind block `forkedAt`. */
+const block = (number: number, fork = '', forkedAt = 0) => {
+  const hash = (n: number): string => (n > forkedAt ? `0x${n}${fork}` : `0x${n}`);
+  return { number, hash: hash(number), parentHash: hash(number - 1) };
+};
 const claim = (node: string, latest: number, safe: number, finalized: number): Claim => ({
   node,
   ends: { latest: block(latest), safe: block(safe), finalized: block(finalized) },
 });
+const at = (node: string, latest: ReturnType<typeof block>): Claim => ({ node, ends: { latest } });
 
 describe('the ends of the chain', () => {
   it('do not go backwards because a node that lags is asked again', () => {
@@ -28,5 +33,51 @@ describe('the ends of the chain', () => {
     heads.update([claim('a', 85, 84, 80)], 1);
     expect(heads.latest?.number).toBe(85);
     expect(heads.safe).toBeLessThanOrEqual(85);
+  });
+
+  it('of two blocks at one height the one that most nodes have is the head', () => {
+    const heads = new NetworkHeads(() => undefined);
+    const [ours, other] = [block(100), block(100, 'x', 99)];
+    heads.update([at('a', other)], 0);
+    heads.update([at('a', other), at('b', ours)], 1);
+    expect(heads.latest).toEqual(other);
+    heads.update([at('a', other), at('b', ours), at('c', ours)], 2);
+    expect(heads.latest).toEqual(ours);
+    heads.update([at('a', other), at('b', ours)], 3);
+    expect(heads.latest).toEqual(ours);
+  });
+
+  it('a node on another fork is told from one that lags on the same', () => {
+    const heads = new NetworkHeads(() => undefined);
+    for (const number of [98, 99, 100]) heads.update([at('a', block(number))], number);
+    expect(heads.isOnChain({ latest: block(98) })).toBe(true);
+    expect(heads.isOnChain({ latest: block(99, 'x', 98) })).toBe(false);
+    expect(heads.isOnChain({ latest: block(100, 'x', 99) })).toBe(false);
+    // The head changes its fork: what lies below the fork's first known parent is unknown again.
+    heads.update([at('a', block(101, 'x', 97))], 101);
+    expect(heads.isOnChain({ latest: block(100) })).toBe(false);
+    expect(heads.isOnChain({ latest: block(100, 'x', 97) })).toBe(true);
+    expect(heads.isOnChain({ latest: block(99) })).toBe(true);
+  });
+
+  it('go back at once where all who told of the head say so, and not where one of them is gone', () => {
+    const heads = new NetworkHeads(() => undefined);
+    heads.update([at('a', block(100)), at('b', block(100)), at('c', block(99))], 0);
+    heads.update([at('a', block(90)), at('b', block(100)), at('c', block(99))], 1);
+    expect(heads.latest?.number).toBe(100);
+    heads.update([at('a', block(90)), at('c', block(99))], 2);
+    expect(heads.latest?.number).toBe(100);
+    heads.update([at('a', block(90)), at('b', block(91)), at('c', block(89))], 3);
+    expect(heads.latest?.number).toBe(91);
+    expect(heads.hashOf(100)).toBeUndefined();
+  });
+
+  it('go back after a while where the node that told of the head is gone', () => {
+    const heads = new NetworkHeads(() => undefined);
+    heads.update([at('a', block(100)), at('b', block(99))], 0);
+    heads.update([at('b', block(99))], 14_000);
+    expect(heads.latest?.number).toBe(100);
+    heads.update([at('b', block(99))], 16_000);
+    expect(heads.latest?.number).toBe(99);
   });
 });

@@ -13,16 +13,23 @@ export interface Claim {
 const HOLD_MS = 15_000;
 /** A node so far ahead of at least two others that agree is on a chain of its own. */
 const MAX_LEAD_BLOCKS = 64;
+/** Blocks below the head whose hashes are remembered: more than a node may lag and still be asked. */
+const REMEMBERED_BLOCKS = 64;
 
 /**
- * The ends of the chain as readers see them, from what all nodes say. The head never goes backwards because another
- * node was asked; with a single node it is that node's, wherever it goes.
+ * The ends of the chain as readers see them, from what all nodes say. The head is one block of one chain: the highest, and
+ * of several at one height the one that most nodes have. It never goes backwards because another node was asked; with a
+ * single node it is that node's, wherever it goes.
  */
 export class NetworkHeads {
   #latest: Block | undefined;
   #safe: number | undefined;
   #finalized: number | undefined;
   #reachedAtMs = 0;
+  /** Nodes that have said that the head's height is reached. */
+  #tellers = new Set<string>();
+  /** Hashes of the head's chain by number, as far as heads and their parents told them. */
+  readonly #hashes = new Map<number, string>();
   #waiting: Array<{ readonly number: number; readonly reached: () => void }> = [];
   /** Called with each new head, before anybody waiting for it goes on. */
   readonly #changed: (head: Block, before: Block | undefined) => void;
@@ -41,21 +48,30 @@ export class NetworkHeads {
     return this.#finalized;
   }
 
+  /** The hash of a block of the head's chain, where it is remembered. */
+  hashOf(number: number): string | undefined {
+    return this.#hashes.get(number);
+  }
+
+  /** Whether a node is on the head's chain, as far as that is known: it may be further behind than is remembered. */
+  isOnChain({ latest }: ChainEnds): boolean {
+    const hash = this.#hashes.get(latest.number);
+    return hash === undefined || hash === latest.hash;
+  }
+
   /** Takes in what the nodes in good standing say now. `nowMs` is a clock that only grows. */
   update(claims: readonly Claim[], nowMs: number): void {
     const credible = withoutLoners(claims);
-    const highest = credible.reduce<Block | undefined>(
-      (best, { ends }) => (best === undefined || ends.latest.number > best.number ? ends.latest : best),
-      undefined,
-    );
-    if (highest === undefined) return;
+    const best = highest(credible, this.#latest);
+    if (best === undefined) return;
     const head = this.#latest;
-    if (head === undefined || highest.number >= head.number) this.#reachedAtMs = nowMs;
-    const goneBack = claims.length === 1 || nowMs - this.#reachedAtMs > HOLD_MS;
-    if (head === undefined || highest.number > head.number || (highest.number < head.number && goneBack))
-      this.#set(highest);
-    else if (highest.number === head.number && !credible.some(({ ends }) => ends.latest.hash === head.hash))
-      this.#set(highest);
+    if (head === undefined || best.number >= head.number) {
+      this.#reachedAtMs = nowMs;
+      if (best.hash !== head?.hash) this.#set(best);
+    } else if (this.#isTakenBack(claims, head) || nowMs - this.#reachedAtMs > HOLD_MS) {
+      this.#set(best);
+    }
+    this.#noteTellers(credible);
     // A node that lags takes nothing back that readers have seen; a chain that went back does.
     const safe = lowest(credible, 'safe', this.#latest);
     if (safe !== undefined)
@@ -63,6 +79,17 @@ export class NetworkHeads {
     // Final is final: it grows only, and no further than every node agrees.
     const finalized = lowest(credible, 'finalized', this.#latest);
     if (finalized !== undefined && finalized > (this.#finalized ?? -1)) this.#finalized = finalized;
+  }
+
+  /** Whether all who told of the head are there and say now that the chain is shorter: then it is. */
+  #isTakenBack(claims: readonly Claim[], head: Block): boolean {
+    const heights = new Map(claims.map(({ node, ends }) => [node, ends.latest.number]));
+    return [...this.#tellers].every((node) => (heights.get(node) ?? Number.POSITIVE_INFINITY) < head.number);
+  }
+
+  #noteTellers(claims: readonly Claim[]): void {
+    for (const { node, ends } of claims)
+      if (ends.latest.number >= (this.#latest?.number ?? 0)) this.#tellers.add(node);
   }
 
   /** Resolves with whether the head reaches a block within the time. */
@@ -87,8 +114,33 @@ export class NetworkHeads {
   #set(head: Block): void {
     const before = this.#latest;
     this.#latest = head;
+    if (before?.number !== head.number) this.#tellers.clear();
+    this.#remember(head);
     this.#changed(head, before);
   }
+
+  #remember({ number, hash, parentHash }: Block): void {
+    const parent = this.#hashes.get(number - 1);
+    // Of another chain, or perhaps: then nothing is known of the blocks below the parent either.
+    const isSameChain = parent === parentHash || (parent === undefined && !this.#hashes.has(number));
+    if (!isSameChain) this.#hashes.clear();
+    for (const known of this.#hashes.keys())
+      if (known >= number || known < number - REMEMBERED_BLOCKS) this.#hashes.delete(known);
+    this.#hashes.set(number - 1, parentHash);
+    this.#hashes.set(number, hash);
+  }
+}
+
+/** The highest block; of several at one height the one that most nodes have, and of those the one that is the head now. */
+function highest(claims: readonly Claim[], head: Block | undefined): Block | undefined {
+  const top = Math.max(...claims.map(({ ends }) => ends.latest.number));
+  const blocks = claims.flatMap(({ ends }) => (ends.latest.number === top ? ends.latest : []));
+  const nodesWith = ({ hash }: Block): number => blocks.filter((block) => block.hash === hash).length;
+  const weightOf = (block: Block): number => nodesWith(block) + (block.hash === head?.hash ? 0.5 : 0);
+  return blocks.reduce<Block | undefined>(
+    (best, block) => (best === undefined || weightOf(block) > weightOf(best) ? block : best),
+    undefined,
+  );
 }
 
 /** Claims without those that run away from all others. With fewer than three nobody can say who is right. */

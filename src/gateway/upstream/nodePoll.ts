@@ -8,6 +8,7 @@ import type { NodeConnection } from './nodeConnection.ts';
 export interface Block {
   readonly number: number;
   readonly hash: string;
+  readonly parentHash: string;
 }
 
 /** The ends of a node's chain; a node that knows no finality leaves the last two out. */
@@ -95,9 +96,9 @@ async function ask(connection: NodeConnection, body: unknown): Promise<unknown> 
 function blockOf(answer: unknown, host: string): Block | undefined {
   if (answer === undefined || answer === null) return undefined;
   try {
-    const { number, hash } = parseHeader(answer);
+    const { number, hash, parentHash } = parseHeader(answer);
     checkBlockHash(answer);
-    return { number, hash };
+    return { number, hash, parentHash };
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new NodeError('nonsense', `${host}: ${reason}`, { cause });

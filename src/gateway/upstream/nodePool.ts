@@ -124,7 +124,7 @@ export class NodePool {
    */
   async ask(question: Question): Promise<Answered> {
     const { needsBlock } = question;
-    if (needsBlock !== undefined && !this.nodes.some((node) => canAnswer(node, needsBlock)))
+    if (needsBlock !== undefined && !this.nodes.some((node) => this.#canAnswer(node, needsBlock)))
       if (this.nodes.some(({ standing }) => standing === 'good'))
         await this.heads.reaches(needsBlock, Math.min(HEAD_WAIT_MS, question.timeoutMs));
     return new Race(this, question, this.#options.observer, this.#hedgeDelayMs(question)).run();
@@ -132,12 +132,11 @@ export class NodePool {
 
   /** The best node that has not been tried; undefined where there is none. */
   choose(tried: ReadonlySet<UpstreamNode>, needsBlock: number | undefined): UpstreamNode | undefined {
-    const head = this.heads.latest?.number ?? 0;
     let best: UpstreamNode | undefined;
     let bestCost = Number.POSITIVE_INFINITY;
     for (const node of this.nodes) {
       if (tried.has(node) || NEVER_ASKED.has(node.standing)) continue;
-      const cost = costOf(node, needsBlock, head);
+      const cost = this.#costOf(node, needsBlock);
       if (cost >= bestCost) continue;
       best = node;
       bestCost = cost;
@@ -164,6 +163,25 @@ export class NodePool {
   lied(node: UpstreamNode, method: string, falsehood: string): void {
     node.lied();
     this.#options.observer.lied(node, method, falsehood);
+  }
+
+  #canAnswer(node: UpstreamNode, needsBlock: number): boolean {
+    return node.standing === 'good' && this.#has(node, needsBlock);
+  }
+
+  /** A node on another fork has other blocks at the same heights: only what is final is the same on all. */
+  #has({ ends }: UpstreamNode, block: number): boolean {
+    if (ends === undefined || ends.latest.number < block) return false;
+    return block <= (this.heads.finalized ?? -1) || this.isSingle || this.heads.isOnChain(ends);
+  }
+
+  #costOf(node: UpstreamNode, needsBlock: number | undefined): number {
+    const has = needsBlock === undefined || this.#has(node, needsBlock);
+    const lags = (this.heads.latest?.number ?? 0) - (node.ends?.latest.number ?? -1) > MAX_LAG_BLOCKS;
+    if (node.standing !== 'good') return (has ? 2 : 3) * TIER + node.expectedMs;
+    // A node that has not reached a block would answer that there is none, or with another chain's.
+    if (!has) return Number.POSITIVE_INFINITY;
+    return (lags ? TIER : 0) + node.expectedMs;
   }
 
   #hedgeDelayMs({ method, once }: Question): number | undefined {
@@ -240,18 +258,5 @@ const inWords = ({ chainId, genesisHash }: Chain): string =>
 /** Its chain is not known, or it cannot be trusted. */
 const NEVER_ASKED: ReadonlySet<Standing> = new Set<Standing>(['unknown', 'lying', 'foreign']);
 
-const canAnswer = (node: UpstreamNode, needsBlock: number): boolean =>
-  node.standing === 'good' && (node.ends?.latest.number ?? -1) >= needsBlock;
-
 /** Kinds of nodes, each asked only where none of the kind before is left; within a kind the fastest is asked. */
 const TIER = 1e9;
-
-function costOf(node: UpstreamNode, needsBlock: number | undefined, head: number): number {
-  const latest = node.ends?.latest.number ?? -1;
-  const has = needsBlock === undefined || latest >= needsBlock;
-  const lags = head - latest > MAX_LAG_BLOCKS;
-  if (node.standing !== 'good') return (has ? 2 : 3) * TIER + node.expectedMs;
-  // A node that has not reached a block would answer that there is none.
-  if (!has) return Number.POSITIVE_INFINITY;
-  return (lags ? TIER : 0) + node.expectedMs;
-}

@@ -103,15 +103,13 @@ export class NodeSource implements TraceSource, TransactionFinder {
     if (block === null) return undefined;
     const header = this.#headerOf(blockNumber, block);
     const answer = resultOf('trace_block', answers[1]);
-    // Nothing is an answer where there is nothing to tell; a mined block has a reward at least.
-    if (answer === null && header.difficulty > 0n && (await this.#forkSchedule()).minedRewards)
-      throw new NodeError(
-        'nonsense',
-        `${this.#node.name} has no traces of block ${blockNumber}, which was mined`,
-      );
+    const isRewarded = header.difficulty > 0n && (await this.#forkSchedule()).minedRewards;
     return this.#checked(() => {
+      // Nothing is an answer where there is nothing to tell; a mined block has a reward at least.
       const traces = parseTraceBlock(answer ?? []);
       checkBlock(header, traces);
+      if (isRewarded && header.number > 0 && !traces.some(({ type }) => type === 'reward'))
+        throw new BlockMismatchError(header.number, 'the block was mined, and its reward is missing');
       return { header, traces };
     });
   }

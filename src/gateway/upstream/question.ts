@@ -9,6 +9,8 @@ export type Verdict =
   | 'good'
   /** Another node may do better; this one is the answer where all say so. */
   | 'elsewhere'
+  /** It is of another fork than the head: the node has changed its chain since it was polled. Never the answer. */
+  | 'otherFork'
   /** It cannot be true; the text says why. */
   | { readonly falsehood: string };
 

@@ -79,6 +79,14 @@ export class Race {
       }
       this.#pool.answered(node, method, performance.now() - startMs);
       if (verdict === 'good') return this.#settle({ node, answer });
+      if (verdict === 'otherFork') {
+        this.#lastError = new NodeError(
+          'nonsense',
+          `${node.connection.host} is on another fork than the head`,
+        );
+        void this.#pool.refresh(node);
+        return this.#next(node, false);
+      }
       this.#lastAnswer = { node, answer };
       this.#next(node, false);
     } catch (error) {

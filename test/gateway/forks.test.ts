@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connect } from '../support/anvil.ts';
+import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { until } from '../support/until.ts';
+import { type SameChain, startSameChain } from './support/sameChain.ts';
+import { call } from './support/send.ts';
+
+const BLOCKS = 12;
+/** So many that each node would answer some of them. */
+const READS = 60;
+const POLL = ['--index-poll-interval-ms', '100'];
+
+interface Block {
+  readonly number: string;
+  readonly hash: string;
+}
+
+describe('nodes at one height on different forks', () => {
+  let chain: SameChain;
+  let floodgate: Floodgate;
+
+  beforeAll(async () => {
+    chain = await startSameChain(3);
+    await chain.grow(BLOCKS);
+    floodgate = await startFloodgate({ upstream: chain.nodes.map(({ url }) => url), args: POLL });
+  });
+  afterAll(async () => {
+    await floodgate?.stop();
+    await chain?.stop();
+  });
+
+  const nodeAt = (place: number) => connect(chain.nodes[place]?.url ?? '');
+  const latestOf = (place: number): Promise<Block> =>
+    nodeAt(place).call<Block>('eth_getBlockByNumber', 'latest', false);
+  const accountAt = (n: number): string => `0x${(0xf00d_0000 + n).toString(16).padStart(40, '0')}`;
+
+  /** A block of its own on a node, in which each of the accounts owns so much. */
+  async function mine(place: number, balance: string, seconds: number): Promise<Block> {
+    const node = nodeAt(place);
+    for (let n = 0; n < READS; n++) await node.call('anvil_setBalance', accountAt(n), balance);
+    const { timestamp } = await node.call<{ timestamp: string }>('eth_getBlockByNumber', 'latest', false);
+    await node.call('evm_setNextBlockTimestamp', Number(timestamp) + seconds);
+    await node.call('evm_mine');
+    return latestOf(place);
+  }
+
+  const headHash = async (): Promise<string> =>
+    (await call(floodgate.gatewayUrl, 'eth_getBlockByNumber', 'latest', false)).json.result?.hash;
+
+  /** What all accounts own, all asked for at the same time. */
+  async function balances(): Promise<Set<string>> {
+    const answers = await Promise.all(
+      Array.from({ length: READS }, (_, n) =>
+        call(floodgate.gatewayUrl, 'eth_getBalance', accountAt(n), 'latest'),
+      ),
+    );
+    return new Set(answers.map(({ json }) => json.result ?? JSON.stringify(json.error)));
+  }
+
+  it('only those of the head that readers see are asked', async () => {
+    const ours = await mine(0, '0xa', 12);
+    expect(await mine(1, '0xa', 12)).toEqual(ours);
+    const other = await mine(2, '0xb', 13);
+    expect(other.number).toBe(ours.number);
+    expect(other.hash).not.toBe(ours.hash);
+    await until('the head is that of most nodes', async () => (await headHash()) === ours.hash);
+    let { hash } = ours;
+    for (let i = 0; i < 5; i++) {
+      expect(await headHash()).toBe(hash);
+      expect([...(await balances())]).toEqual(['0xa']);
+      // Kept answers live as long as the head: another block on all nodes of it.
+      await mine(0, '0xa', 12);
+      ({ hash } = await mine(1, '0xa', 12));
+      await mine(2, '0xb', 13);
+      await until('the head is the next block', async () => (await headHash()) === hash);
+    }
+  });
+
+  it('what was replaced is forgotten when they agree on another fork', async () => {
+    for (const place of [0, 1, 2]) await nodeAt(place).call('anvil_rollback', 3);
+    for (let i = 0; i < 3; i++) for (const place of [0, 1, 2]) await mine(place, '0xc', 14);
+    const { hash } = await latestOf(0);
+    await until('the head is the new one', async () => (await headHash()) === hash);
+    expect([...(await balances())]).toEqual(['0xc']);
+  });
+
+  it('a chain that all of them have taken back is shorter for readers, too', async () => {
+    const before = await latestOf(0);
+    for (const place of [0, 1, 2]) await nodeAt(place).call('anvil_rollback', 2);
+    const after = await latestOf(0);
+    expect(Number(after.number)).toBe(Number(before.number) - 2);
+    await until('the head has gone back', async () => (await headHash()) === after.hash);
+    expect((await call(floodgate.gatewayUrl, 'eth_blockNumber')).json.result).toBe(after.number);
+  });
+});

@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { openTraceStore } from '../../src/storage/lmdb/traces/traceStore.ts';
+import { type Data, type Hash, indexBlock } from '../../src/traces/index.ts';
+import { program } from '../rules/support/server.ts';
+import { Random } from '../support/random.ts';
+import { syntheticAddresses } from '../support/syntheticChain.ts';
+
+const MEGABYTE = 1e6;
+const BLOCKS = 200;
+/** Of input, which is two digits a byte in JSON. */
+const INPUT_BYTES = 1_000_000;
+/** What the program, one block and garbage not yet collected take. */
+const MAX_RESIDENT_BYTES = 300 * MEGABYTE;
+
+const folder = mkdtempSync(join(tmpdir(), 'floodgate-export-memory-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Blocks with one call of a megabyte each: they compress to nothing, and are large when they are written out. */
+async function makeIndex(): Promise<void> {
+  const store = openTraceStore(join(folder, 'traces'));
+  const random = new Random(3);
+  const [from, to] = syntheticAddresses(2);
+  if (from === undefined || to === undefined) throw new Error('two addresses were asked for');
+  const input = `0x${'00'.repeat(INPUT_BYTES)}` as Data;
+  const newHash = (): Hash => random.hex(32) as Hash; // 32 bytes as digits
+  let parentHash = newHash();
+  for (let number = 0; number < BLOCKS; number++) {
+    const [hash, transactionHash] = [newHash(), newHash()];
+    const header = { number, hash, parentHash, timestamp: number, transactionHashes: [transactionHash] };
+    const block = indexBlock(header, [
+      {
+        action: { callType: 'call', from, gas: '0x0', input, to, value: '0x0' } as never, // quantities are branded
+        blockHash: hash,
+        blockNumber: number,
+        result: { gasUsed: '0x0', output: '0x' } as never, // likewise
+        subtraces: 0,
+        traceAddress: [],
+        transactionHash,
+        transactionPosition: 0,
+        type: 'call',
+      },
+    ]);
+    await store.apply({ blocks: [block] });
+    parentHash = hash;
+  }
+  await store.close();
+}
+
+test('an export of 400 MB is streamed: it is never in memory', async (context) => {
+  if (process.platform !== 'linux') context.skip('reads /proc to see the memory of the export');
+  await makeIndex();
+  const child = spawn(
+    process.execPath,
+    [program, 'export', '--data-dir', folder, '--from', '0', '--to', String(BLOCKS - 1)],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  let [bytes, peakBytes] = [0, 0];
+  const look = (): void => {
+    const kilobytes = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1];
+    peakBytes = Math.max(peakBytes, 1024 * Number(kilobytes ?? 0));
+  };
+  for await (const piece of child.stdout) {
+    bytes += (piece as Buffer).length; // no encoding is set
+    // Looked at while it must be alive: what it still has to write is more than a pipe holds.
+    if (bytes < 2 * INPUT_BYTES * (BLOCKS - 2)) look();
+  }
+  expect(bytes).toBeGreaterThan(2 * INPUT_BYTES * BLOCKS);
+  expect(peakBytes).toBeGreaterThan(0);
+  expect(peakBytes).toBeLessThan(MAX_RESIDENT_BYTES);
+});
