@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
+import { SOCKETS_PER_THREAD } from '../../src/dns/proxy/udpPlane.ts';
 import { QueryType } from '../../src/dns/wire/queryTypes.ts';
 import { NO_NEWER_NODE, newerNode } from '../support/newerNode.ts';
 import { until } from '../support/until.ts';
@@ -78,13 +79,13 @@ const of = ({ verdicts }: GuardState, verdict: number): number => verdicts[verdi
 
 describe.skipIf(node === undefined)(`several threads on one port${node ? '' : ` (${NO_NEWER_NODE})`}`, () => {
   it.skipIf(!existsSync('/proc/net/udp'))(
-    'have a socket each, and answer clients from any port',
+    'have sockets of their own, and answer clients from any port',
     async () => {
       const all = await started();
       const port = all.target.port.toString(16).toUpperCase().padStart(4, '0');
       const sockets =
         readFileSync('/proc/net/udp', 'utf8').split(`0100007F:${port} 00000000:0000`).length - 1;
-      expect([sockets, (await all.state()).threads.length]).toEqual([THREADS, THREADS]);
+      expect([sockets, (await all.state()).threads.length]).toEqual([THREADS * SOCKETS_PER_THREAD, THREADS]);
       const answers = await Promise.all(
         all.clients.map((client, n) => client.ask(query(`h${n}.example.test`, QueryType.A, n), all.target)),
       );

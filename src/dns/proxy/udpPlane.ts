@@ -41,10 +41,17 @@ export interface UdpPlaneOptions {
   readonly onLearn: OnLearn;
 }
 
+/**
+ * Sockets of one thread on a shared port. The kernel gives each client's packets to one of them: the more there are, the more
+ * evenly a flood is spread over threads, and each has a receive buffer of its own for its bursts.
+ */
+export const SOCKETS_PER_THREAD = 4;
+
 export class UdpPlane implements Plane {
   readonly #options: UdpPlaneOptions;
   readonly #backends: Backends;
-  readonly #fronts = new Map<number, UdpFront>();
+  /** By the number of the address; all sockets of one can send its answers. */
+  readonly #fronts = new Map<number, readonly UdpFront[]>();
 
   constructor(options: UdpPlaneOptions) {
     this.#options = options;
@@ -53,7 +60,7 @@ export class UdpPlane implements Plane {
       const address = inFlight.clientAddress(ticket);
       if (question.end > HEADER_BYTES) onLearn(answer, question, address);
       answer.writeUInt16BE(inFlight.clientId(ticket), 0);
-      this.#fronts.get(inFlight.front(ticket))?.answer(answer, address, inFlight.clientPort(ticket));
+      this.#fronts.get(inFlight.front(ticket))?.[0]?.answer(answer, address, inFlight.clientPort(ticket));
     });
   }
 
@@ -64,23 +71,17 @@ export class UdpPlane implements Plane {
 
   async listen(number: number, { host, port }: ServerAddress): Promise<void> {
     const { decider, guarded, sharesPorts } = this.#options;
-    const front = new UdpFront({
-      host,
-      front: number,
-      decider,
-      backends: this.#backends,
-      guarded,
-      sharesPorts,
-    });
+    const parts = { host, front: number, decider, backends: this.#backends, guarded, sharesPorts };
+    const fronts = Array.from({ length: sharesPorts ? SOCKETS_PER_THREAD : 1 }, () => new UdpFront(parts));
     try {
-      await front.listen(host, port);
+      await Promise.all(fronts.map((front) => front.listen(host, port)));
     } catch (error) {
-      await front.close();
+      await closeAll(fronts);
       throw error;
     }
     // The port before this one may have been free here and taken elsewhere.
-    await this.#fronts.get(number)?.close();
-    this.#fronts.set(number, front);
+    await closeAll(this.#fronts.get(number) ?? []);
+    this.#fronts.set(number, fronts);
   }
 
   get servers(): readonly Backend[] {
@@ -92,7 +93,7 @@ export class UdpPlane implements Plane {
   }
 
   packets(): readonly number[] {
-    const fronts = [...this.#fronts.values()];
+    const fronts = [...this.#fronts.values()].flat();
     return readResultNames.map((_, result) =>
       fronts.reduce((total, { read }) => total + (read[result] ?? 0), 0),
     );
@@ -108,7 +109,11 @@ export class UdpPlane implements Plane {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#fronts.values()].map((front) => front.close()));
+    await closeAll([...this.#fronts.values()].flat());
     this.#backends.close();
   }
+}
+
+async function closeAll(fronts: readonly UdpFront[]): Promise<void> {
+  await Promise.all(fronts.map((front) => front.close()));
 }
