@@ -15,9 +15,11 @@ const GENESIS_TIME = '1700000000';
 const BLOCK_SECONDS = 12;
 
 /** Several nodes with the same chain, block hashes included. */
-export async function startSameChain(count: number, seed = 3): Promise<SameChain> {
+export async function startSameChain(count: number, { seed = 3, chainId = 31_337 } = {}): Promise<SameChain> {
   const nodes = await Promise.all(
-    Array.from({ length: count }, () => startAnvil({ extraArgs: ['--timestamp', GENESIS_TIME] })),
+    Array.from({ length: count }, () =>
+      startAnvil({ extraArgs: ['--timestamp', GENESIS_TIME, '--chain-id', String(chainId)] }),
+    ),
   );
   const first = nodes[0];
   if (first === undefined) throw new Error('a chain needs a node');
