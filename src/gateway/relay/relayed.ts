@@ -1,20 +1,24 @@
-import { keccak_256 } from '@noble/hashes/sha3.js';
 import { type Result, RpcError } from '../../rpc/index.ts';
 import { NodeError } from '../../traces/index.ts';
 import type { CallContext, Method } from '../method.ts';
 import { readParams } from '../methods/readParams.ts';
 import type { MethodRow } from '../methods/row.ts';
 import { neverSent } from '../upstream/nodeConnection.ts';
-import type { Answered } from '../upstream/question.ts';
+import { type Answered, OtherForkError } from '../upstream/question.ts';
+import { saysBlockIsGone } from './blockGone.ts';
 import { judge } from './judge.ts';
 import { foundIn, type Lifetime, lifetimeOf } from './lifetime.ts';
 import type { Network } from './network.ts';
 import { NODE_REQUEST_ID, type NodeAnswer } from './readAnswer.ts';
 import { resolveTags } from './resolveTags.ts';
 import { resultStream } from './resultStream.ts';
+import { isAlreadyKnown, sentTransactionHash } from './sentTransaction.ts';
 
 /** Answers above this are not worth their room. */
 const MAX_CACHED_BYTES = 1024 * 1024;
+
+/** A reorganisation takes the head back once, seldom again while a request runs. */
+const MAX_HEAD_LOOKUPS = 3;
 
 /** An answer that was shared with others who asked the same meanwhile. */
 type Shared = { readonly node: string; readonly answer: NodeAnswer };
@@ -46,9 +50,32 @@ class Relay {
     const read = readParams(this.#row.params, given);
     this.#row.checkLimits?.(read);
     const resolved = resolveTags(this.#row, read, this.#network.pool);
-    return resolved instanceof Promise
-      ? resolved.then((params) => this.#answer(params, context))
-      : this.#answer(resolved, context);
+    const answer =
+      resolved instanceof Promise
+        ? resolved.then((params) => this.#answer(params, context))
+        : this.#answer(resolved, context);
+    // What is kept is answered at once; and where no tag was replaced, a block that is gone is the client's to hear of.
+    return answer instanceof Promise && resolved !== read ? this.#followHead(read, answer, context) : answer;
+  }
+
+  /**
+   * An answer to a request with tags, which stands for the head of the moment. Where that was taken back before a node
+   * answered, no node has the block that the tag stood for, and the tag is looked up again.
+   */
+  async #followHead(read: readonly unknown[], first: Promise<Result>, context: CallContext): Promise<Result> {
+    const { pool } = this.#network;
+    let answer: Promise<Result> | Result = first;
+    for (let left = MAX_HEAD_LOOKUPS; ; left--) {
+      try {
+        const result = await answer;
+        if (left === 0 || !isBlockItself(this.#row.name) || !isNull(result)) return result;
+      } catch (error) {
+        if (left === 0 || !isHeadGone(error)) throw error;
+      }
+      const asked = pool.nodes.filter(({ standing }) => standing === 'good');
+      await Promise.all(asked.map((node) => pool.refresh(node)));
+      answer = this.#answer(await resolveTags(this.#row, read, pool), context);
+    }
   }
 
   #answer(params: readonly unknown[], context: CallContext): Promise<Result> | Result {
@@ -122,11 +149,16 @@ class Relay {
     try {
       const answered = await this.#askNodes(params, 'never', false);
       context.node = answered.node.name;
-      return 'stream' in answered ? streamOf(answered) : resultOf(answered.answer);
+      if ('stream' in answered) return streamOf(answered);
+      const { answer } = answered;
+      // What the sender wants is so: it sends again what got through before, perhaps by another node.
+      if (answer.kind === 'error' && isAlreadyKnown(answer.message))
+        return Buffer.from(JSON.stringify(sentTransactionHash(String(params[0]))));
+      return resultOf(answer);
     } catch (error) {
       if (!(error instanceof Unanswered) || error.cause === undefined || neverSent(error.cause)) throw error;
       // It may have got through: the sender must look before sending anything else from that account.
-      const transactionHash = `0x${Buffer.from(keccak_256(Buffer.from(String(params[0]).slice(2), 'hex'))).toString('hex')}`;
+      const transactionHash = sentTransactionHash(String(params[0]));
       throw new RpcError(
         'resourceUnavailable',
         'the node broke off after it was sent the transaction, and may have taken it: look for its hash before sending another',
@@ -221,6 +253,15 @@ class Unanswered extends RpcError {
     this.cause = cause;
   }
 }
+
+/** Whether no node had the block that a tag stood for, or one of the head's fork in its place. */
+const isHeadGone = (error: unknown): boolean =>
+  error instanceof Unanswered
+    ? error.cause instanceof OtherForkError
+    : error instanceof RpcError && saysBlockIsGone(error);
+
+const isNull = (result: Result): boolean => result instanceof Uint8Array && Buffer.from(result).equals(NULL);
+const NULL = Buffer.from('null');
 
 const noNode = (): RpcError => new Unanswered();
 
