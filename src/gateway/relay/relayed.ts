@@ -6,6 +6,7 @@ import type { MethodRow } from '../methods/row.ts';
 import { neverSent } from '../upstream/nodeConnection.ts';
 import { type Answered, OtherForkError } from '../upstream/question.ts';
 import { saysBlockIsGone } from './blockGone.ts';
+import { blocksIn } from './blocksIn.ts';
 import { judge } from './judge.ts';
 import { foundIn, type Lifetime, lifetimeOf } from './lifetime.ts';
 import type { Network } from './network.ts';
@@ -54,23 +55,30 @@ class Relay {
       resolved instanceof Promise
         ? resolved.then((params) => this.#answer(params, context))
         : this.#answer(resolved, context);
-    // What is kept is answered at once; and where no tag was replaced, a block that is gone is the client's to hear of.
-    return answer instanceof Promise && resolved !== read ? this.#followHead(read, answer, context) : answer;
+    // What is kept is answered at once.
+    return answer instanceof Promise ? this.#followHead(read, answer, context, resolved !== read) : answer;
   }
 
   /**
-   * An answer to a request with tags, which stands for the head of the moment. Where that was taken back before a node
-   * answered, no node has the block that the tag stood for, and the tag is looked up again.
+   * An answer of the head of the moment. Where the nodes have left that before they answered, all of them tell of another
+   * fork, and where a tag was replaced (`hasTags`) no node may have the block that it stood for: then the nodes are asked where
+   * they are now, and the request goes to them again.
    */
-  async #followHead(read: readonly unknown[], first: Promise<Result>, context: CallContext): Promise<Result> {
+  async #followHead(
+    read: readonly unknown[],
+    first: Promise<Result>,
+    context: CallContext,
+    hasTags: boolean,
+  ): Promise<Result> {
     const { pool } = this.#network;
     let answer: Promise<Result> | Result = first;
     for (let left = MAX_HEAD_LOOKUPS; ; left--) {
       try {
         const result = await answer;
-        if (left === 0 || !isBlockItself(this.#row.name) || !isNull(result)) return result;
+        if (left === 0 || !hasTags || !isBlockItself(this.#row.name) || !isNull(result)) return result;
       } catch (error) {
-        if (left === 0 || !isHeadGone(error)) throw error;
+        const isGone = isOtherFork(error) || (hasTags && error instanceof RpcError && saysBlockIsGone(error));
+        if (left === 0 || !isGone) throw error;
       }
       const asked = pool.nodes.filter(({ standing }) => standing === 'good');
       await Promise.all(asked.map((node) => pool.refresh(node)));
@@ -183,16 +191,11 @@ class Relay {
         mayStream,
         timeoutMs,
         maxBytes: maxAnswerBytes,
-        judge: (answer) =>
-          this.#isOfOtherFork(lifetime, answer)
-            ? 'otherFork'
-            : judge(
-                this.#row,
-                params,
-                answer,
-                pool.chain?.chainId,
-                isOfChain && this.#row.scope.of === 'block' && isBlockItself(name),
-              ),
+        judge: (answer) => {
+          const expectsBlock = isOfChain && this.#row.scope.of === 'block' && isBlockItself(name);
+          const verdict = judge(this.#row, params, answer, pool.chain?.chainId, expectsBlock);
+          return verdict === 'good' && this.#isOfOtherFork(params, answer) ? 'otherFork' : verdict;
+        },
       });
     } catch (error) {
       if (error instanceof NodeError) throw new Unanswered(error);
@@ -200,15 +203,13 @@ class Relay {
     }
   }
 
-  /** Whether a block, or what stands in one, is of another block than the head's chain has at that height. */
-  #isOfOtherFork(lifetime: Lifetime, answer: NodeAnswer): boolean {
+  /** Whether an answer is of another block than the head's chain has at that height. */
+  #isOfOtherFork(params: readonly unknown[], answer: NodeAnswer): boolean {
     const { pool } = this.#network;
-    const member = HASH_MEMBERS[this.#row.name];
-    if (pool.isSingle || member === undefined || typeof lifetime !== 'number') return false;
-    if (answer.kind !== 'result' || typeof answer.value !== 'object' || answer.value === null) return false;
-    const expected = pool.heads.hashOf(lifetime);
-    const hash: unknown = (answer.value as Readonly<Record<string, unknown>>)[member]; // a JSON object
-    return expected !== undefined && typeof hash === 'string' && hash.toLowerCase() !== expected;
+    if (pool.isSingle || answer.kind !== 'result') return false;
+    for (const { number, hash } of blocksIn(this.#row, params, answer.value))
+      if ((pool.heads.hashOf(number) ?? hash) !== hash) return true;
+    return false;
   }
 
   /** A block that a node tells of and the head has not come to is the head's next: the reader may ask for it now. */
@@ -234,12 +235,6 @@ class Relay {
   #isFinal = (block: number): boolean => block <= (this.#network.pool.heads.finalized ?? -1);
 }
 
-/** By method: the member of its answer that has the hash of the block that was asked for by number. */
-const HASH_MEMBERS: Readonly<Record<string, string>> = {
-  eth_getBlockByNumber: 'hash',
-  eth_getTransactionByBlockNumberAndIndex: 'blockHash',
-};
-
 /** Methods that are about a block itself: a block that the chain has cannot be missing. */
 const isBlockItself = (name: string): boolean =>
   name === 'eth_getBlockByNumber' || name === 'eth_getBlockTransactionCountByNumber';
@@ -254,11 +249,9 @@ class Unanswered extends RpcError {
   }
 }
 
-/** Whether no node had the block that a tag stood for, or one of the head's fork in its place. */
-const isHeadGone = (error: unknown): boolean =>
-  error instanceof Unanswered
-    ? error.cause instanceof OtherForkError
-    : error instanceof RpcError && saysBlockIsGone(error);
+/** Whether the last node that was asked told of another fork than the head's. */
+const isOtherFork = (error: unknown): boolean =>
+  error instanceof Unanswered && error.cause instanceof OtherForkError;
 
 const isNull = (result: Result): boolean => result instanceof Uint8Array && Buffer.from(result).equals(NULL);
 const NULL = Buffer.from('null');

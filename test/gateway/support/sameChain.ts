@@ -27,6 +27,7 @@ export async function startSameChain(count: number, { seed = 3, chainId = 31_337
   const traffic = await createTraffic({ url: first.url, seed, blockSeconds: BLOCK_SECONDS });
   const made: TrafficBlock[] = [];
   let copied = 0;
+  let replaced = 0;
   const growFirst = async (blocks: number): Promise<void> => {
     made.push(...(await traffic.run({ steps: blocks })));
   };
@@ -53,7 +54,9 @@ export async function startSameChain(count: number, { seed = 3, chainId = 31_337
     async replace(depth) {
       await Promise.all(nodes.map(({ url }) => connect(url).call('anvil_rollback', depth)));
       const others = Array.from({ length: depth }, () => ({ transactions: [] }));
-      await Promise.all(nodes.map(({ url }) => replay(url, others, BLOCK_SECONDS + 1)));
+      // A pace of its own makes these blocks differ from all others.
+      const blockSeconds = BLOCK_SECONDS + ++replaced;
+      await Promise.all(nodes.map(({ url }) => replay(url, others, blockSeconds)));
     },
     head: () => made.at(-1)?.number ?? 0,
     stop: async () => {
