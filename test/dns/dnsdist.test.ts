@@ -6,8 +6,10 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
 import { DnsdistConsole, type DnsdistGuard, driveDnsdist } from '../../src/dns/dnsdist/index.ts';
+import { QueryType } from '../../src/dns/wire/queryTypes.ts';
 import type { Rule } from '../../src/rules/index.ts';
 import { DnsStore } from '../../src/storage/lmdb/dnsStore.ts';
+import { until } from '../support/until.ts';
 import { askTcp, query, RCODE, UdpClient } from './support/dnsClient.ts';
 import { RULE, TestRules, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
 import { startProgram } from './support/program.ts';
@@ -59,6 +61,30 @@ async function floodUntil({ client, dnsdist }: Running, condition: () => Promise
     await client.ask(query(`www.${ZONE_NAME}`, 1, 1), dnsdist);
   }
 }
+/** A hundred queries every few milliseconds until the condition holds. */
+async function floodWith(
+  { client, dnsdist }: Running,
+  type: number,
+  nameOf: (n: number) => string,
+  condition: () => Promise<boolean>,
+): Promise<void> {
+  let sent = 0;
+  await until('the flood is refused', () => {
+    for (let i = 0; i < 100; i++, sent++)
+      client.send(query(`${nameOf(sent)}.${ZONE_NAME}`, type, 10_000 + (sent % 50_000)), dnsdist);
+    return condition();
+  });
+}
+/** What a rule of dnsdist's has matched, once it has seen all that was sent to it. */
+async function settled(matched: () => Promise<number>): Promise<number> {
+  let last = -1;
+  await until('dnsdist has seen everything', async () => {
+    const before = last;
+    last = await matched();
+    return last === before;
+  });
+  return last;
+}
 const matched = async ({ guard }: Running) => (await guard.matches()).unknownName > 200;
 
 describe('dnsdist, driven', () => {
@@ -74,6 +100,61 @@ describe('dnsdist, driven', () => {
       rcode: RCODE.NXDOMAIN,
     });
     await floodUntil(all, async () => all.guard.judge.attack);
+  });
+
+  it('lets known names with unknown types pay at sensitivity high, and never those with a known type', async (ctx) => {
+    if (noDnsdist) return ctx.skip(noDnsdist);
+    const all = await running({ ...RULE, profile_sensitivity: 'high' });
+    const matched = async () => (await all.guard.matches()).unknownNameOrType;
+    await until('the rule is in force', async () => all.guard.hasRules());
+    // A zone's names are known with A, AAAA, HTTPS and NS besides what they have: TXT is none of these.
+    await floodWith(
+      all,
+      QueryType.TXT,
+      (n) => `h${n % 100}`,
+      async () => (await matched()) >= 200,
+    );
+    for (const [i, type] of [QueryType.A, QueryType.AAAA, QueryType.HTTPS, QueryType.NS].entries()) {
+      const before = await settled(matched);
+      for (let j = 0; j < 100; j++) {
+        const answer = await all.client.ask(query(`H${j}.ExAmPlE.test`, type, i * 100 + j), all.dnsdist);
+        expect(answer?.rcode).toBe(RCODE.NOERROR);
+      }
+      expect(await matched()).toBe(before);
+    }
+    // Unknown names pay, too, and a change to medium is in force at once.
+    const before = await settled(matched);
+    await floodWith(
+      all,
+      QueryType.A,
+      (n) => `x${n}`,
+      async () => (await matched()) > before,
+    );
+    all.rules.set(RULE);
+    await until('the changed rule is in force', async () => all.guard.hasRules());
+    for (let j = 0; j < 200; j++) {
+      const answer = await all.client.ask(query(`h${j}.${ZONE_NAME}`, QueryType.TXT, j), all.dnsdist);
+      expect(answer?.rcode).toBe(RCODE.NOERROR);
+    }
+  });
+
+  it('lets all queries for a known name pay at sensitivity very_high while it is beyond its usual rate', async (ctx) => {
+    if (noDnsdist) return ctx.skip(noDnsdist);
+    const all = await running({ ...RULE, profile_sensitivity: 'very_high' });
+    const matched = async () => (await all.guard.matches()).unknownNameOrType;
+    await until('the rule is in force', async () => all.guard.hasRules());
+    await floodWith(
+      all,
+      QueryType.A,
+      () => 'h1',
+      async () => (await matched()) >= 200,
+    );
+    const before = await settled(matched);
+    for (let j = 0; j < 20; j++) {
+      const answer = await all.client.ask(query(`h2.${ZONE_NAME}`, QueryType.A, j), all.dnsdist);
+      expect(answer?.rcode).toBe(RCODE.NOERROR);
+    }
+    expect(await matched()).toBe(before);
   });
 
   it('has a changed rule in force within two seconds, and none after it was deleted', async (ctx) => {

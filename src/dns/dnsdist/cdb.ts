@@ -6,20 +6,19 @@ const SLOT_BYTES = 8;
 const RECORD_HEADER_BYTES = 8;
 /** Offsets are 32 bits. */
 const MAX_BYTES = 2 ** 32;
-/** What stands under each name: dnsdist only asks whether the name is there. */
-const VALUE = Uint8Array.of(0x31);
+export type CdbEntry = readonly [key: Uint8Array, value: Uint8Array];
 
-/** A database of these keys. Throws where it would be larger than the format can be. */
-export function cdbOf(keys: Iterable<Uint8Array>): Buffer {
+/** A database of these entries, in which no key is twice. Throws where it would be larger than the format can be. */
+export function cdbOf(entries: Iterable<CdbEntry>): Buffer {
   const records: Buffer[] = [];
   const tables: { hash: number; at: number }[][] = Array.from({ length: TABLES }, () => []);
   let at = HEADER_BYTES;
-  for (const key of keys) {
-    const record = Buffer.alloc(RECORD_HEADER_BYTES + key.length + VALUE.length);
+  for (const [key, value] of entries) {
+    const record = Buffer.alloc(RECORD_HEADER_BYTES + key.length + value.length);
     record.writeUInt32LE(key.length, 0);
-    record.writeUInt32LE(VALUE.length, 4);
+    record.writeUInt32LE(value.length, 4);
     record.set(key, RECORD_HEADER_BYTES);
-    record.set(VALUE, RECORD_HEADER_BYTES + key.length);
+    record.set(value, RECORD_HEADER_BYTES + key.length);
     records.push(record);
     const hash = cdbHash(key);
     tables[hash % TABLES]?.push({ hash, at });
@@ -27,8 +26,8 @@ export function cdbOf(keys: Iterable<Uint8Array>): Buffer {
   }
   const header = Buffer.alloc(HEADER_BYTES);
   const slots: Buffer[] = [];
-  for (const [index, entries] of tables.entries()) {
-    const table = tableOf(entries);
+  for (const [index, slotsOfTable] of tables.entries()) {
+    const table = tableOf(slotsOfTable);
     header.writeUInt32LE(at, index * SLOT_BYTES);
     header.writeUInt32LE(table.length / SLOT_BYTES, index * SLOT_BYTES + 4);
     slots.push(table);

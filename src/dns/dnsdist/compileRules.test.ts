@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Rule } from '../../rules/index.ts';
+import { QueryType, typeBit } from '../wire/queryTypes.ts';
 import { compileRules, type DnsdistState, luaText } from './compileRules.ts';
 
 const RULE: Rule = {
@@ -17,6 +18,8 @@ const RULE: Rule = {
 const STATE: DnsdistState = {
   rule: RULE,
   knownNames: '/var/lib/floodgate/known.cdb',
+  typeCombinations: [],
+  busyNames: [],
   ready: true,
   refuseWith: 'drop',
   bucket: { ratePerSecond: 100, burst: 500 },
@@ -29,7 +32,7 @@ describe('the rules of dnsdist', () => {
   it('refuse what is not known and beyond the bucket, and nothing over TCP', () => {
     expect(rules({})).toContain(
       'newRuleAction(AndRule({TCPRule(false),NotRule(KeyValueStoreLookupRule(floodgateKnown,KeyValueLookupKeyQName(true))),' +
-        'NotRule(MaxQPSRule(100,500))}),DropAction(),{name="floodgate-unknownName"})',
+        'NotRule(bucket("",100,500))}),DropAction(),{name="floodgate-unknownName"})',
     );
   });
 
@@ -45,7 +48,7 @@ describe('the rules of dnsdist', () => {
       { rule: { ...RULE, mode: 'disabled' } as Rule },
       { knownNames: undefined },
     ])
-      expect(rules(state)).not.toMatch(/MaxQPS|DropAction|NoneAction/);
+      expect(rules(state)).not.toMatch(/NotRule\(bucket|DropAction|NoneAction/);
   });
 
   it('hold at sensitivity low only in zones under attack', () => {
@@ -54,10 +57,40 @@ describe('the rules of dnsdist', () => {
     expect(rules({ rule: low, attackedZones: ['a.test'] })).toContain(`makeRule({${luaText('a.test')}})`);
   });
 
+  it('let also a known name with an unknown type pay at sensitivity high and above, from the same bucket', () => {
+    const a = typeBit(QueryType.A);
+    const aaaa = typeBit(QueryType.AAAA);
+    const other = typeBit(4711);
+    const high = { ...RULE, profile_sensitivity: 'high' } as const;
+    const compiled = rules({ rule: high, typeCombinations: [a, a | aaaa, 0xffff, 0xffff & ~aaaa] });
+    const tag = (types: number): string =>
+      `TagRule("floodgate-types",${luaText(types.toString(16).padStart(4, '0'))})`;
+    expect(other & (a | aaaa)).toBe(0);
+    expect(compiled).toContain(
+      'newRuleAction(TCPRule(false),KeyValueStoreLookupAction(floodgateKnown,KeyValueLookupKeyQName(true),"floodgate-types"))',
+    );
+    expect(compiled).toContain(
+      `OrRule({TagRule("floodgate-types",""),AndRule({${tag(a)},NotRule(OrRule({QTypeRule(1)}))}),` +
+        `AndRule({${tag(a | aaaa)},NotRule(OrRule({QTypeRule(1),QTypeRule(28)}))}),` +
+        `AndRule({${tag(0xffff & ~aaaa)},OrRule({QTypeRule(28)})})})`,
+    );
+    expect(compiled).not.toContain(tag(0xffff));
+    expect(compiled.match(/NotRule\(bucket/g)).toHaveLength(1);
+    const veryHigh = { ...high, profile_sensitivity: 'very_high' } as const;
+    const busyNames = ['busy.test'];
+    expect(rules({ rule: veryHigh, typeCombinations: [a] })).toBe(
+      rules({ rule: high, typeCombinations: [a], busyNames }),
+    );
+    expect(rules({ rule: veryHigh, typeCombinations: [a], busyNames })).toContain(
+      `ipairs({${luaText('busy.test')}})`,
+    );
+    expect(rules({ typeCombinations: [a] })).not.toContain('TagRule');
+  });
+
   it('judge zones whose names cannot be learned by their own rate', () => {
     const compiled = rules({ zonesByRate: [{ name: 'w.test', ratePerSecond: 7, burst: 9 }] });
     expect(compiled).toContain(`makeRule({${luaText('w.test')}}),`);
-    expect(compiled).toContain('MaxQPSRule(7,9)');
+    expect(compiled).toContain(`NotRule(bucket(${luaText('w.test')},7,9))`);
     expect(compiled).toContain(`NotRule(makeRule({${luaText('w.test')}}))`);
   });
 
@@ -75,18 +108,26 @@ describe('the rules of dnsdist', () => {
       fc.string({ unit: 'binary', minLength: 1 }),
       fc.constantFrom('"}) os.execute("x") --', ']]', '\\"', '\n', '\0', "'..os.exit()..'"),
     );
-    const shapeOf = (zone: string, other: string, path: string): string =>
+    const shapeOf = (
+      profile_sensitivity: Rule['profile_sensitivity'],
+      zone: string,
+      other: string,
+      path: string,
+    ): string =>
       rules({
-        rule: { ...RULE, name: zone, profile_sensitivity: 'low' },
+        rule: { ...RULE, name: zone, profile_sensitivity },
+        busyNames: [zone, other],
         knownNames: path,
         attackedZones: [zone, other],
         zonesByRate: [{ name: other, ratePerSecond: 7, burst: 9 }],
       }).replace(/"(\\\d{3})+"/g, 'TEXT');
-    const shape = shapeOf('a.test', 'b.test', '/c');
-    fc.assert(
-      fc.property(text, text, text, (zone, other, path) => {
-        expect(shapeOf(zone, other, path)).toBe(shape);
-      }),
-    );
+    for (const sensitivity of ['low', 'medium', 'high', 'very_high'] as const) {
+      const shape = shapeOf(sensitivity, 'a.test', 'b.test', '/c');
+      fc.assert(
+        fc.property(text, text, text, (zone, other, path) => {
+          expect(shapeOf(sensitivity, zone, other, path)).toBe(shape);
+        }),
+      );
+    }
   });
 });

@@ -15,9 +15,11 @@ import {
   type ZoneSource,
 } from '../proxy/index.ts';
 import { Seen } from '../seen.ts';
+import { reasonOf } from '../verdict.ts';
 import { negativeZone, rcodeOf } from '../wire/answer.ts';
 import { HEADER_BYTES, Question, ReadResult, readQuery, readQuestionSection } from '../wire/question.ts';
-import { compileRules, type DnsdistState, RULE_NAMES } from './compileRules.ts';
+import { BusyNames } from './busyNames.ts';
+import { compileRules, type DnsdistState, MAX_TYPE_COMBINATIONS, RULE_NAMES } from './compileRules.ts';
 import { DnsdistConsole } from './console.ts';
 import { DnstapServer, type Tapped } from './dnstap.ts';
 import { KnownNames } from './knownNames.ts';
@@ -65,13 +67,14 @@ export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuar
   const seen = new Seen(judge, Date.now());
   const known = new KnownNames(judge, join(options.folder, 'known.cdb'));
   await known.load();
+  const busy = new BusyNames();
   const nodes = options.consoles.map(
     (address) => new DnsdistNode(new DnsdistConsole(address, options.key), log),
   );
-  const tap = new DnstapServer((tapped) => learnFrom(tapped, judge, known));
+  const tap = new DnstapServer((tapped) => learnFrom(tapped, judge, known, busy));
   await tap.listen(options.dnstap.host, options.dnstap.port);
   const seeding = await seedZones(options.zones ?? [], judge, log, (owner) => known.add(owner));
-  const wanted = (): string => compileRules(stateOf(judge, known, Date.now()));
+  const wanted = (): string => compileRules(stateOf(judge, known, busy, Date.now()));
   let failing = '';
   let publishing: Promise<void> = Promise.resolve();
   const publish = async (): Promise<void> => {
@@ -86,16 +89,7 @@ export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuar
       for (const node of nodes) node.want(wanted());
     });
   };
-  const onRule = (): void => {
-    const sensitivity = judge.rule?.profile_sensitivity;
-    if (sensitivity === 'high' || sensitivity === 'very_high')
-      log.warn(
-        { rule: judge.rule?.id, sensitivity },
-        'dnsdist knows no types of a name: the rule acts as medium',
-      );
-    applySoon();
-  };
-  const stopRules = await followRules(options.rules, options.place, judge, seen, log, onRule);
+  const stopRules = await followRules(options.rules, options.place, judge, seen, log, applySoon);
   applySoon();
   let ticks = 0;
   const timer = setInterval(() => {
@@ -124,11 +118,13 @@ export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuar
   };
 }
 
-function stateOf(judge: Judge, known: KnownNames, nowMs: number): DnsdistState {
+function stateOf(judge: Judge, known: KnownNames, busy: BusyNames, nowMs: number): DnsdistState {
   const zones = judge.zones.all();
   return {
     rule: judge.rule,
     knownNames: known.published,
+    typeCombinations: known.typeCombinations(MAX_TYPE_COMBINATIONS),
+    busyNames: busy.names(nowMs),
     ready: judge.ready,
     refuseWith: judge.options.refuseWith,
     bucket: judge.bucketSize(),
@@ -141,11 +137,18 @@ function stateOf(judge: Judge, known: KnownNames, nowMs: number): DnsdistState {
 
 const question = new Question();
 
-function learnFrom({ isAnswer, overUdp, client, message }: Tapped, judge: Judge, known: KnownNames): void {
+function learnFrom(
+  { isAnswer, overUdp, client, message }: Tapped,
+  judge: Judge,
+  known: KnownNames,
+  busy: BusyNames,
+): void {
   const nowMs = Date.now();
   if (!isAnswer) {
-    if (overUdp && readQuery(message, message.length, judge.key, question) === ReadResult.ok)
-      judge.decide(question, nowMs);
+    if (!overUdp || readQuery(message, message.length, judge.key, question) !== ReadResult.ok) return;
+    const verdict = judge.decide(question, nowMs);
+    if (reasonOf(verdict) === 'aboveUsual')
+      busy.note(message.subarray(HEADER_BYTES, question.end - 4), nowMs);
     return;
   }
   if (readQuestionSection(message, message.length, judge.key, question) !== ReadResult.ok) return;
@@ -169,7 +172,7 @@ const addressText = (bytes: Uint8Array): string =>
 async function readMatches(
   nodes: readonly DnsdistConsole[],
 ): Promise<Record<keyof typeof RULE_NAMES, number>> {
-  const matches = { unknownName: 0, zoneRate: 0 };
+  const matches = { unknownName: 0, unknownNameOrType: 0, zoneRate: 0 };
   for (const node of nodes) {
     const table = await node.run('showRules()');
     for (const [reason, name] of Object.entries(RULE_NAMES) as [keyof typeof RULE_NAMES, string][])

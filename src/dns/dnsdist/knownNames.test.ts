@@ -8,7 +8,7 @@ import { nameToWire } from '../wire/name.ts';
 import { QueryType, typeBit } from '../wire/queryTypes.ts';
 import { questionOf } from '../wire/questionOf.ts';
 import { cdbKeys } from './cdb.ts';
-import { KnownNames } from './knownNames.ts';
+import { KnownNames, typesText } from './knownNames.ts';
 
 const KEY = { high: 1, low: 2 };
 const NOW = Date.UTC(2026, 10, 21);
@@ -41,4 +41,30 @@ it('publishes no empty profile: not before there are names, not when all were fo
   await names.publish();
   expect(await readFile(file)).toEqual(written);
   expect(names.published).toBe(file);
+});
+
+it('keeps with each name the types that it is known with, and tells which combinations there are', async () => {
+  folder = await mkdtemp(join(tmpdir(), 'floodgate-names-'));
+  const file = join(folder, 'known.cdb');
+  const judge = new Judge(KEY, { profile: { maxNames: 100, windowMs: 3_600_000 } }, NOW);
+  const names = new KnownNames(judge, file);
+  const know = (name: string, ...types: number[]): void => {
+    const { hashHigh, hashLow } = questionOf(name, QueryType.A, KEY);
+    for (const type of types) judge.profile.seed(hashHigh, hashLow, typeBit(type), NOW);
+    names.add(nameToWire(name));
+  };
+  know('a.test', QueryType.A);
+  know('b.test', QueryType.A, QueryType.AAAA);
+  know('c.test', QueryType.A, QueryType.AAAA);
+  await names.publish();
+  const both = typeBit(QueryType.A) | typeBit(QueryType.AAAA);
+  expect(names.typeCombinations(64)).toEqual([typeBit(QueryType.A), both].sort((a, b) => a - b));
+  expect(names.typeCombinations(64)).toHaveLength(2);
+  const before = await readFile(file, 'latin1');
+  expect(before).toContain(`\x01a\x04test\x00${typesText(typeBit(QueryType.A))}`);
+  // A type that comes later changes what stands under the name.
+  know('a.test', QueryType.AAAA);
+  await names.publish();
+  expect(names.typeCombinations(64)).toEqual([both]);
+  expect(await readFile(file, 'latin1')).toContain(`\x01a\x04test\x00${typesText(both)}`);
 });

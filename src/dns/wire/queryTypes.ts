@@ -49,6 +49,14 @@ for (const [index, name] of ORDER.entries()) bits[QueryType[name]] = 1 << index;
 /** The bit (of 16) under which a profile remembers a query type. */
 export const typeBit = (type: number): number => bits[type] ?? OTHER_TYPES_BIT;
 
+/** The types that have a bit of their own, with it. */
+export const TYPES_WITH_BIT: ReadonlyArray<readonly [type: number, bit: number]> = ORDER.map(
+  (name, index) => [QueryType[name], 1 << index],
+);
+
+/** Whether these bits stand for all types without a bit of their own, too. */
+export const haveOtherTypes = (types: number): boolean => (types & OTHER_TYPES_BIT) !== 0;
+
 /** What the bits of a profile entry say, for people. */
 export const typeNames = (types: number): string[] => [
   ...ORDER.filter((_, index) => (types & (1 << index)) !== 0),

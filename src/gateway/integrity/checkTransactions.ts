@@ -16,7 +16,7 @@ const NETWORKS: ReadonlySet<number> = new Set([1, 11_155_111, 17_000, 560_048]);
 export const MAX_CHECKED_TRANSACTIONS = 32;
 /** Hashing takes about 30 µs a KiB. */
 const MAX_CHECKED_BYTES = 16 * 1024;
-const HEX_DIGITS_PER_BYTE = 2;
+const NONE = new Uint8Array();
 
 const EMPTY_ROOT = listRoot([]);
 
@@ -24,9 +24,8 @@ export const knowsTransactions = (chainId: string | undefined): boolean => NETWO
 
 /** Checks that a transaction's hash is that of its bytes, where its form is known and it is not long. Throws Falsehood. */
 export function checkTransaction(transaction: Members): void {
-  if (inputBytesOf(transaction) > MAX_CHECKED_BYTES) return;
   const bytes = transactionBytes(transaction);
-  if (bytes !== undefined) checkHash(transaction, bytes);
+  if (bytes !== undefined && bytes.length <= MAX_CHECKED_BYTES) checkHash(transaction, bytes);
 }
 
 /**
@@ -42,14 +41,10 @@ export function checkTransactions({ number, transactions, transactionsRoot }: Me
     );
   const whole = list.filter((entry): entry is Members => typeof entry === 'object' && entry !== null);
   if (whole.length === 0 || whole.length !== list.length || list.length > MAX_CHECKED_TRANSACTIONS) return;
-  if (whole.reduce((sum, transaction) => sum + inputBytesOf(transaction), 0) > MAX_CHECKED_BYTES) return;
-  const encoded: Uint8Array[] = [];
-  for (const transaction of whole) {
-    const bytes = transactionBytes(transaction);
-    if (bytes === undefined) return;
-    checkHash(transaction, bytes);
-    encoded.push(bytes);
-  }
+  const encoded = whole.flatMap((transaction) => transactionBytes(transaction) ?? []);
+  const bytes = encoded.reduce((sum, { length }) => sum + length, 0);
+  if (encoded.length !== whole.length || bytes > MAX_CHECKED_BYTES) return;
+  for (const [i, transaction] of whole.entries()) checkHash(transaction, encoded[i] ?? NONE);
   if (listRoot(encoded) !== transactionsRoot.toLowerCase())
     throw new Falsehood(`the transactions of block ${number} are not those of its root`);
 }
@@ -59,6 +54,3 @@ function checkHash({ hash }: Members, bytes: Uint8Array): void {
   if (String(hash).toLowerCase() !== actual)
     throw new Falsehood(`a transaction says that its hash is ${hash}, its bytes have ${actual}`);
 }
-
-const inputBytesOf = ({ input, data }: Members): number =>
-  String(input ?? data ?? '').length / HEX_DIGITS_PER_BYTE;
