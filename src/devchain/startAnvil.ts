@@ -18,6 +18,8 @@ export interface AnvilOptions {
   readonly statePath?: string;
   /** Mine a block every so often. Left out: a block is mined when `evm_mine` asks for one. */
   readonly blockTimeMs?: number;
+  /** Where it listens. Left out: on any free port. */
+  readonly port?: number;
   /** Further flags of anvil's command line. */
   readonly extraArgs?: readonly string[];
   /** Hears what is worth telling, a sentence a call. */
@@ -67,12 +69,12 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
 }
 
 async function launch(options: AnvilOptions, log: (line: string) => void, fresh: boolean): Promise<Anvil> {
-  const { statePath, blockTimeMs, extraArgs = [] } = options;
+  const { statePath, blockTimeMs, port = 0, extraArgs = [] } = options;
   const mining = blockTimeMs === undefined ? ['--no-mining'] : ['--block-time', String(blockTimeMs / 1_000)];
   const state = fresh || statePath === undefined ? [] : ['--load-state', statePath];
   // Arrival decides the order in a block.
   const fixed = [
-    ...['--host', '127.0.0.1', '--port', '0', '--order', 'fifo'],
+    ...['--host', '127.0.0.1', '--port', String(port), '--order', 'fifo'],
     ...['--prune-history', String(KEPT_STATES)],
   ];
   const args = [...fixed, ...mining, ...state, ...extraArgs];

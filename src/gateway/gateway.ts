@@ -243,7 +243,7 @@ class ExchangeHandler implements CallHandler {
 
   fault(error: unknown): RpcError {
     const { id } = this.#exchange;
-    this.#options.log.error({ err: error, reqId: id }, 'a request failed by a fault of ours');
+    this.#options.log.error({ err: error, requestId: id }, 'a request failed by a fault of ours');
     return new RpcError('internalError', `a fault of the gateway; its log has it as request ${id}`);
   }
 }

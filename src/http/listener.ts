@@ -20,7 +20,7 @@ const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const MAX_PARAMETER_LENGTH = 200;
 
 /**
- * A server that answers nothing yet. Requests have an id, sent back as `X-Request-Id` and logged with every line.
+ * A server that answers nothing yet. Requests have an id, sent back as `X-Request-Id` and logged with their faults.
  * `sendBadUrl` answers a URL below /client/v4 that cannot be decoded, which no route gets to see. A request that is not
  * whole after `requestTimeoutMs` is answered with 408 and its connection closed.
  */

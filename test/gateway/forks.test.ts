@@ -93,3 +93,31 @@ describe('nodes at one height on different forks', () => {
     expect((await call(floodgate.gatewayUrl, 'eth_blockNumber')).json.result).toBe(after.number);
   });
 });
+
+it('what the nodes replaced since they were last asked for their heads is not told, and costs no call its answer', async () => {
+  const chain = await startSameChain(2);
+  await chain.grow(BLOCKS);
+  const urls = chain.nodes.map(({ url }) => url);
+  // Nobody polls in between: the answers alone tell that the chain is another.
+  const floodgate = await startFloodgate({ upstream: urls, args: ['--index-poll-interval-ms', '60000'] });
+  try {
+    // Asked for with whole transactions and without in turn: what was kept the time before lives as long as the head.
+    const block = async (url: string, number: unknown, whole: boolean) =>
+      (await call(url, 'eth_getBlockByNumber', number, whole)).json;
+    for (const [number, whole] of [
+      [chain.head(), true],
+      ['latest', false],
+    ] as const) {
+      const before = await block(urls[0] ?? '', 'latest', !whole);
+      expect(await block(floodgate.gatewayUrl, number, !whole)).toEqual(before);
+      await chain.replace(2);
+      const after = await block(urls[1] ?? '', 'latest', whole);
+      expect(after.result.number).toBe(before.result.number);
+      expect(after.result.hash).not.toBe(before.result.hash);
+      expect(await block(floodgate.gatewayUrl, number, whole)).toEqual(after);
+    }
+  } finally {
+    await floodgate.stop();
+    await chain.stop();
+  }
+});

@@ -1,6 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { RLP } from 'micro-eth-signer/core/rlp.js';
 import { Falsehood } from './falsehood.ts';
+import { quantityBytes } from './quantityBytes.ts';
 
 /** The members of a header in the order in which they are hashed; each fork adds at the end. */
 const HASHED = [
@@ -56,19 +57,19 @@ const KNOWN: ReadonlySet<string> = new Set<string>([...HASHED, ...NOT_HASHED]);
 
 /**
  * Checks that a block's hash is the hash of its header, where all members of the header are known to us: a header of a
- * later fork, or of a chain with headers of its own, passes unchecked. Throws Falsehood.
+ * later fork, or of a chain with headers of its own, passes unchecked. Returns whether it was checked. Throws Falsehood.
  */
-export function checkBlockHash(block: unknown): void {
+export function checkBlockHash(block: unknown): boolean {
   const members = block as Readonly<Record<string, unknown>>; // the caller has a JSON object
-  if (Object.keys(members).some((name) => !KNOWN.has(name))) return;
+  if (Object.keys(members).some((name) => !KNOWN.has(name))) return false;
   const fields: Uint8Array[] = [];
   let left = false;
   for (const [i, name] of HASHED.entries()) {
     const value = members[name];
     if (value === undefined || value === null) {
-      if (i < FIRST_OPTIONAL) return;
+      if (i < FIRST_OPTIONAL) return false;
       left = true;
-    } else if (typeof value !== 'string' || left) return;
+    } else if (typeof value !== 'string' || left) return false;
     else fields.push(QUANTITIES.has(name) ? quantityBytes(value) : Buffer.from(value.slice(2), 'hex'));
   }
   const hash = `0x${Buffer.from(keccak_256(RLP.encode(fields))).toString('hex')}`;
@@ -76,10 +77,5 @@ export function checkBlockHash(block: unknown): void {
     throw new Falsehood(
       `block ${members['number']} says its hash is ${members['hash']}, its header has ${hash}`,
     );
-}
-
-/** A quantity without leading zero bytes; zero is no byte. */
-function quantityBytes(quantity: string): Uint8Array {
-  const digits = quantity.slice(2).replace(/^0+/, '');
-  return Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex');
+  return true;
 }

@@ -5,6 +5,7 @@ import type { MethodRow, ResultShape } from '../methods/row.ts';
 import { checkBlock } from './checkBlock.ts';
 import { checkLogs } from './checkLogs.ts';
 import { checkReceipt } from './checkReceipt.ts';
+import { checkTransaction, knowsTransactions } from './checkTransactions.ts';
 import { Falsehood } from './falsehood.ts';
 
 type Params = readonly unknown[];
@@ -49,16 +50,21 @@ const CHECKS: Readonly<Record<string, (params: Params, value: Members, chainId?:
       value,
       `0x${Buffer.from(keccak_256(Buffer.from(String(data).slice(2), 'hex'))).toString('hex')}`,
     ),
-  eth_getBlockByNumber: ([block], value) => checkBlock(value, { number: block }),
-  eth_getBlockByHash: ([hash], value) => checkBlock(value, { hash }),
-  eth_getTransactionByHash: ([hash], value) => same('transaction hash', value['hash'], hash),
-  eth_getTransactionByBlockHashAndIndex([hash, index], value) {
+  eth_getBlockByNumber: ([block], value, chainId) => checkBlock(value, { number: block }, chainId),
+  eth_getBlockByHash: ([hash], value, chainId) => checkBlock(value, { hash }, chainId),
+  eth_getTransactionByHash([hash], value, chainId) {
+    same('transaction hash', value['hash'], hash);
+    if (knowsTransactions(chainId)) checkTransaction(value);
+  },
+  eth_getTransactionByBlockHashAndIndex([hash, index], value, chainId) {
     same('block hash', value['blockHash'], hash);
     same('transaction index', value['transactionIndex'], index);
+    if (knowsTransactions(chainId)) checkTransaction(value);
   },
-  eth_getTransactionByBlockNumberAndIndex([block, index], value) {
+  eth_getTransactionByBlockNumberAndIndex([block, index], value, chainId) {
     if (String(block).startsWith('0x')) same('block number', value['blockNumber'], block);
     same('transaction index', value['transactionIndex'], index);
+    if (knowsTransactions(chainId)) checkTransaction(value);
   },
   eth_getTransactionReceipt: ([hash], value) => checkReceipt(value, hash),
   eth_getProof: ([address], value) => same('address', value['address'], address),

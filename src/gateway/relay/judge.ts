@@ -2,14 +2,15 @@ import { checkAnswer } from '../integrity/checkAnswer.ts';
 import { Falsehood } from '../integrity/falsehood.ts';
 import type { MethodRow } from '../methods/row.ts';
 import type { Verdict } from '../upstream/question.ts';
+import { saysBlockIsGone } from './blockGone.ts';
 import type { NodeAnswer } from './readAnswer.ts';
 
 /** Codes that tell of the node rather than of the request: method not found, internal error, its own limits. */
 const NODES_OWN_CODES = new Set([-32601, -32603, -32001, -32002, -32005, -32097]);
 
-/** What nodes say when they do not have a block or its state, or are overloaded, under whatever code. */
+/** What nodes say when they do not have a block's state, or are overloaded, under whatever code. */
 const NODES_OWN_WORDS =
-  /header not found|block not found|unknown block|missing trie node|state .*not available|pruned|historical state|too many requests|rate limit|timed? ?out|overloaded|busy|try again|not synced/i;
+  /missing trie node|state .*not available|pruned|historical state|too many requests|rate limit|timed? ?out|overloaded|busy|try again|not synced/i;
 
 /** Codes of answers about the request itself, whatever their words: a revert, bad parameters. */
 const DEFINITIVE_CODES = new Set([3, -32602, -32600]);
@@ -26,7 +27,9 @@ export function judge(
   expectsBlock: boolean,
 ): Verdict {
   if (answer.kind === 'error') {
-    if (row.once || DEFINITIVE_CODES.has(answer.code)) return 'good';
+    if (row.once) return 'good';
+    if (saysBlockIsGone(answer)) return 'elsewhere';
+    if (DEFINITIVE_CODES.has(answer.code)) return 'good';
     return NODES_OWN_CODES.has(answer.code) || NODES_OWN_WORDS.test(answer.message) ? 'elsewhere' : 'good';
   }
   if (answer.value === null && row.nullable) return expectsBlock ? 'elsewhere' : 'good';

@@ -1,20 +1,25 @@
-import { keccak_256 } from '@noble/hashes/sha3.js';
 import { type Result, RpcError } from '../../rpc/index.ts';
 import { NodeError } from '../../traces/index.ts';
 import type { CallContext, Method } from '../method.ts';
 import { readParams } from '../methods/readParams.ts';
 import type { MethodRow } from '../methods/row.ts';
 import { neverSent } from '../upstream/nodeConnection.ts';
-import type { Answered } from '../upstream/question.ts';
+import { type Answered, OtherForkError } from '../upstream/question.ts';
+import { saysBlockIsGone } from './blockGone.ts';
+import { blocksIn } from './blocksIn.ts';
 import { judge } from './judge.ts';
 import { foundIn, type Lifetime, lifetimeOf } from './lifetime.ts';
 import type { Network } from './network.ts';
 import { NODE_REQUEST_ID, type NodeAnswer } from './readAnswer.ts';
 import { resolveTags } from './resolveTags.ts';
 import { resultStream } from './resultStream.ts';
+import { isAlreadyKnown, sentTransactionHash } from './sentTransaction.ts';
 
 /** Answers above this are not worth their room. */
 const MAX_CACHED_BYTES = 1024 * 1024;
+
+/** A reorganisation takes the head back once, seldom again while a request runs. */
+const MAX_HEAD_LOOKUPS = 3;
 
 /** An answer that was shared with others who asked the same meanwhile. */
 type Shared = { readonly node: string; readonly answer: NodeAnswer };
@@ -46,9 +51,39 @@ class Relay {
     const read = readParams(this.#row.params, given);
     this.#row.checkLimits?.(read);
     const resolved = resolveTags(this.#row, read, this.#network.pool);
-    return resolved instanceof Promise
-      ? resolved.then((params) => this.#answer(params, context))
-      : this.#answer(resolved, context);
+    const answer =
+      resolved instanceof Promise
+        ? resolved.then((params) => this.#answer(params, context))
+        : this.#answer(resolved, context);
+    // What is kept is answered at once.
+    return answer instanceof Promise ? this.#followHead(read, answer, context, resolved !== read) : answer;
+  }
+
+  /**
+   * An answer of the head of the moment. Where the nodes have left that before they answered, all of them tell of another
+   * fork, and where a tag was replaced (`hasTags`) no node may have the block that it stood for: then the nodes are asked where
+   * they are now, and the request goes to them again.
+   */
+  async #followHead(
+    read: readonly unknown[],
+    first: Promise<Result>,
+    context: CallContext,
+    hasTags: boolean,
+  ): Promise<Result> {
+    const { pool } = this.#network;
+    let answer: Promise<Result> | Result = first;
+    for (let left = MAX_HEAD_LOOKUPS; ; left--) {
+      try {
+        const result = await answer;
+        if (left === 0 || !hasTags || !isBlockItself(this.#row.name) || !isNull(result)) return result;
+      } catch (error) {
+        const isGone = isOtherFork(error) || (hasTags && error instanceof RpcError && saysBlockIsGone(error));
+        if (left === 0 || !isGone) throw error;
+      }
+      const asked = pool.nodes.filter(({ standing }) => standing === 'good');
+      await Promise.all(asked.map((node) => pool.refresh(node)));
+      answer = this.#answer(await resolveTags(this.#row, read, pool), context);
+    }
   }
 
   #answer(params: readonly unknown[], context: CallContext): Promise<Result> | Result {
@@ -122,11 +157,16 @@ class Relay {
     try {
       const answered = await this.#askNodes(params, 'never', false);
       context.node = answered.node.name;
-      return 'stream' in answered ? streamOf(answered) : resultOf(answered.answer);
+      if ('stream' in answered) return streamOf(answered);
+      const { answer } = answered;
+      // What the sender wants is so: it sends again what got through before, perhaps by another node.
+      if (answer.kind === 'error' && isAlreadyKnown(answer.message))
+        return Buffer.from(JSON.stringify(sentTransactionHash(String(params[0]))));
+      return resultOf(answer);
     } catch (error) {
       if (!(error instanceof Unanswered) || error.cause === undefined || neverSent(error.cause)) throw error;
       // It may have got through: the sender must look before sending anything else from that account.
-      const transactionHash = `0x${Buffer.from(keccak_256(Buffer.from(String(params[0]).slice(2), 'hex'))).toString('hex')}`;
+      const transactionHash = sentTransactionHash(String(params[0]));
       throw new RpcError(
         'resourceUnavailable',
         'the node broke off after it was sent the transaction, and may have taken it: look for its hash before sending another',
@@ -151,16 +191,11 @@ class Relay {
         mayStream,
         timeoutMs,
         maxBytes: maxAnswerBytes,
-        judge: (answer) =>
-          this.#isOfOtherFork(lifetime, answer)
-            ? 'otherFork'
-            : judge(
-                this.#row,
-                params,
-                answer,
-                pool.chain?.chainId,
-                isOfChain && this.#row.scope.of === 'block' && isBlockItself(name),
-              ),
+        judge: (answer) => {
+          const expectsBlock = isOfChain && this.#row.scope.of === 'block' && isBlockItself(name);
+          const verdict = judge(this.#row, params, answer, pool.chain?.chainId, expectsBlock);
+          return verdict === 'good' && this.#isOfOtherFork(params, answer) ? 'otherFork' : verdict;
+        },
       });
     } catch (error) {
       if (error instanceof NodeError) throw new Unanswered(error);
@@ -168,15 +203,13 @@ class Relay {
     }
   }
 
-  /** Whether a block, or what stands in one, is of another block than the head's chain has at that height. */
-  #isOfOtherFork(lifetime: Lifetime, answer: NodeAnswer): boolean {
+  /** Whether an answer is of another block than the head's chain has at that height. */
+  #isOfOtherFork(params: readonly unknown[], answer: NodeAnswer): boolean {
     const { pool } = this.#network;
-    const member = HASH_MEMBERS[this.#row.name];
-    if (pool.isSingle || member === undefined || typeof lifetime !== 'number') return false;
-    if (answer.kind !== 'result' || typeof answer.value !== 'object' || answer.value === null) return false;
-    const expected = pool.heads.hashOf(lifetime);
-    const hash: unknown = (answer.value as Readonly<Record<string, unknown>>)[member]; // a JSON object
-    return expected !== undefined && typeof hash === 'string' && hash.toLowerCase() !== expected;
+    if (pool.isSingle || answer.kind !== 'result') return false;
+    for (const { number, hash } of blocksIn(this.#row, params, answer.value))
+      if ((pool.heads.hashOf(number) ?? hash) !== hash) return true;
+    return false;
   }
 
   /** A block that a node tells of and the head has not come to is the head's next: the reader may ask for it now. */
@@ -202,12 +235,6 @@ class Relay {
   #isFinal = (block: number): boolean => block <= (this.#network.pool.heads.finalized ?? -1);
 }
 
-/** By method: the member of its answer that has the hash of the block that was asked for by number. */
-const HASH_MEMBERS: Readonly<Record<string, string>> = {
-  eth_getBlockByNumber: 'hash',
-  eth_getTransactionByBlockNumberAndIndex: 'blockHash',
-};
-
 /** Methods that are about a block itself: a block that the chain has cannot be missing. */
 const isBlockItself = (name: string): boolean =>
   name === 'eth_getBlockByNumber' || name === 'eth_getBlockTransactionCountByNumber';
@@ -221,6 +248,13 @@ class Unanswered extends RpcError {
     this.cause = cause;
   }
 }
+
+/** Whether the last node that was asked told of another fork than the head's. */
+const isOtherFork = (error: unknown): boolean =>
+  error instanceof Unanswered && error.cause instanceof OtherForkError;
+
+const isNull = (result: Result): boolean => result instanceof Uint8Array && Buffer.from(result).equals(NULL);
+const NULL = Buffer.from('null');
 
 const noNode = (): RpcError => new Unanswered();
 

@@ -26,6 +26,13 @@ export interface Question {
   readonly judge: (answer: NodeAnswer) => Verdict;
 }
 
+/** A node answered of another fork than the head's. */
+export class OtherForkError extends NodeError {
+  constructor(host: string) {
+    super('nonsense', `${host} is on another fork than the head`);
+  }
+}
+
 export type Answered =
   | { readonly node: UpstreamNode; readonly answer: NodeAnswer }
   | { readonly node: UpstreamNode; readonly stream: AnswerStream };

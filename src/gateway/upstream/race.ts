@@ -3,7 +3,7 @@ import { readAnswer } from '../relay/readAnswer.ts';
 import type { UpstreamNode } from './node.ts';
 import { type Exchange, neverSent } from './nodeConnection.ts';
 import type { NodePool } from './nodePool.ts';
-import { type Answered, asNodeError, type PoolObserver, type Question } from './question.ts';
+import { type Answered, asNodeError, OtherForkError, type PoolObserver, type Question } from './question.ts';
 
 /** One question on its way through the nodes. */
 export class Race {
@@ -80,10 +80,7 @@ export class Race {
       this.#pool.answered(node, method, performance.now() - startMs);
       if (verdict === 'good') return this.#settle({ node, answer });
       if (verdict === 'otherFork') {
-        this.#lastError = new NodeError(
-          'nonsense',
-          `${node.connection.host} is on another fork than the head`,
-        );
+        this.#lastError = new OtherForkError(node.connection.host);
         void this.#pool.refresh(node);
         return this.#next(node, false);
       }

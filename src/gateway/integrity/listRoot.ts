@@ -1,0 +1,63 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { RLP, type RLPInput } from 'micro-eth-signer/core/rlp.js';
+
+interface Entry {
+  /** Digits of the key, four bits each. */
+  readonly key: readonly number[];
+  readonly value: Uint8Array;
+}
+
+/** A shorter node stands in its parent itself, not by its hash. */
+const HASH_BYTES = 32;
+const DIGITS = 16;
+const EMPTY = new Uint8Array();
+
+/** The root of the Merkle Patricia trie of a list, each entry under its index (yellow paper, 4.3 and D), as 0x and hex. */
+export function listRoot(values: readonly Uint8Array[]): string {
+  const entries = values.map((value, i) => ({ key: digitsOf(RLP.encode(i === 0 ? EMPTY : i)), value }));
+  const root = keccak_256(RLP.encode(entries.length === 0 ? EMPTY : nodeOf(entries, 0)));
+  return `0x${Buffer.from(root).toString('hex')}`;
+}
+
+/** The node of entries, of which there is at least one, whose keys agree before `depth`. No key begins another. */
+function nodeOf(entries: readonly Entry[], depth: number): RLPInput[] {
+  const [first] = entries;
+  if (first !== undefined && entries.length === 1)
+    return [compact(first.key.slice(depth), true), first.value];
+  const shared = sharedFrom(entries, depth);
+  if (shared > depth) {
+    const path = first?.key.slice(depth, shared) ?? [];
+    return [compact(path, false), referenceTo(nodeOf(entries, shared))];
+  }
+  const children = Array.from({ length: DIGITS }, (_, digit): RLPInput => {
+    const below = entries.filter(({ key }) => key[depth] === digit);
+    return below.length === 0 ? EMPTY : referenceTo(nodeOf(below, depth + 1));
+  });
+  return [...children, EMPTY];
+}
+
+function referenceTo(node: RLPInput[]): RLPInput {
+  const bytes = RLP.encode(node);
+  return bytes.length < HASH_BYTES ? node : keccak_256(bytes);
+}
+
+/** How far all keys agree. */
+function sharedFrom(entries: readonly Entry[], depth: number): number {
+  const [first] = entries;
+  let end = depth;
+  while (first?.key[end] !== undefined && entries.every(({ key }) => key[end] === first.key[end])) end++;
+  return end;
+}
+
+/** Digits as bytes, with whether they are the end of a key, and whether their number is odd. */
+function compact(digits: readonly number[], isEnd: boolean): Uint8Array {
+  const flag = isEnd ? 2 : 0;
+  const padded = digits.length % 2 === 0 ? [flag, 0, ...digits] : [flag + 1, ...digits];
+  return Uint8Array.from(
+    { length: padded.length / 2 },
+    (_, i) => (padded[2 * i] ?? 0) * DIGITS + (padded[2 * i + 1] ?? 0),
+  );
+}
+
+const digitsOf = (bytes: Uint8Array): readonly number[] =>
+  [...bytes].flatMap((byte) => [byte >> 4, byte & (DIGITS - 1)]);

@@ -1,0 +1,153 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { Transaction, Wallet } from 'ethers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Anvil, connect, createTraffic, SCRIPT_BLOCKS, startAnvil } from '../../src/devchain/index.ts';
+import { checkBlock } from '../../src/gateway/integrity/checkBlock.ts';
+import { checkLogs } from '../../src/gateway/integrity/checkLogs.ts';
+import { checkReceipt } from '../../src/gateway/integrity/checkReceipt.ts';
+import { checkTransaction, MAX_CHECKED_TRANSACTIONS } from '../../src/gateway/integrity/checkTransactions.ts';
+import { listRoot } from '../../src/gateway/integrity/listRoot.ts';
+import { transactionBytes } from '../../src/gateway/integrity/transactionBytes.ts';
+
+type Members = Record<string, unknown>;
+
+/** A test network of Ethereum: what its transactions and blocks look like is known. */
+const HOODI = '0x88bb0';
+/** In a list of more than 128 entries keys have two lengths. */
+const MANY_TRANSFERS = 140;
+const GAS = '0x1c9c380';
+
+/** Init code that emits so many logs, each with a topic of its own. */
+const emitting = (logs: number): string =>
+  `0x61${logs.toString(16).padStart(4, '0')}5b8060006000a1600190038060035700`;
+
+const hashOf = (bytes: Uint8Array | undefined): string =>
+  `0x${Buffer.from(keccak_256(bytes ?? new Uint8Array())).toString('hex')}`;
+
+describe("what a node says of an Ethereum network's blocks", () => {
+  let anvil: Anvil;
+  let node: ReturnType<typeof connect>;
+  let from: string;
+  const blocks: Members[] = [];
+  const transactionsOf = (block: Members): Members[] => block['transactions'] as Members[]; // asked for whole
+  const blockAt = (number: string): Promise<Members> => node.call('eth_getBlockByNumber', number, true);
+
+  beforeAll(async () => {
+    anvil = await startAnvil({ extraArgs: ['--chain-id', String(Number(HOODI))] });
+    node = connect(anvil.url);
+    await (await createTraffic({ url: anvil.url, seed: 5 })).run({ steps: SCRIPT_BLOCKS });
+    [from = ''] = await node.call<string[]>('eth_accounts');
+    for (let n = 1; n <= SCRIPT_BLOCKS; n++) blocks.push(await blockAt(`0x${n.toString(16)}`));
+  });
+  afterAll(() => anvil?.stop());
+
+  it('is taken where it is true: every transaction has the hash of its bytes, every block the root of its list', async () => {
+    for (let i = 0; i < MANY_TRANSFERS; i++)
+      await node.call('eth_sendTransaction', { from, to: from, value: `0x${i.toString(16)}`, gas: '0x5208' });
+    await node.call('evm_mine');
+    const many = await blockAt('latest');
+    expect(transactionsOf(many)).toHaveLength(MANY_TRANSFERS);
+    const types = new Set<unknown>();
+    for (const block of [...blocks, many]) {
+      checkBlock(block, {}, HOODI);
+      const encoded = transactionsOf(block).map((transaction) => {
+        types.add(transaction['type']);
+        const bytes = transactionBytes(transaction) ?? new Uint8Array();
+        expect(hashOf(bytes)).toBe(transaction['hash']);
+        return bytes;
+      });
+      expect(listRoot(encoded)).toBe(block['transactionsRoot']);
+    }
+    expect([...types].sort()).toEqual(['0x0', '0x1', '0x2', '0x4']);
+  });
+
+  it('is refused where a transaction is changed in any member that is signed, left out, or in another place', () => {
+    for (const block of blocks) {
+      const whole = transactionsOf(block);
+      if (whole.length > MAX_CHECKED_TRANSACTIONS) continue;
+      const changedTo = (transactions: unknown) => () => checkBlock({ ...block, transactions }, {}, HOODI);
+      for (const [i, transaction] of whole.entries()) {
+        for (const name of ['nonce', 'value', 'gas', 'input', 'to', 'r', 'hash']) {
+          const changed = { ...transaction, [name]: changedHex(transaction[name]) };
+          expect(changedTo(whole.with(i, changed)), name).toThrow(/its bytes have/);
+          if (name !== 'hash') expect(() => checkTransaction(changed)).toThrow(/its bytes have/);
+        }
+        const rest = whole
+          .toSpliced(i, 1)
+          .map((other, at) => ({ ...other, transactionIndex: `0x${at.toString(16)}` }));
+        expect(changedTo(rest)).toThrow(/root/);
+      }
+      const turned = whole
+        .toReversed()
+        .map((other, at) => ({ ...other, transactionIndex: `0x${at.toString(16)}` }));
+      if (whole.length > 1) expect(changedTo(turned)).toThrow(/not those of its root/);
+      if (whole.length > 0) expect(changedTo([])).toThrow(/its root says that it has some/);
+    }
+  });
+
+  it('is not judged on other networks, nor where a transaction is of a type that is unknown', () => {
+    const block = blocks.find((one) => transactionsOf(one).length > 1) ?? {};
+    const later = transactionsOf(block).map((transaction) => ({
+      ...transaction,
+      type: '0x7f',
+      value: '0x1',
+    }));
+    checkBlock({ ...block, transactions: later }, {}, HOODI);
+    const odd = transactionsOf(block).map((transaction) => ({ ...transaction, value: '0x1234' }));
+    for (const chainId of ['0x89', '0x7a69', undefined])
+      checkBlock({ ...block, transactions: odd }, {}, chainId);
+  });
+
+  it.each([3, 100, 300])('receipts of %s logs are held against their bloom filter', async (count) => {
+    const hash = await node.call('eth_sendTransaction', { from, data: emitting(count), gas: GAS });
+    await node.call('evm_mine');
+    const receipt = await node.call<Members>('eth_getTransactionReceipt', hash);
+    const logs = receipt['logs'] as Members[]; // a receipt's
+    expect(logs).toHaveLength(count);
+    checkReceipt(receipt, hash);
+    const changed = { ...logs[1], topics: [`0x${'ab'.repeat(32)}`] };
+    expect(() => checkReceipt({ ...receipt, logs: logs.with(1, changed) }, hash)).toThrow(/bloom/);
+    const moved = { ...logs[0], address: `0x${'cd'.repeat(20)}` };
+    expect(() => checkReceipt({ ...receipt, logs: logs.with(0, moved) }, hash)).toThrow(/bloom/);
+  });
+});
+
+it('logs of one height are of one block', () => {
+  const [a, b] = ['0xaa', '0xbb'];
+  const at = (blockNumber: string, blockHash: string) => ({
+    blockNumber,
+    blockHash,
+    address: '0x1',
+    topics: [],
+  });
+  checkLogs({ fromBlock: '0x1', toBlock: '0x2' }, [at('0x1', a), at('0x1', a), at('0x2', b)]);
+  const mixed = [at('0x1', a), at('0x2', b), at('0x1', b)];
+  expect(() => checkLogs({ fromBlock: '0x1', toBlock: '0x2' }, mixed)).toThrow(/two different blocks 0x1/);
+});
+
+it('a transaction with blobs has the hash that ethers gives it', async () => {
+  const wallet = new Wallet(`0x${'42'.repeat(32)}`);
+  const fields = { chainId: 1, nonce: 7, gasLimit: 21_000, value: 5n, data: '0x1234' };
+  const storageKeys = [`0x${'00'.repeat(31)}01`];
+  const accessList = [{ address: wallet.address.toLowerCase(), storageKeys }];
+  const blobVersionedHashes = [`0x01${'ef'.repeat(31)}`];
+  const signed = Transaction.from(
+    await wallet.signTransaction({
+      ...{ ...fields, type: 3, to: wallet.address, maxFeePerGas: 300n, maxPriorityFeePerGas: 2n },
+      ...{ accessList, maxFeePerBlobGas: 9n, blobVersionedHashes },
+    }),
+  );
+  const { r, s, yParity } = signed.signature ?? { r: '', s: '', yParity: 0 };
+  const bytes = transactionBytes({
+    ...{ type: '0x3', chainId: '0x1', nonce: '0x7', gas: '0x5208', value: '0x5', input: '0x1234' },
+    ...{ to: signed.to?.toLowerCase(), maxFeePerGas: '0x12c', maxPriorityFeePerGas: '0x2', accessList },
+    ...{ maxFeePerBlobGas: '0x9', blobVersionedHashes, r, s, yParity: `0x${yParity}` },
+  });
+  expect(hashOf(bytes)).toBe(signed.hash);
+});
+
+/** Other hex of the same kind. */
+function changedHex(value: unknown): string {
+  const text = typeof value === 'string' && value.length > 2 ? value : '0x00';
+  return text.endsWith('1') ? `${text.slice(0, -1)}2` : `${text.slice(0, -1)}1`;
+}

@@ -1,0 +1,74 @@
+import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Gateway, GatewayMetrics, type KeyStore } from '../../src/gateway/index.ts';
+import { createListener, interceptRequests } from '../../src/http/index.ts';
+import { rulesApi } from '../../src/rules/api/index.ts';
+import type { RuleStore, TokenStore } from '../../src/rules/index.ts';
+
+const RULES = '/client/v4/accounts/a/network/advanced_dns_protection/configs/dns_protection/rules';
+
+const lines: string[] = [];
+const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+const listener = createListener(log, (reply) => reply);
+const fault = new TypeError('the secret inside');
+let url = '';
+
+/** Both interfaces over parts that fail: they stand for a bug, which cannot be had on purpose. */
+beforeAll(async () => {
+  const failing = new Proxy({}, { get: () => () => Promise.reject(fault) });
+  await listener.register(rulesApi, {
+    prefix: '/client/v4',
+    rules: failing as RuleStore, // every method of the proxy rejects, as a method of a store may
+    tokens: failing as TokenStore,
+    configuredTokens: ['token'],
+  });
+  const method = { name: 'trace_filter', summary: '', handle: () => Promise.reject(fault) };
+  const gateway = new Gateway({
+    networks: new Map([['mainnet', [method]]]),
+    corsOrigins: [],
+    maxBodyBytes: 1_000,
+    maxAnswerBytes: 1_000,
+    maxInFlight: 10,
+    ratePerAddress: 0,
+    trustedProxies: [],
+    keys: { isEmpty: () => true } as KeyStore, // open: no other method of it is called
+    metrics: new GatewayMetrics(new Registry()),
+    log,
+    isStopping: () => false,
+  });
+  interceptRequests(listener.server, gateway);
+  await listener.listen({ host: '127.0.0.1', port: 0 });
+  url = `http://127.0.0.1:${(listener.server.address() as AddressInfo).port}`; // it listens on TCP
+});
+afterAll(() => listener.close());
+
+it.each<[string, string, RequestInit]>([
+  [
+    'the gateway',
+    '/v1/mainnet',
+    {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"jsonrpc":"2.0","id":1,"method":"trace_filter","params":[]}',
+    },
+  ],
+  ['the rules API', RULES, { headers: { authorization: 'Bearer token' } }],
+])(
+  'a fault of %s has its request id in one log line, as requestId, and no stack in the answer',
+  async (_, path, init) => {
+    lines.length = 0;
+    const answer = await fetch(url + path, init);
+    const text = await answer.text();
+    const id = answer.headers.get('x-request-id') ?? 'none';
+    expect(text).toContain(id);
+    expect(text).not.toContain('secret inside');
+    const [line = '', ...others] = lines.filter((one) => one.includes('the secret inside'));
+    expect(others).toEqual([]);
+    expect(JSON.parse(line)).toMatchObject({ requestId: id });
+    // Fastify's own name for it, and a member that stands there twice, which parsing hides.
+    expect(line).not.toContain('reqId');
+    expect(line.split('"requestId"')).toHaveLength(2);
+  },
+);
