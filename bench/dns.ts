@@ -32,9 +32,18 @@ const { ratio, guardedPerSecond, plainPerSecond } = embedded;
 console.log(
   `known names, guard on / off  ${ratio.toFixed(3)} (${guardedPerSecond.toFixed(0)} / ${plainPerSecond.toFixed(0)} queries/s)`,
 );
-for (const { flood, guarded, sensitivity, floodPerSecond, legitAnswered, legitP99Ms } of embedded.floods)
+for (const {
+  flood,
+  node,
+  threads,
+  guarded,
+  sensitivity,
+  floodPerSecond,
+  legitAnswered,
+  legitP99Ms,
+} of embedded.floods)
   console.log(
-    `flood of ${flood.padEnd(29)} guard ${guarded ? sensitivity.padEnd(6) : 'off   '}  ` +
+    `flood of ${flood.padEnd(29)} guard ${guarded ? sensitivity.padEnd(6) : 'off   '}  ${threads} thread${threads === 1 ? ' ' : 's'} of Node ${node}  ` +
       `${(legitAnswered * 100).toFixed(2).padStart(6)} % of 500 legitimate queries/s answered, p99 ${legitP99Ms.toFixed(1)} ms ` +
       `(flood ${floodPerSecond.toFixed(0)}/s)`,
   );

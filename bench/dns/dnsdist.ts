@@ -32,7 +32,11 @@ export async function benchDnsdist(): Promise<DnsdistFigure[]> {
     for (const [name, line] of Object.entries(floods)) {
       const file = join(folder, 'flood');
       writeQueries(file, line, FLOOD_LINES);
-      figures.push(await underFlood(name, server, (port) => flood(port, file, FLOOD_PER_SECOND)));
+      figures.push(
+        await underFlood(name, server, (port) =>
+          flood(port, file, { perSecond: FLOOD_PER_SECOND, hasOwnCores: false }),
+        ),
+      );
     }
     const fromMany = (port: number) => floodOfSources(port, SOURCES);
     figures.push(await underFlood(`1 query/s from each of ${SOURCES}`, server, fromMany));

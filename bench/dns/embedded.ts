@@ -1,8 +1,11 @@
 /** The embedded data plane in front of NSD: what the guard costs, and what of the legitimate queries survives a flood. */
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startNsd } from '../../test/dns/support/realServer.ts';
+import { type RealServer, startNsd } from '../../test/dns/support/realServer.ts';
+import { newerNode } from '../../test/support/newerNode.ts';
+import { sides } from './cores.ts';
 import type { GuardTask } from './guardProcess.ts';
 import { floods, knownLine, NAMES, writeQueries, ZONE, zoneText } from './names.ts';
 import { type Flood, flood, floodOfSources, forkGuard, legitimate, throughput } from './processes.ts';
@@ -26,6 +29,8 @@ export interface EmbeddedFigures {
 
 export interface FloodFigure {
   readonly flood: string;
+  readonly node: string;
+  readonly threads: number;
   readonly guarded: boolean;
   readonly sensitivity: string;
   readonly floodPerSecond: number;
@@ -33,37 +38,66 @@ export interface FloodFigure {
   readonly legitP99Ms: number;
 }
 
+/**
+ * The guard runs on the Node of this process, and for the floods also on a newer one where there is one: only that can
+ * share a port among threads.
+ */
 export async function benchEmbedded(): Promise<EmbeddedFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'floodgate-bench-'));
+  try {
+    return { ...(await knownNames(folder)), floods: await fullSpeedFloods(folder) };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+type TaskOf = (guarded: boolean, sensitivity?: GuardTask['sensitivity']) => GuardTask;
+
+const taskFor =
+  ({ host, port, zoneFile }: RealServer): TaskOf =>
+  (guarded, sensitivity = 'medium') => ({
+    server: { host, port },
+    zone: ZONE,
+    zoneFile,
+    guarded,
+    sensitivity,
+  });
+
+async function knownNames(folder: string) {
   const server = await startNsd(ZONE, zoneText(), { nice: -15 });
   try {
-    const task = (guarded: boolean, sensitivity: GuardTask['sensitivity'] = 'medium'): GuardTask => ({
-      server: { host: server.host, port: server.port },
-      zone: ZONE,
-      zoneFile: server.zoneFile,
-      guarded,
-      sensitivity,
-    });
+    const task = taskFor(server);
     const known = join(folder, 'known');
     writeQueries(known, knownLine, FLOOD_LINES);
-    const pairs = await comparePairs(task(true, 'very_high'), task(false), known);
+    return await comparePairs(task(true, 'very_high'), task(false), known);
+  } finally {
+    await server.stop();
+  }
+}
+
+async function fullSpeedFloods(folder: string): Promise<FloodFigure[]> {
+  const server = await startNsd(ZONE, zoneText(), { nice: -15, cores: sides?.defended });
+  try {
+    const task = taskFor(server);
+    const newest = newerNode() ?? process.execPath;
     const figures: FloodFigure[] = [];
     for (const [name, line] of Object.entries(floods)) {
       const file = join(folder, 'flood');
       writeQueries(file, line, FLOOD_LINES);
-      const fullSpeed = (port: number) => flood(port, file);
-      figures.push(await underFlood(name, fullSpeed, task(true)));
-      if (name === 'random names') {
-        figures.push(await underFlood(name, fullSpeed, task(true, 'low')));
-        figures.push(await underFlood(name, fullSpeed, task(false)));
-      }
+      const fullSpeed = (port: number) => flood(port, file, { hasOwnCores: true });
+      figures.push(await underFlood(name, fullSpeed, task(true), newest));
+      if (name !== 'random names') continue;
+      figures.push(await underFlood(name, fullSpeed, task(true, 'low'), newest));
+      figures.push(await underFlood(name, fullSpeed, task(false), newest));
+      if (newest === process.execPath) continue;
+      figures.push(await underFlood(name, fullSpeed, task(true), process.execPath));
+      figures.push(await underFlood(name, fullSpeed, task(false), process.execPath));
     }
     const fromMany = (port: number) => floodOfSources(port, SOURCES);
-    figures.push(await underFlood(`1 query/s from each of ${SOURCES}`, fromMany, task(true)));
-    return { ...pairs, floods: figures };
+    figures.push(await underFlood(`1 query/s from each of ${SOURCES}`, fromMany, task(true), newest));
+    return figures;
   } finally {
     await server.stop();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 
@@ -71,7 +105,7 @@ async function comparePairs(guarded: GuardTask, plain: GuardTask, queries: strin
   const rates: { on: number; off: number }[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const one = async (task: GuardTask): Promise<number> => {
-      const guard = await forkGuard(task);
+      const guard = await forkGuard(task, { node: process.execPath, hasOwnCores: false });
       await throughput(guard.port, queries, 1);
       const perSecond = await throughput(guard.port, queries, ROUND_SECONDS);
       await guard.stop();
@@ -93,8 +127,9 @@ async function underFlood(
   name: string,
   start: (port: number) => Flood | Promise<Flood>,
   task: GuardTask,
+  node: string,
 ): Promise<FloodFigure> {
-  const guard = await forkGuard(task);
+  const guard = await forkGuard(task, { node, hasOwnCores: true });
   // A guard that has been running: its code is compiled when the flood comes.
   await legitimate(guard.port, WARM_UP_PER_SECOND, 2, NAMES);
   const running = await start(guard.port);
@@ -103,6 +138,8 @@ async function underFlood(
   await guard.stop();
   return {
     flood: name,
+    node: execFileSync(node, ['--version']).toString().trim(),
+    threads: guard.threads,
     guarded: task.guarded,
     sensitivity: task.sensitivity,
     floodPerSecond: sent / seconds,

@@ -45,7 +45,7 @@ const guard = await startGuard({
     onChange: () => () => {},
   },
 });
-process.send?.({ port: guard.addresses[0]?.port });
+process.send?.({ port: guard.addresses[0]?.port, threads: Math.max(1, guard.threads.length) });
 process.on('message', () =>
   process.send?.({
     verdicts: [...guard.judge.verdicts],

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { onCores } from './cores.ts';
 import type { GuardTask } from './guardProcess.ts';
 
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
@@ -16,16 +17,25 @@ export const missing = (): string[] =>
 
 export interface GuardChild {
   readonly port: number;
+  /** That receive. */
+  readonly threads: number;
   /** Counts of verdicts by their number. */
   verdicts(): Promise<number[]>;
   stop(): Promise<void>;
 }
 
-export async function forkGuard(task: GuardTask): Promise<GuardChild> {
-  const child = fork(here('guardProcess.js'), [JSON.stringify(task)]);
-  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+/** The guard in a process of `node`; on the cores of the defended where others shall have theirs. */
+export async function forkGuard(
+  task: GuardTask,
+  { node, hasOwnCores }: { readonly node: string; readonly hasOwnCores: boolean },
+): Promise<GuardChild> {
+  const args = [here('guardProcess.js'), JSON.stringify(task)];
+  const [file, all] = hasOwnCores ? onCores('defended', node, args) : [node, args];
+  const child = spawn(file, all, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const [{ port, threads }] = (await once(child, 'message')) as [{ port: number; threads: number }];
   return {
     port,
+    threads,
     async verdicts() {
       child.send('verdicts');
       const [{ verdicts }] = (await once(child, 'message')) as [{ verdicts: number[] }];
@@ -99,7 +109,11 @@ export async function floodOfSources(port: number, sources: number): Promise<Flo
 }
 
 /** Sends without waiting for anybody: a query that is not answered within a tenth of a second is forgotten. */
-export function flood(port: number, queries: string, perSecond?: number): Flood {
+export function flood(
+  port: number,
+  queries: string,
+  { perSecond, hasOwnCores }: { readonly perSecond?: number; readonly hasOwnCores: boolean },
+): Flood {
   const rate = perSecond === undefined ? [] : ['-Q', String(perSecond)];
   const flags = [
     '-s',
@@ -117,7 +131,8 @@ export function flood(port: number, queries: string, perSecond?: number): Flood 
     '-q',
     '20000',
   ];
-  const child: ChildProcess = spawn(DNSPERF, [...flags, ...rate], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const [file, args] = hasOwnCores ? onCores('attackers', DNSPERF, flags) : [DNSPERF, flags];
+  const child: ChildProcess = spawn(file, [...args, ...rate], { stdio: ['ignore', 'pipe', 'ignore'] });
   let output = '';
   child.stdout?.on('data', (chunk) => {
     output += chunk;

@@ -30,9 +30,15 @@ export function startNsd(zone: string, text: string, options: NsdOptions = {}): 
 interface NsdOptions {
   readonly servers?: number;
   readonly nice?: number;
+  /** As `taskset` takes them; all of them where left out. */
+  readonly cores?: string | undefined;
 }
 
-async function start(zone: string, text: string, { servers = 1, nice = 0 }: NsdOptions): Promise<RealServer> {
+async function start(
+  zone: string,
+  text: string,
+  { servers = 1, nice = 0, cores }: NsdOptions,
+): Promise<RealServer> {
   const folder = await mkdtemp(join(tmpdir(), 'floodgate-nsd-'));
   await chmod(folder, 0o755);
   const port = await freePort();
@@ -40,7 +46,9 @@ async function start(zone: string, text: string, { servers = 1, nice = 0 }: NsdO
   await writeFile(zoneFile, text);
   const config = join(folder, 'nsd.conf');
   await writeFile(config, configOf(folder, zone, zoneFile, port, servers));
-  const child = spawn('nice', ['-n', String(nice), NSD, '-d', '-c', config], {
+  const niceNsd = ['nice', '-n', String(nice), NSD, '-d', '-c', config];
+  const [file = '', ...args] = cores === undefined ? niceNsd : ['taskset', '-c', cores, ...niceNsd];
+  const child = spawn(file, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
