@@ -1,11 +1,17 @@
 import { once } from 'node:events';
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Registry } from 'prom-client';
 import { afterEach, describe, expect, it } from 'vitest';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
-import { DnsdistConsole, type DnsdistGuard, driveDnsdist } from '../../src/dns/dnsdist/index.ts';
+import {
+  DnsdistConsole,
+  type DnsdistGuard,
+  driveDnsdist,
+  registerDnsdistMetrics,
+} from '../../src/dns/dnsdist/index.ts';
 import { QueryType } from '../../src/dns/wire/queryTypes.ts';
 import type { Rule } from '../../src/rules/index.ts';
 import { DnsStore } from '../../src/storage/lmdb/dnsStore.ts';
@@ -75,6 +81,8 @@ async function floodWith(
     return condition();
   });
 }
+const ruleIds = (table: string): string[] => table.match(/[0-9a-f]{8}-[0-9a-f-]{27}/g) ?? [];
+
 /** What a rule of dnsdist's has matched, once it has seen all that was sent to it. */
 async function settled(matched: () => Promise<number>): Promise<number> {
   let last = -1;
@@ -366,6 +374,81 @@ describe('dnsdist, driven', () => {
     );
     expect(names).toBeGreaterThan(200);
     expect(second.knownNames()).toBe(names);
+  });
+
+  it('protects with all names as before when all but the file is lost, and, when that is lost too, with those that dnsdist has', async (ctx) => {
+    if (noDnsdist) return ctx.skip(noDnsdist);
+    const all = await running(RULE);
+    const { dnsdist, guard, rules, client } = all;
+    await floodUntil(all, () => matched(all));
+    const names = guard.knownNames();
+    await guard.stop();
+    // Without a store of the profile and without zones: as after a kill, for names that were learned since the last save.
+    const parts = { place: {}, rules, consoles: [dnsdist.console], key: dnsdist.key, dnstap: dnsdist.dnstap };
+    for (const lost of ['profile', 'names, too'] as const) {
+      if (lost === 'names, too') await rm(join(dnsdist.folder, 'known.cdb'));
+      const next = await driveDnsdist({ ...parts, folder: dnsdist.folder });
+      let stopped = false;
+      ends.push(() => stopped || next.stop());
+      expect(next.knownNames()).toBe(lost === 'profile' ? names : 0);
+      await until('the rules are in force', async () => next.hasRules());
+      // A rule that changes counts anew: what it matches from here on is matched with the names that dnsdist has now.
+      rules.set({ ...RULE, rate_sensitivity: 'low', mode: 'monitoring' });
+      await until('the changed rule is in force', async () => next.hasRules());
+      rules.set(RULE);
+      await until('the rule is in force again', async () => next.hasRules());
+      await floodUntil({ ...all, guard: next }, async () => (await next.matches()).unknownName > 200);
+      for (let i = 0; i < 100; i++)
+        expect(await client.ask(query(`h${i}.${ZONE_NAME}`, 1, i), dnsdist, 5000)).toMatchObject({
+          answers: 1,
+        });
+      await next.stop();
+      stopped = true;
+    }
+  });
+
+  it('notices that a node does not run what it is sent, says so, and has it in force once the node does', async (ctx) => {
+    if (noDnsdist) return ctx.skip(noDnsdist);
+    const { dnsdist, guard: first, rules } = await running(RULE);
+    await until('the rules are in force', async () => first.hasRules());
+    await first.stop();
+    const console = new DnsdistConsole(dnsdist.console, dnsdist.key);
+    ends.push(() => console.close());
+    await console.run('floodgateInForce=nil kept=newRuleAction newRuleAction=nil');
+    const before = await console.run('showRules({showUUIDs=true})');
+    const warnings: string[] = [];
+    const folder = join(dnsdist.folder, 'moved');
+    await mkdir(folder);
+    const zoneFile = join(folder, 'zone');
+    await writeFile(zoneFile, `${ZONE_TEXT}\nmoved A 192.0.2.8\n`);
+    const guard = await driveDnsdist({
+      ...{ place: {}, rules, consoles: [dnsdist.console], key: dnsdist.key, dnstap: dnsdist.dnstap, folder },
+      zones: [{ name: ZONE_NAME, file: zoneFile }],
+      log: { info() {}, warn: (fields, text) => void warnings.push(`${JSON.stringify(fields)} ${text}`) },
+    });
+    ends.push(() => guard.stop());
+    const registry = new Registry();
+    registerDnsdistMetrics(guard, registry);
+    const node = `node="${dnsdist.console.host}:${dnsdist.console.port}"`;
+    await until('it was tried again', async () => (guard.nodes()[0]?.failures.refused ?? 0) >= 2);
+    expect(guard.hasRules()).toBe(false);
+    expect(await registry.metrics()).toContain(`floodgate_dns_dnsdist_in_force{${node}} 0`);
+    expect(await registry.metrics()).toMatch(
+      new RegExp(`floodgate_dns_dnsdist_failures_total\\{${node},failure="refused"\\} [2-9]`),
+    );
+    expect(
+      warnings.filter((line) => line.includes('newRuleAction') && line.includes('last ones')),
+    ).toHaveLength(1);
+    expect(ruleIds(await console.run('showRules({showUUIDs=true})'))).toEqual(ruleIds(before));
+    await console.run('newRuleAction=kept');
+    await until('the rules are in force', async () => guard.hasRules());
+    expect(await registry.metrics()).toContain(`floodgate_dns_dnsdist_in_force{${node}} 1`);
+    // The names are those of the folder that is configured now.
+    await until('dnsdist looks into the new folder', async () =>
+      /[0-9a-f]{4}/.test(
+        await console.run(`return floodgateKnown:lookup(newDNSName("moved.${ZONE_NAME}"):toDNSString())`),
+      ),
+    );
   });
 
   it('refuses a console with the wrong key in words', async (ctx) => {
