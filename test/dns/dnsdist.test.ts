@@ -234,7 +234,7 @@ describe('dnsdist, driven', () => {
     expect(await setAt()).toBe(id);
   });
 
-  it('gives a node that was started anew its rules, though nothing changed', async (ctx) => {
+  it('gives a node that was started anew its rules, though nothing changed, and one that hung within two seconds of its return', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
     ends.push(() => server.stop());
@@ -245,20 +245,24 @@ describe('dnsdist, driven', () => {
     // The same address before and after: what stands behind it changes, as when a node is started anew.
     let behind = first;
     const open = new Set<Socket>();
+    let away = false;
     const front = createServer((socket) => {
+      if (away) return void open.add(socket.on('error', () => {}));
       const onward = connect(behind.console.port, LOOPBACK);
       for (const side of [socket, onward]) open.add(side.on('error', () => {}));
       socket.pipe(onward).pipe(socket);
     }).listen(0, LOOPBACK);
     await once(front, 'listening');
     ends.push(() => front.close());
+    ends.push(() => open.forEach((socket) => void socket.destroy()));
     const { port } = front.address() as AddressInfo; // it listens on TCP
     const zoneFile = join(first.folder, 'zone');
     await writeFile(zoneFile, ZONE_TEXT);
     const { key, dnstap, folder } = first;
+    const rules = new TestRules([RULE]);
     const guard = await driveDnsdist({
       place: {},
-      rules: new TestRules([RULE]),
+      rules,
       consoles: [{ host: LOOPBACK, port }],
       key,
       dnstap,
@@ -266,15 +270,26 @@ describe('dnsdist, driven', () => {
       zones: [{ name: ZONE_NAME, file: zoneFile }],
     });
     ends.push(() => guard.stop());
-    const says = async (node: RealDnsdist): Promise<void> => {
+    const says = async (node: RealDnsdist, wanted = /floodgate-unknownName/): Promise<void> => {
       const console = new DnsdistConsole(node.console, key);
-      while (!(await console.run('showRules()')).includes('floodgate-unknownName'));
+      while (!wanted.test(await console.run('showRules()')));
       console.close();
     };
     await says(first);
     behind = anew;
     for (const socket of open) socket.destroy();
     await says(anew);
+    // The node hangs: its side of the connection is not read, and new ones are taken and not answered.
+    away = true;
+    for (const socket of open) socket.unpipe();
+    rules.set({ ...RULE, mode: 'monitoring' });
+    await until('it was noticed', async () => (guard.nodes()[0]?.failures.unreachable ?? 0) >= 2);
+    expect(guard.hasRules()).toBe(false);
+    away = false;
+    const back = performance.now();
+    await says(anew, /floodgate-unknownName.*no op/i);
+    expect(performance.now() - back).toBeLessThan(2000);
+    await until('it is known to be in force', async () => guard.hasRules());
   });
 
   it('answers a new name of the zone during an attack, as soon as the zone has it', async (ctx) => {

@@ -115,7 +115,7 @@ describe('the rules of dnsdist', () => {
       path: string,
     ): string =>
       rules({
-        rule: { ...RULE, name: zone, profile_sensitivity },
+        rule: { ...RULE, id: other, name: zone, scope: 'region', region: path, profile_sensitivity } as Rule, // any text in each
         busyNames: [zone, other],
         knownNames: path,
         attackedZones: [zone, other],

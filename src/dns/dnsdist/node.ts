@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import type { GuardLog } from '../proxy/index.ts';
 import { ConsoleError, type DnsdistConsole } from './console.ts';
 
+/** A node that hangs is tried anew soon, so that it has its rules soon when it is back: what it did run is not run again. */
+const ATTEMPT_MS = 1000;
 /** What dnsdist says about Lua that it cannot run is a line, and a trace that helps nobody. */
 const MAX_REASON_CHARACTERS = 300;
 
@@ -83,7 +85,7 @@ export class DnsdistNode {
       const command = this.#wanted;
       try {
         const mark = createHash('sha256').update(command).digest('hex');
-        const answer = await this.console.run(unlessInForce(command, mark));
+        const answer = await this.console.run(unlessInForce(command, mark), ATTEMPT_MS);
         if (answer.trim() !== mark) throw new RefusedError(answer);
         this.#inForce = command;
         this.#works();
