@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { type Config, ConfigError } from '../config/index.ts';
-import { driveDnsdist } from '../dns/dnsdist/index.ts';
+import { driveDnsdist, registerDnsdistMetrics } from '../dns/dnsdist/index.ts';
 import { analyticsOf, InvalidAnalyticsQuery } from '../dns/index.ts';
 import {
   registerDnsMetrics,
@@ -124,6 +124,7 @@ async function startDriver({ dns, dataDir }: Config, options: CommonOptions, reg
     folder,
   });
   registerJudgeMetrics(guard, registry);
+  registerDnsdistMetrics(guard, registry);
   return { guard, addresses: [] };
 }
 

@@ -1,11 +1,17 @@
 import { once } from 'node:events';
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Registry } from 'prom-client';
 import { afterEach, describe, expect, it } from 'vitest';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
-import { DnsdistConsole, type DnsdistGuard, driveDnsdist } from '../../src/dns/dnsdist/index.ts';
+import {
+  DnsdistConsole,
+  type DnsdistGuard,
+  driveDnsdist,
+  registerDnsdistMetrics,
+} from '../../src/dns/dnsdist/index.ts';
 import { QueryType } from '../../src/dns/wire/queryTypes.ts';
 import type { Rule } from '../../src/rules/index.ts';
 import { DnsStore } from '../../src/storage/lmdb/dnsStore.ts';
@@ -75,6 +81,8 @@ async function floodWith(
     return condition();
   });
 }
+const ruleIds = (table: string): string[] => table.match(/[0-9a-f]{8}-[0-9a-f-]{27}/g) ?? [];
+
 /** What a rule of dnsdist's has matched, once it has seen all that was sent to it. */
 async function settled(matched: () => Promise<number>): Promise<number> {
   let last = -1;
@@ -226,7 +234,7 @@ describe('dnsdist, driven', () => {
     expect(await setAt()).toBe(id);
   });
 
-  it('gives a node that was started anew its rules, though nothing changed', async (ctx) => {
+  it('gives a node that was started anew its rules, though nothing changed, and one that hung within two seconds of its return', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
     ends.push(() => server.stop());
@@ -237,20 +245,24 @@ describe('dnsdist, driven', () => {
     // The same address before and after: what stands behind it changes, as when a node is started anew.
     let behind = first;
     const open = new Set<Socket>();
+    let away = false;
     const front = createServer((socket) => {
+      if (away) return void open.add(socket.on('error', () => {}));
       const onward = connect(behind.console.port, LOOPBACK);
       for (const side of [socket, onward]) open.add(side.on('error', () => {}));
       socket.pipe(onward).pipe(socket);
     }).listen(0, LOOPBACK);
     await once(front, 'listening');
     ends.push(() => front.close());
+    ends.push(() => open.forEach((socket) => void socket.destroy()));
     const { port } = front.address() as AddressInfo; // it listens on TCP
     const zoneFile = join(first.folder, 'zone');
     await writeFile(zoneFile, ZONE_TEXT);
     const { key, dnstap, folder } = first;
+    const rules = new TestRules([RULE]);
     const guard = await driveDnsdist({
       place: {},
-      rules: new TestRules([RULE]),
+      rules,
       consoles: [{ host: LOOPBACK, port }],
       key,
       dnstap,
@@ -258,15 +270,26 @@ describe('dnsdist, driven', () => {
       zones: [{ name: ZONE_NAME, file: zoneFile }],
     });
     ends.push(() => guard.stop());
-    const says = async (node: RealDnsdist): Promise<void> => {
+    const says = async (node: RealDnsdist, wanted = /floodgate-unknownName/): Promise<void> => {
       const console = new DnsdistConsole(node.console, key);
-      while (!(await console.run('showRules()')).includes('floodgate-unknownName'));
+      while (!wanted.test(await console.run('showRules()')));
       console.close();
     };
     await says(first);
     behind = anew;
     for (const socket of open) socket.destroy();
     await says(anew);
+    // The node hangs: its side of the connection is not read, and new ones are taken and not answered.
+    away = true;
+    for (const socket of open) socket.unpipe();
+    rules.set({ ...RULE, mode: 'monitoring' });
+    await until('it was noticed', async () => (guard.nodes()[0]?.failures.unreachable ?? 0) >= 2);
+    expect(guard.hasRules()).toBe(false);
+    away = false;
+    const back = performance.now();
+    await says(anew, /floodgate-unknownName.*no op/i);
+    expect(performance.now() - back).toBeLessThan(2000);
+    await until('it is known to be in force', async () => guard.hasRules());
   });
 
   it('answers a new name of the zone during an attack, as soon as the zone has it', async (ctx) => {
@@ -366,6 +389,81 @@ describe('dnsdist, driven', () => {
     );
     expect(names).toBeGreaterThan(200);
     expect(second.knownNames()).toBe(names);
+  });
+
+  it('protects with all names as before when all but the file is lost, and, when that is lost too, with those that dnsdist has', async (ctx) => {
+    if (noDnsdist) return ctx.skip(noDnsdist);
+    const all = await running(RULE);
+    const { dnsdist, guard, rules, client } = all;
+    await floodUntil(all, () => matched(all));
+    const names = guard.knownNames();
+    await guard.stop();
+    // Without a store of the profile and without zones: as after a kill, for names that were learned since the last save.
+    const parts = { place: {}, rules, consoles: [dnsdist.console], key: dnsdist.key, dnstap: dnsdist.dnstap };
+    for (const lost of ['profile', 'names, too'] as const) {
+      if (lost === 'names, too') await rm(join(dnsdist.folder, 'known.cdb'));
+      const next = await driveDnsdist({ ...parts, folder: dnsdist.folder });
+      let stopped = false;
+      ends.push(() => stopped || next.stop());
+      expect(next.knownNames()).toBe(lost === 'profile' ? names : 0);
+      await until('the rules are in force', async () => next.hasRules());
+      // A rule that changes counts anew: what it matches from here on is matched with the names that dnsdist has now.
+      rules.set({ ...RULE, rate_sensitivity: 'low', mode: 'monitoring' });
+      await until('the changed rule is in force', async () => next.hasRules());
+      rules.set(RULE);
+      await until('the rule is in force again', async () => next.hasRules());
+      await floodUntil({ ...all, guard: next }, async () => (await next.matches()).unknownName > 200);
+      for (let i = 0; i < 100; i++)
+        expect(await client.ask(query(`h${i}.${ZONE_NAME}`, 1, i), dnsdist, 5000)).toMatchObject({
+          answers: 1,
+        });
+      await next.stop();
+      stopped = true;
+    }
+  });
+
+  it('notices that a node does not run what it is sent, says so, and has it in force once the node does', async (ctx) => {
+    if (noDnsdist) return ctx.skip(noDnsdist);
+    const { dnsdist, guard: first, rules } = await running(RULE);
+    await until('the rules are in force', async () => first.hasRules());
+    await first.stop();
+    const console = new DnsdistConsole(dnsdist.console, dnsdist.key);
+    ends.push(() => console.close());
+    await console.run('floodgateInForce=nil kept=newRuleAction newRuleAction=nil');
+    const before = await console.run('showRules({showUUIDs=true})');
+    const warnings: string[] = [];
+    const folder = join(dnsdist.folder, 'moved');
+    await mkdir(folder);
+    const zoneFile = join(folder, 'zone');
+    await writeFile(zoneFile, `${ZONE_TEXT}\nmoved A 192.0.2.8\n`);
+    const guard = await driveDnsdist({
+      ...{ place: {}, rules, consoles: [dnsdist.console], key: dnsdist.key, dnstap: dnsdist.dnstap, folder },
+      zones: [{ name: ZONE_NAME, file: zoneFile }],
+      log: { info() {}, warn: (fields, text) => void warnings.push(`${JSON.stringify(fields)} ${text}`) },
+    });
+    ends.push(() => guard.stop());
+    const registry = new Registry();
+    registerDnsdistMetrics(guard, registry);
+    const node = `node="${dnsdist.console.host}:${dnsdist.console.port}"`;
+    await until('it was tried again', async () => (guard.nodes()[0]?.failures.refused ?? 0) >= 2);
+    expect(guard.hasRules()).toBe(false);
+    expect(await registry.metrics()).toContain(`floodgate_dns_dnsdist_in_force{${node}} 0`);
+    expect(await registry.metrics()).toMatch(
+      new RegExp(`floodgate_dns_dnsdist_failures_total\\{${node},failure="refused"\\} [2-9]`),
+    );
+    expect(
+      warnings.filter((line) => line.includes('newRuleAction') && line.includes('last ones')),
+    ).toHaveLength(1);
+    expect(ruleIds(await console.run('showRules({showUUIDs=true})'))).toEqual(ruleIds(before));
+    await console.run('newRuleAction=kept');
+    await until('the rules are in force', async () => guard.hasRules());
+    expect(await registry.metrics()).toContain(`floodgate_dns_dnsdist_in_force{${node}} 1`);
+    // The names are those of the folder that is configured now.
+    await until('dnsdist looks into the new folder', async () =>
+      /[0-9a-f]{4}/.test(
+        await console.run(`return floodgateKnown:lookup(newDNSName("moved.${ZONE_NAME}"):toDNSString())`),
+      ),
+    );
   });
 
   it('refuses a console with the wrong key in words', async (ctx) => {

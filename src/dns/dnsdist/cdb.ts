@@ -37,15 +37,15 @@ export function cdbOf(entries: Iterable<CdbEntry>): Buffer {
   return Buffer.concat([header, ...records, ...slots]);
 }
 
-/** The keys of a database that {@link cdbOf} wrote, in their order; ends early where the file was cut short. */
-export function* cdbKeys(file: Buffer): Generator<Uint8Array> {
+/** The entries of a database that {@link cdbOf} wrote, in their order; ends early where the file was cut short. */
+export function* cdbEntries(file: Buffer): Generator<CdbEntry> {
   if (file.length < HEADER_BYTES) return;
   const end = Math.min(file.readUInt32LE(0), file.length);
   for (let at = HEADER_BYTES; at + RECORD_HEADER_BYTES <= end; ) {
     const keyEnd = at + RECORD_HEADER_BYTES + file.readUInt32LE(at);
     const next = keyEnd + file.readUInt32LE(at + 4);
     if (next > end) return;
-    yield file.subarray(at + RECORD_HEADER_BYTES, keyEnd);
+    yield [file.subarray(at + RECORD_HEADER_BYTES, keyEnd), file.subarray(keyEnd, next)];
     at = next;
   }
 }

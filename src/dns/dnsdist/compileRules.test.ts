@@ -20,7 +20,6 @@ const STATE: DnsdistState = {
   knownNames: '/var/lib/floodgate/known.cdb',
   typeCombinations: [],
   busyNames: [],
-  ready: true,
   refuseWith: 'drop',
   bucket: { ratePerSecond: 100, burst: 500 },
   attackedZones: [],
@@ -36,19 +35,20 @@ describe('the rules of dnsdist', () => {
     );
   });
 
-  it('only count where the rule is monitoring or too little was learned, and answer TC=1 where configured', () => {
+  it('only count where the rule is monitoring, and answer TC=1 where configured', () => {
     expect(rules({ rule: { ...RULE, mode: 'monitoring' } })).toContain('NoneAction()');
-    expect(rules({ ready: false })).toContain('NoneAction()');
     expect(rules({ refuseWith: 'truncate' })).toContain('TCAction()');
   });
 
-  it('are none without a rule, with a disabled one, and before any name is known', () => {
-    for (const state of [
-      { rule: undefined },
-      { rule: { ...RULE, mode: 'disabled' } as Rule },
-      { knownNames: undefined },
-    ])
+  it('are none without a rule, and with a disabled one', () => {
+    for (const state of [{ rule: undefined }, { rule: { ...RULE, mode: 'disabled' } as Rule }])
       expect(rules(state)).not.toMatch(/NotRule\(bucket|DropAction|NoneAction/);
+  });
+
+  it('are for the names that dnsdist has while none are published, and none where it has none', () => {
+    const compiled = rules({ knownNames: undefined });
+    expect(compiled).not.toContain('newCDBKVStore');
+    expect(compiled).toMatch(/if floodgateKnown then .*DropAction/);
   });
 
   it('hold at sensitivity low only in zones under attack', () => {
@@ -115,7 +115,7 @@ describe('the rules of dnsdist', () => {
       path: string,
     ): string =>
       rules({
-        rule: { ...RULE, name: zone, profile_sensitivity },
+        rule: { ...RULE, id: other, name: zone, scope: 'region', region: path, profile_sensitivity } as Rule, // any text in each
         busyNames: [zone, other],
         knownNames: path,
         attackedZones: [zone, other],

@@ -9,12 +9,10 @@ import { typesText } from './knownNames.ts';
 
 export interface DnsdistState {
   readonly rule: Rule | undefined;
-  /** Where the names are that are known; undefined while there are none to publish, and then nothing is refused. */
+  /** Where the names are that are known; undefined while none are published: then dnsdist keeps the names that it has, and a dnsdist that has none refuses nothing. */
   readonly knownNames: string | undefined;
   /** The combinations of types with which names are known, as bits: what sensitivity `high` tells known types by. */
   readonly typeCombinations: readonly number[];
-  /** Whether a guard in this state may refuse at all. */
-  readonly ready: boolean;
   /** Known names that are beyond their usual rate now. */
   readonly busyNames: readonly string[];
   readonly refuseWith: 'drop' | 'truncate';
@@ -46,22 +44,24 @@ export const MAX_TYPE_COMBINATIONS = 64;
 
 /** One console command that puts the state in force, whole: dnsdist swaps its rule list at once. */
 export function compileRules(state: DnsdistState): string {
-  const rules = ['newRuleAction(AllRule(),DnstapLogAction("floodgate",floodgateTap),{name="floodgate-tap"})'];
   const { rule, knownNames } = state;
-  if (rule !== undefined && rule.mode !== 'disabled' && knownNames !== undefined)
-    rules.push(...protecting(state, rule));
-  const store =
-    knownNames === undefined
-      ? ''
-      : `floodgateKnown=floodgateKnown or newCDBKVStore(${luaText(knownNames)},1) `;
-  return `${store}${KEEP_BUCKETS}setRules({${rules.join(',')}})`;
+  const protection = rule === undefined || rule.mode === 'disabled' ? [] : protecting(state, rule);
+  const store = knownNames === undefined ? '' : storeAt(luaText(knownNames));
+  return `${store}${KEEP_BUCKETS}local rules={${TAP}} if floodgateKnown then for _,rule in ipairs({${protection.join(',')}}) do rules[#rules+1]=rule end end setRules(rules) floodgateBuckets=buckets`;
 }
+
+const TAP = 'newRuleAction(AllRule(),DnstapLogAction("floodgate",floodgateTap),{name="floodgate-tap"})';
+
+/** A file that dnsdist cannot read would make every name unknown: then it keeps the names and the rules that it has. */
+const storeAt = (path: string): string =>
+  `if floodgateKnownAt~=${path} then local file,why=io.open(${path}) if not file then error(why,0) end file:close() ` +
+  `floodgateKnown=newCDBKVStore(${path},1) floodgateKnownAt=${path} end `;
 
 /** A bucket that is wanted again stays as full as it is: else every change of the rules would fill it. */
 const KEEP_BUCKETS =
-  'local old=floodgateBuckets or {} floodgateBuckets={} ' +
+  'local old,buckets=floodgateBuckets or {},{} ' +
   'local function bucket(of,rate,burst) local key=of.." "..rate.." "..burst ' +
-  'floodgateBuckets[key]=old[key] or MaxQPSRule(rate,burst) return floodgateBuckets[key] end ';
+  'buckets[key]=old[key] or MaxQPSRule(rate,burst) return buckets[key] end ';
 
 function protecting(state: DnsdistState, rule: Rule): string[] {
   const action = actionOf(state, rule);
@@ -119,8 +119,8 @@ function unknownTypeOf(types: number): string[] {
 const ruleOf = (selectors: readonly string[], action: string, name: string): string =>
   `newRuleAction(AndRule({${selectors.join(',')}}),${action},{name="${name}"})`;
 
-function actionOf({ ready, refuseWith }: DnsdistState, rule: Rule): string {
-  if (rule.mode !== 'enabled' || !ready) return 'NoneAction()';
+function actionOf({ refuseWith }: DnsdistState, rule: Rule): string {
+  if (rule.mode !== 'enabled') return 'NoneAction()';
   return refuseWith === 'truncate' ? 'TCAction()' : 'DropAction()';
 }
 

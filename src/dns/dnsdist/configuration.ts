@@ -23,14 +23,14 @@ export function dnsdistConfiguration({
   dnstap,
 }: DnsdistConfiguration): string {
   return [
-    `setLocal("${textOf(listen)}")`,
+    `setLocal(${quoted(textOf(listen))})`,
     `setUDPSocketBufferSizes(${SOCKET_BUFFER_BYTES},${SOCKET_BUFFER_BYTES})`,
     `setMaxTCPQueriesPerConnection(${MAX_TCP_QUERIES})`,
     'setACL({"0.0.0.0/0","::/0"})',
-    ...servers.map((server) => `newServer({address="${textOf(server)}"})`),
-    `setKey("${key}")`,
-    `controlSocket("${textOf(console)}")`,
-    `floodgateTap=newFrameStreamTcpLogger("${textOf(dnstap)}")`,
+    ...servers.map((server) => `newServer({address=${quoted(textOf(server))}})`),
+    `setKey(${quoted(key)})`,
+    `controlSocket(${quoted(textOf(console))})`,
+    `floodgateTap=newFrameStreamTcpLogger(${quoted(textOf(dnstap))})`,
     'addAction(AllRule(),DnstapLogAction("floodgate",floodgateTap),{name="floodgate-tap"})',
     'addResponseAction(AllRule(),DnstapLogResponseAction("floodgate",floodgateTap))',
     '',
@@ -39,3 +39,9 @@ export function dnsdistConfiguration({
 
 const textOf = ({ host, port }: ServerAddress): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+
+/** As a Lua string that people can read, in which what stands in no address and no key is escaped: none of it becomes Lua. */
+const quoted = (text: string): string =>
+  `"${[...Buffer.from(text)].map((byte) => (PLAIN.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : `\\${String(byte).padStart(3, '0')}`)).join('')}"`;
+
+const PLAIN = /^[A-Za-z0-9.:[\]+/=_-]$/;

@@ -9,6 +9,8 @@ const LENGTH_BYTES = 4;
 /** An answer of dnsdist's to what we send is a few lines. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 const TIMEOUT_MS = 5000;
+/** Shorter, as a node that is away is tried anew every second. */
+const CONNECT_TIMEOUT_MS = 1000;
 
 /** The console could not be reached, or did not answer as one with our key does. */
 export class ConsoleError extends Error {
@@ -20,22 +22,22 @@ export class ConsoleError extends Error {
 }
 
 export class DnsdistConsole {
-  readonly #address: ServerAddress;
+  readonly address: ServerAddress;
   readonly #key: Uint8Array;
   #queue: Promise<unknown> = Promise.resolve();
   #session: Session | undefined;
 
   /** `key` is the 32 bytes of dnsdist's setKey, in base64. */
   constructor(address: ServerAddress, key: string) {
-    this.#address = address;
+    this.address = address;
     this.#key = Buffer.from(key, 'base64');
     if (this.#key.length !== nacl.secretbox.keyLength)
       throw new ConsoleError(address, 'the key is not 32 bytes in base64; dnsdist makes one with makeKey()');
   }
 
-  /** Runs a command and returns what it printed. Commands wait for those before. Throws `ConsoleError`. */
-  run(command: string): Promise<string> {
-    const answer = this.#queue.then(() => this.#run(command));
+  /** Runs a command and returns what it printed, within a time that begins when those before are done. Throws `ConsoleError`. */
+  run(command: string, timeoutMs = TIMEOUT_MS): Promise<string> {
+    const answer = this.#queue.then(() => this.#run(command, timeoutMs));
     this.#queue = answer.catch(() => undefined);
     return answer;
   }
@@ -50,14 +52,14 @@ export class DnsdistConsole {
     this.#session = undefined;
   }
 
-  async #run(command: string): Promise<string> {
+  async #run(command: string, timeoutMs: number): Promise<string> {
     try {
       if (!this.connected) this.close();
-      this.#session ??= await Session.open(this.#address, this.#key);
-      return await this.#session.ask(command);
+      this.#session ??= await Session.open(this.address, this.#key);
+      return await this.#session.ask(command, timeoutMs);
     } catch (error) {
       this.close();
-      throw new ConsoleError(this.#address, error instanceof Error ? error.message : String(error));
+      throw new ConsoleError(this.address, error instanceof Error ? error.message : String(error));
     }
   }
 }
@@ -73,11 +75,11 @@ class Session {
   private constructor(address: ServerAddress, key: Uint8Array) {
     this.#key = key;
     this.socket = connect({ host: address.host, port: address.port, noDelay: true });
-    this.socket.setTimeout(TIMEOUT_MS);
+    this.socket.setTimeout(CONNECT_TIMEOUT_MS);
     // Whoever reads hears of it; between two commands nobody does, and the next one opens a new connection.
     this.socket.on('error', () => {});
     this.socket.on('end', () => this.socket.destroy());
-    this.socket.on('timeout', () => this.socket.destroy(new Error('it did not answer within 5 seconds')));
+    this.socket.on('timeout', () => this.socket.destroy(new Error('it did not answer in time')));
     this.#chunks = this.socket[Symbol.asyncIterator]();
   }
 
@@ -91,12 +93,12 @@ class Session {
     return session;
   }
 
-  async ask(command: string): Promise<string> {
+  async ask(command: string, timeoutMs: number): Promise<string> {
     const sealed = nacl.secretbox(Buffer.from(command), this.#writing, this.#key);
     this.#writing = next(this.#writing);
     const length = Buffer.alloc(LENGTH_BYTES);
     length.writeUInt32BE(sealed.length);
-    this.socket.setTimeout(TIMEOUT_MS);
+    this.socket.setTimeout(timeoutMs);
     this.socket.write(Buffer.concat([length, sealed]));
     const size = (await this.#read(LENGTH_BYTES)).readUInt32BE(0);
     if (size > MAX_ANSWER_BYTES) throw new Error(`it announced an answer of ${size} bytes`);

@@ -47,6 +47,8 @@ export interface DnsdistGuard {
   readonly seen: Seen;
   /** Names that dnsdist is told of. */
   knownNames(): number;
+  /** The nodes, whether each has what is wanted of it, and how often telling it failed. */
+  nodes(): readonly Pick<DnsdistNode, 'console' | 'inForce' | 'failures'>[];
   /** Whether every node has the rules that are wanted now. */
   hasRules(): boolean;
   /** What dnsdist's rules matched since they were last changed, over all nodes, by reason. */
@@ -66,7 +68,7 @@ export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuar
   const saveAtEnd = remember(judge, options.profileStore, log);
   const seen = new Seen(judge, Date.now());
   const known = new KnownNames(judge, join(options.folder, 'known.cdb'));
-  await known.load();
+  await known.load(Date.now());
   const busy = new BusyNames();
   const nodes = options.consoles.map(
     (address) => new DnsdistNode(new DnsdistConsole(address, options.key), log),
@@ -78,6 +80,7 @@ export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuar
   let failing = '';
   let publishing: Promise<void> = Promise.resolve();
   const publish = async (): Promise<void> => {
+    if (!mayPublish(judge, known)) return;
     const reason = await known.publish().then(() => '', String);
     if (reason !== '' && reason !== failing)
       log.warn({ reason }, 'the names cannot be written: dnsdist goes on with the last ones');
@@ -102,6 +105,7 @@ export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuar
     judge,
     seen,
     knownNames: () => known.size,
+    nodes: () => nodes,
     hasRules: () => nodes.every((node) => node.has(wanted())),
     matches: () => readMatches(nodes.map(({ console }) => console)),
     async stop() {
@@ -118,6 +122,13 @@ export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuar
   };
 }
 
+/**
+ * Names that are published are what dnsdist refuses by: not the first few of them, neither of a guard that has just begun
+ * to learn, nor where the file is gone and the profile knows names only by their hashes. What was published is kept up.
+ */
+const mayPublish = ({ ready, profile }: Judge, known: KnownNames): boolean =>
+  known.published !== undefined || (ready && known.size * 2 >= profile.size);
+
 function stateOf(judge: Judge, known: KnownNames, busy: BusyNames, nowMs: number): DnsdistState {
   const zones = judge.zones.all();
   return {
@@ -125,7 +136,6 @@ function stateOf(judge: Judge, known: KnownNames, busy: BusyNames, nowMs: number
     knownNames: known.published,
     typeCombinations: known.typeCombinations(MAX_TYPE_COMBINATIONS),
     busyNames: busy.names(nowMs),
-    ready: judge.ready,
     refuseWith: judge.options.refuseWith,
     bucket: judge.bucketSize(),
     attackedZones: zones.filter((zone) => !zone.byRate && zone.attacked(nowMs)).map(({ name }) => name),

@@ -2,3 +2,4 @@
 export { type DnsdistConfiguration, dnsdistConfiguration } from './configuration.ts';
 export { ConsoleError, DnsdistConsole } from './console.ts';
 export { type DnsdistGuard, type DnsdistOptions, driveDnsdist } from './driveDnsdist.ts';
+export { registerDnsdistMetrics } from './metrics.ts';

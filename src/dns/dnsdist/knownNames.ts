@@ -1,12 +1,13 @@
 /**
  * The names themselves, which dnsdist looks up: the profile keeps only hashes. A name is here because it was seeded or
  * because the profile knows it, and goes when the profile forgets it. Under each name stand the types that it is known with.
+ * What is published is what dnsdist protects with: the next run takes it up whole, also after a kill.
  */
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import type { Judge } from '../judge.ts';
 import { Question } from '../wire/question.ts';
 import { questionOfWire } from '../wire/questionOf.ts';
-import { type CdbEntry, cdbKeys, cdbOf } from './cdb.ts';
+import { type CdbEntry, cdbEntries, cdbOf } from './cdb.ts';
 
 export class KnownNames {
   readonly #judge: Judge;
@@ -17,6 +18,8 @@ export class KnownNames {
   #changed = false;
   #combinations: readonly number[] | undefined;
   #published = false;
+  /** dnsdist takes up a file whose whole second of change is later than that of the last one it read. */
+  #changedSecond = 0;
 
   constructor(judge: Judge, file: string) {
     this.#judge = judge;
@@ -66,11 +69,27 @@ export class KnownNames {
     return place < 0 ? undefined : profile.types(place);
   }
 
-  /** Takes up what an earlier run published, as far as the profile still knows it. No file is no names. */
-  async load(): Promise<void> {
+  /**
+   * Takes up what an earlier run published. What it learned since the profile was last saved is known again, and ages from
+   * now on. No file is no names.
+   */
+  async load(nowMs: number): Promise<void> {
     const file = await readFile(this.#file).catch(() => Buffer.alloc(0));
-    for (const key of cdbKeys(file)) this.add(Uint8Array.from(key));
-    this.forget();
+    if (file.length > 0) this.#changedSecond = Math.floor((await stat(this.#file)).mtimeMs / 1000);
+    for (const [key, value] of cdbEntries(file)) {
+      const wire = Uint8Array.from(key);
+      if (isName(wire)) this.#readmit(wire, typesOf(value), nowMs);
+    }
+    this.#published = this.#names.size > 0;
+  }
+
+  #readmit(wire: Uint8Array, types: number, nowMs: number): void {
+    const { key, profile } = this.#judge;
+    const { hashHigh, hashLow } = questionOfWire(wire, 0, key, this.#question);
+    const place = profile.find(hashHigh, hashLow);
+    const known = place < 0 ? 0 : profile.types(place);
+    if (place >= 0 && (types & ~known) === 0) this.add(wire);
+    else if (profile.readmit(hashHigh, hashLow, types, nowMs)) this.add(wire);
   }
 
   /** Takes out what the profile has forgotten, names and types. */
@@ -93,7 +112,10 @@ export class KnownNames {
     const temporary = `${this.#file}.new`;
     try {
       await writeFile(temporary, cdbOf(this.#entries()));
+      const second = Math.max(Math.floor(Date.now() / 1000), this.#changedSecond + 1);
+      await utimes(temporary, second, second);
       await rename(temporary, this.#file);
+      this.#changedSecond = second;
     } catch (error) {
       this.#changed = true;
       throw error;
@@ -109,3 +131,26 @@ export class KnownNames {
 
 /** How dnsdist compares the types of a name: as text. */
 export const typesText = (types: number): string => types.toString(16).padStart(4, '0');
+
+const TYPES_TEXT = /^[0-9a-f]{4}$/;
+/** A file of before the types stood in it. */
+const ALL_TYPES = 0xffff;
+
+function typesOf(value: Uint8Array): number {
+  const text = Buffer.from(value).toString('latin1');
+  return TYPES_TEXT.test(text) ? Number.parseInt(text, 16) : ALL_TYPES;
+}
+
+const MAX_NAME_BYTES = 255;
+const MAX_LABEL_BYTES = 63;
+
+/** Whether these bytes are one whole name in wire form: a file may be anybody's. */
+function isName(wire: Uint8Array): boolean {
+  if (wire.length > MAX_NAME_BYTES) return false;
+  let at = 0;
+  for (let label = wire[0] ?? 0; label !== 0; label = wire[at] ?? 0) {
+    if (label > MAX_LABEL_BYTES) return false;
+    at += label + 1;
+  }
+  return at === wire.length - 1;
+}

@@ -109,6 +109,11 @@ export class Profile {
     return this.#add(high, low, types, nowMs, SEEDED);
   }
 
+  /** Makes a name known that an earlier run knew, with its types (as bits), as if it was answered now. False when there is no room. */
+  readmit(high: number, low: number, types: number, nowMs: number): boolean {
+    return this.#add(high, low, types, nowMs, 0);
+  }
+
   /** Forgets what is out of the window, a slice of the table a call: call it every second. */
   sweep(nowMs: number): void {
     const table = this.#table;

@@ -1,0 +1,24 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { dnsdistConfiguration } from './configuration.ts';
+
+const STRING = /"(?:[A-Za-z0-9.:[\]+/=_-]|\\\d{3})*"/g;
+
+it('is the same Lua whatever hosts and keys are given: only what stands between quotes differs', () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary', minLength: 1 }),
+    fc.constantFrom('") os.execute("x") --', '\\', '\n', ']]', '\\"..os.exit().."'),
+  );
+  const shapeOf = (host: string, key: string): string => {
+    const address = { host, port: 53 };
+    const all = { listen: address, servers: [address], console: address, key, dnstap: address };
+    return dnsdistConfiguration(all).replace(STRING, 'TEXT');
+  };
+  const shape = shapeOf('192.0.2.1', 'a2V5');
+  expect(shape).toContain('setLocal(TEXT)');
+  fc.assert(
+    fc.property(text, text, (host, key) => {
+      expect(shapeOf(host, key)).toBe(shape);
+    }),
+  );
+});

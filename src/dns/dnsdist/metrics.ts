@@ -1,0 +1,30 @@
+/** The nodes in `/metrics`: labels are addresses from the configuration. */
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { DnsdistGuard } from './driveDnsdist.ts';
+
+/** Registers what is told of the dnsdist nodes; it is read when it is asked for. */
+export function registerDnsdistMetrics(guard: Pick<DnsdistGuard, 'nodes'>, registry: Registry): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'floodgate_dns_dnsdist_in_force',
+    help: '1 while the dnsdist node has the rules that are wanted of it.',
+    labelNames: ['node'],
+    registers,
+    collect() {
+      for (const { console, inForce } of guard.nodes())
+        this.set({ node: `${console.address.host}:${console.address.port}` }, inForce ? 1 : 0);
+    },
+  });
+  new Counter({
+    name: 'floodgate_dns_dnsdist_failures_total',
+    help: 'Times that a dnsdist node could not be told of the rules: not reached, or it answered with an error.',
+    labelNames: ['node', 'failure'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { console, failures } of guard.nodes())
+        for (const [failure, times] of Object.entries(failures))
+          this.inc({ node: `${console.address.host}:${console.address.port}`, failure }, times);
+    },
+  });
+}
