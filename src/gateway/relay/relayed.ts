@@ -55,8 +55,9 @@ class Relay {
       resolved instanceof Promise
         ? resolved.then((params) => this.#answer(params, context))
         : this.#answer(resolved, context);
-    // What is kept is answered at once.
-    return answer instanceof Promise ? this.#followHead(read, answer, context, resolved !== read) : answer;
+    // What is kept is answered at once, and a single node's head is wherever it is.
+    if (!(answer instanceof Promise) || (this.#network.pool.isSingle && resolved === read)) return answer;
+    return this.#followHead(read, answer, context, resolved !== read);
   }
 
   /**
