@@ -133,7 +133,8 @@ async function startPlane(options: GuardOptions, judge: Judge, log: GuardLog): P
     timeoutMs,
     guarded,
     decider: judge,
-    sharesPorts: false,
+    // A port that can be shared is listened on by several sockets: each has a buffer of its own for the bursts of a flood.
+    sharesPorts: reason === undefined,
     onLearn: (answer, question, address) => learn(judge, answer, question, address),
   });
   await plane.opened();

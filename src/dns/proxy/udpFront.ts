@@ -26,7 +26,7 @@ export interface UdpFrontParts {
   readonly backends: Backends;
   /** While false everything readable passes. */
   readonly guarded: boolean;
-  /** Whether sockets of other threads listen on the same port. */
+  /** Whether other sockets, of this thread and of others, listen on the same port. */
   readonly sharesPorts: boolean;
 }
 

@@ -36,7 +36,7 @@ export interface UdpPlaneOptions {
   readonly decider: Pick<Decider, 'decide'> & { readonly key: HashKey };
   /** False passes everything that is a query, unjudged. */
   readonly guarded: boolean;
-  /** Whether other threads listen on the same ports. */
+  /** Whether several sockets listen on each port, of this thread and of others. */
   readonly sharesPorts: boolean;
   readonly onLearn: OnLearn;
 }
