@@ -2,7 +2,6 @@
 import './heapLimits.ts';
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { ConfigError } from '../config/index.ts';
 import { endWithReader, flushOutput } from './print.ts';
 
 /** Wrong usage or configuration, as against a failure while running (1). */
@@ -40,8 +39,14 @@ const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command) => void>> =
   ['dns', async () => (await import('./commands/dns.ts')).registerDns],
 ]);
 
-const named = COMMANDS.get(process.argv[2] ?? '');
-for (const load of named === undefined ? COMMANDS.values() : [named]) (await load())(program);
+/** What the first word needs: its own command; none for the version; all for help, and for a word that is misspelt. */
+function commandsFor(word: string | undefined): Iterable<() => Promise<(program: Command) => void>> {
+  if (word === '--version' || word === '-V') return [];
+  const named = COMMANDS.get(word ?? '');
+  return named === undefined ? COMMANDS.values() : [named];
+}
+
+for (const load of commandsFor(process.argv[2])) (await load())(program);
 
 endWithReader();
 try {
@@ -59,7 +64,7 @@ function tell(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_CODE_USAGE;
   process.stderr.write(`floodgate: ${error instanceof Error ? error.message : error}\n`);
   if (!isOperators(error) && error instanceof Error) process.stderr.write(`${error.stack}\n`);
-  return error instanceof ConfigError ? EXIT_CODE_USAGE : 1;
+  return error instanceof Error && error.name === 'ConfigError' ? EXIT_CODE_USAGE : 1;
 }
 
 /**
