@@ -1,8 +1,53 @@
-/** Holds the heap small. Imported for its effect, before anything else: the space for new objects never shrinks again. */
-import { setFlagsFromString } from 'node:v8';
+/** Holds the heap small. Imported for its effect, before anything else: V8 must know before the heap has grown. */
+import { performance } from 'node:perf_hooks';
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 // What is parsed while blocks are ingested is garbage a moment later. Left alone, the heap grows to several times what is in
-// use before that is collected, so it may grow by a fifth only: 200 MB less, measured, and no slower. The space for new
-// objects stays as large as it begins: another 20 MB.
+// use before that is collected, so it may grow by a fifth only: 200 MB less, measured, and no slower.
 setFlagsFromString('--heap-growing-percent=20');
-setFlagsFromString('--semi-space-growth-factor=1');
+
+/**
+ * The space for new objects, of which there are two halves of this size. V8 begins with 1 MiB, which costs a busy gateway
+ * a third of its time in collections, and grows it to 16 MiB, which takes 44 MB more and makes each collection stop the
+ * others for longer; its flag for something in between is read before any program is. So it grows here, by measurement:
+ * with 8 MiB no more requests are answered than with this, and their p99 is a fifth longer.
+ */
+const NEW_SPACE_BYTES = 4 * 1024 * 1024;
+const CHECK_INTERVAL_MS = 1_000;
+/** V8 takes the space back from a server that is idle, so only one that was busy for this share of the last second gets it. */
+const BUSY_UTILIZATION = 0.2;
+
+/** What is held while the space is to grow, in pieces that are no large objects, and how much of it at most: four times what fits into it. */
+const SURVIVOR_BYTES = 64 * 1024;
+const WORD_BYTES = 8;
+const MAX_SURVIVORS_SHARE = 4;
+
+const growOnlyBy = (factor: number): void => setFlagsFromString(`--semi-space-growth-factor=${factor}`);
+growOnlyBy(1);
+
+let lastUtilization = performance.eventLoopUtilization();
+setInterval(() => {
+  const now = performance.eventLoopUtilization();
+  const { utilization } = performance.eventLoopUtilization(now, lastUtilization);
+  lastUtilization = now;
+  if (utilization >= BUSY_UTILIZATION) growNewSpace();
+}, CHECK_INTERVAL_MS).unref();
+
+/** Bytes that new objects may fill before they are collected: one of the two halves of the space. */
+function newSpaceBytes(): number {
+  const space = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
+  return space === undefined ? NEW_SPACE_BYTES : space.space_used_size + space.space_available_size;
+}
+
+/** Once as much has survived collections as the space holds V8 grows it by the factor, so something has to survive. */
+function growNewSpace(): void {
+  const factor = Math.floor(NEW_SPACE_BYTES / newSpaceBytes());
+  if (factor < 2) return;
+  const startBytes = newSpaceBytes();
+  growOnlyBy(factor);
+  const survivors: unknown[][] = [];
+  const limit = (MAX_SURVIVORS_SHARE * startBytes) / SURVIVOR_BYTES;
+  while (survivors.length < limit && newSpaceBytes() < 1.5 * startBytes)
+    survivors.push(new Array(SURVIVOR_BYTES / WORD_BYTES).fill(0));
+  growOnlyBy(1);
+}
