@@ -16,9 +16,13 @@ const BLOCKS = 120;
 const FINAL_BLOCKS = 50;
 const NODES = 3;
 const TURNS = 3;
+/** A p99 swings more than a rate does. */
+const FLOOD_TURNS = 5;
 const TURN_MS = Number(process.env['BENCH_TURN_MS'] ?? 2000);
 const CONNECTIONS = 8;
 const FLOOD_PER_SECOND = 10_000;
+/** What a bare server answers a flood with: as much as the gateway's refusal. */
+const REFUSAL_BYTES = 160;
 
 const folder = mkdtempSync(join(tmpdir(), 'floodgate-bench-gateway-'));
 const running: ServerProcess[] = [];
@@ -150,12 +154,21 @@ async function flood(server: ServerProcess): Promise<void> {
   const url = `${server.url}/v1/mainnet`;
   const measure = (): Promise<LoadResult> =>
     load({ url, bodies: freshBalances(60_000), connections: 4, durationMs: 2 * TURN_MS });
+  // The same flood at a server that does nothing else: what is left of it when the gateway has no part in it.
+  const sizesFile = join(folder, 'refusals.json');
+  writeFileSync(sizesFile, JSON.stringify([REFUSAL_BYTES, REFUSAL_BYTES]));
+  const elsewhere = await startScript('bareServer.js', sizesFile);
+  running.push(elsewhere);
   await measure();
   const quiet: LoadResult[] = [];
+  const beside: LoadResult[] = [];
   const flooded: LoadResult[] = [];
   const sent: number[] = [];
-  for (let turn = 0; turn < TURNS; turn++) {
+  for (let turn = 0; turn < FLOOD_TURNS; turn++) {
     quiet.push(await measure());
+    const control = await startScript('flood.js', elsewhere.url, String(FLOOD_PER_SECOND));
+    beside.push(await measure());
+    await control.stop();
     const flooder = await startScript('flood.js', url, String(FLOOD_PER_SECOND));
     const countUrl = flooder.url;
     const startMs = performance.now();
@@ -173,6 +186,9 @@ async function flood(server: ServerProcess): Promise<void> {
     must: `at most 1.5 times at ${FLOOD_PER_SECOND} a second`,
     reached: ratio <= 1.5 && median(sent) >= 0.95 * FLOOD_PER_SECOND,
   });
+  console.log(
+    `          of which by a flood of a bare server beside it, for the cores: ${(p99(beside) / p99(quiet)).toFixed(2)} times`,
+  );
 }
 
 console.log(`making ${BLOCKS} blocks on ${NODES} nodes`);
