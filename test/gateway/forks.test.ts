@@ -4,6 +4,7 @@ import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 import { type SameChain, startSameChain } from './support/sameChain.ts';
 import { call } from './support/send.ts';
+import { startSpoiltNode } from './support/spoiltNode.ts';
 
 const BLOCKS = 12;
 /** So many that each node would answer some of them. */
@@ -92,6 +93,81 @@ describe('nodes at one height on different forks', () => {
     await until('the head has gone back', async () => (await headHash()) === after.hash);
     expect((await call(floodgate.gatewayUrl, 'eth_blockNumber')).json.result).toBe(after.number);
   });
+});
+
+it('state is that of the head that readers see, also from nodes that have changed their fork since they told of it', async () => {
+  const chain = await startSameChain(3);
+  const [changed, ...others] = chain.nodes.map(({ url }) => connect(url));
+  const accounts = Array.from(
+    { length: READS },
+    (_, n) => `0x${(0xbeef_0000 + n).toString(16).padStart(40, '0')}`,
+  );
+  const own = async (node: typeof changed, balance: string): Promise<void> => {
+    for (const account of accounts) await node?.call('anvil_setBalance', account, balance);
+  };
+  await chain.grow(BLOCKS);
+  for (const node of [changed, ...others]) await own(node, '0xa');
+  // Nobody polls in between.
+  const floodgate = await startFloodgate({
+    upstream: chain.nodes.map(({ url }) => url),
+    args: ['--index-poll-interval-ms', '60000'],
+  });
+  try {
+    const balances = async (block: string): Promise<unknown[]> => {
+      const answers = await Promise.all(
+        accounts.map((account) => call(floodgate.gatewayUrl, 'eth_getBalance', account, block)),
+      );
+      return answers.map(({ json }) => json.result ?? json.error);
+    };
+    const head = `0x${chain.head().toString(16)}`;
+    await changed?.call('anvil_rollback', 1);
+    await own(changed, '0xb');
+    await changed?.call('evm_mine');
+    expect(new Set(await balances('latest'))).toEqual(new Set(['0xa']));
+    expect(new Set(await balances(head))).toEqual(new Set(['0xa']));
+    // The others follow it: what was the head is nowhere any more, and no call pays for that.
+    for (const node of others) {
+      await node.call('anvil_rollback', 2);
+      await own(node, '0xc');
+      await node.call('anvil_mine', '0x3');
+    }
+    await changed?.call('anvil_rollback', 2);
+    await own(changed, '0xc');
+    await changed?.call('anvil_mine', '0x3');
+    expect(new Set(await balances('safe').then((all) => all.map((one) => typeof one)))).toEqual(
+      new Set(['string']),
+    );
+    const transfer = { from: accounts[0], to: accounts[1], value: '0xc' };
+    expect((await call(floodgate.gatewayUrl, 'eth_call', transfer, 'latest')).json).toHaveProperty('result');
+    expect((await call(floodgate.gatewayUrl, 'eth_getCode', accounts[0], head)).json).toHaveProperty(
+      'result',
+    );
+  } finally {
+    await floodgate.stop();
+    await chain.stop();
+  }
+});
+
+it('nodes that take no hashes are asked by number', async () => {
+  const chain = await startSameChain(2);
+  await chain.grow(3);
+  const nodes = await Promise.all(chain.nodes.map(({ url }) => startSpoiltNode(url)));
+  for (const node of nodes)
+    node.spoil = ({ body }, answer) =>
+      body.includes('blockHash')
+        ? '{"jsonrpc":"2.0","id":0,"error":{"code":-32602,"message":"invalid argument 1: not a block number"}}'
+        : answer();
+  const floodgate = await startFloodgate({ upstream: nodes.map(({ url }) => url), args: POLL });
+  try {
+    for (const block of ['latest', '0x3', '0x1']) {
+      const { json } = await call(floodgate.gatewayUrl, 'eth_getBalance', `0x${'7'.repeat(40)}`, block);
+      expect(json).toEqual({ jsonrpc: '2.0', id: 1, result: '0x0' });
+    }
+  } finally {
+    await floodgate.stop();
+    for (const node of nodes) await node.stop();
+    await chain.stop();
+  }
 });
 
 it('what the nodes replaced since they were last asked for their heads is not told, and costs no call its answer', async () => {

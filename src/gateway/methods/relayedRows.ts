@@ -110,6 +110,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     summary: 'The balance of an account, in wei.',
     params: [address, stateBlock],
     scope: { of: 'block', param: 1 },
+    byHash: true,
     result: 'quantity',
   },
   {
@@ -117,6 +118,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     summary: 'A slot of the storage of a contract.',
     params: [address, { name: 'slot', kind: kinds.slot }, stateBlock],
     scope: { of: 'block', param: 2 },
+    byHash: true,
     result: 'data',
   },
   {
@@ -124,6 +126,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     summary: 'The number of transactions that an account has sent.',
     params: [address, stateBlock],
     scope: { of: 'block', param: 1 },
+    byHash: true,
     result: 'quantity',
   },
   {
@@ -163,6 +166,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     summary: 'The code of a contract.',
     params: [address, stateBlock],
     scope: { of: 'block', param: 1 },
+    byHash: true,
     result: 'data',
   },
   {
@@ -178,6 +182,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     summary: 'Carries out a call without sending a transaction.',
     params: [transaction, stateBlock, stateOverrides, blockOverrides],
     scope: { of: 'block', param: 1 },
+    byHash: true,
     result: 'data',
   },
   {
@@ -272,6 +277,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     summary: 'An account and slots of its storage with their Merkle proofs.',
     params: [address, { name: 'slots', kind: kinds.slots }, stateBlock],
     scope: { of: 'block', param: 2 },
+    byHash: true,
     result: 'object',
   },
 ];

@@ -37,6 +37,8 @@ export interface MethodRow {
   /** Throws RpcError where canonical parameters go over a limit. */
   readonly checkLimits?: (params: readonly unknown[]) => void;
   readonly scope: Scope;
+  /** Nodes take the block of the scope by its hash, too (EIP-1898). */
+  readonly byHash?: true;
   readonly result: ResultShape;
   /** May be null: what was asked for does not exist. */
   readonly nullable?: true;

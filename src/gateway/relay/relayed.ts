@@ -10,6 +10,7 @@ import { blocksIn } from './blocksIn.ts';
 import { judge } from './judge.ts';
 import { foundIn, type Lifetime, lifetimeOf } from './lifetime.ts';
 import type { Network } from './network.ts';
+import { pinBlock } from './pinBlock.ts';
 import { NODE_REQUEST_ID, type NodeAnswer } from './readAnswer.ts';
 import { resolveTags } from './resolveTags.ts';
 import { resultStream } from './resultStream.ts';
@@ -57,34 +58,45 @@ class Relay {
         : this.#answer(resolved, context);
     // What is kept is answered at once, and a single node's head is wherever it is.
     if (!(answer instanceof Promise) || (this.#network.pool.isSingle && resolved === read)) return answer;
-    return this.#followHead(read, answer, context, resolved !== read);
+    return this.#followHead(read, resolved, answer, context);
   }
 
   /**
    * An answer of the head of the moment. Where the nodes have left that before they answered, all of them tell of another
-   * fork, and where a tag was replaced (`hasTags`) no node may have the block that it stood for: then the nodes are asked where
-   * they are now, and the request goes to them again.
+   * fork, and where a tag was replaced or a block pinned none may have the block that it stood for: then the nodes are asked
+   * where they are now, and the request goes to them again.
    */
   async #followHead(
     read: readonly unknown[],
+    resolved: readonly unknown[] | Promise<readonly unknown[]>,
     first: Promise<Result>,
     context: CallContext,
-    hasTags: boolean,
   ): Promise<Result> {
     const { pool } = this.#network;
+    const hasTags = resolved !== read;
+    // What is resolved in time are ranges of logs, which name no single block.
+    let isPinned = !(resolved instanceof Promise) && this.#pin(resolved) !== undefined;
     let answer: Promise<Result> | Result = first;
     for (let left = MAX_HEAD_LOOKUPS; ; left--) {
       try {
         const result = await answer;
         if (left === 0 || !hasTags || !isBlockItself(this.#row.name) || !isNull(result)) return result;
       } catch (error) {
-        const isGone = isOtherFork(error) || (hasTags && error instanceof RpcError && saysBlockIsGone(error));
-        if (left === 0 || !isGone) throw error;
+        const isGone = (hasTags || isPinned) && error instanceof RpcError && saysBlockIsGone(error);
+        if (left === 0 || !(isGone || isOtherFork(error))) throw error;
       }
       const asked = pool.nodes.filter(({ standing }) => standing === 'good');
       await Promise.all(asked.map((node) => pool.refresh(node)));
-      answer = this.#answer(await resolveTags(this.#row, read, pool), context);
+      const params = await resolveTags(this.#row, read, pool);
+      isPinned = this.#pin(params) !== undefined;
+      answer = this.#answer(params, context);
     }
+  }
+
+  #pin(params: readonly unknown[]): readonly unknown[] | undefined {
+    const { pool } = this.#network;
+    // A single node is wherever it is.
+    return pool.isSingle ? undefined : pinBlock(this.#row, params, pool.heads);
   }
 
   #answer(params: readonly unknown[], context: CallContext): Promise<Result> | Result {
@@ -183,10 +195,12 @@ class Relay {
     const isOfChain = typeof lifetime === 'number' && lifetime <= head;
     // Of tags that are left to the node, and of hashes, only the head's own nodes are sure to know.
     const needsBlock = pool.isSingle ? undefined : isOfChain ? lifetime : head;
+    const pinned = this.#pin(params);
     try {
       return await pool.ask({
         method: name,
-        body: `{"jsonrpc":"2.0","id":${NODE_REQUEST_ID},"method":"${name}","params":${JSON.stringify(params)}}`,
+        body: bodyOf(name, params),
+        bodyByHash: pinned && bodyOf(name, pinned),
         needsBlock: needsBlock === -1 ? undefined : needsBlock,
         once,
         mayStream,
@@ -235,6 +249,9 @@ class Relay {
 
   #isFinal = (block: number): boolean => block <= (this.#network.pool.heads.finalized ?? -1);
 }
+
+const bodyOf = (method: string, params: readonly unknown[]): string =>
+  `{"jsonrpc":"2.0","id":${NODE_REQUEST_ID},"method":"${method}","params":${JSON.stringify(params)}}`;
 
 /** Methods that are about a block itself: a block that the chain has cannot be missing. */
 const isBlockItself = (name: string): boolean =>

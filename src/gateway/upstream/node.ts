@@ -32,6 +32,8 @@ export class UpstreamNode {
   ends: ChainEnds | undefined;
   /** The chain that it said it is on; undefined before. */
   chain: Chain | undefined;
+  /** Whether it takes blocks by their hashes where they are asked for state (EIP-1898); undefined before that is known. */
+  takesHashes: boolean | undefined;
   standing: Standing = 'unknown';
   inFlight = 0;
   #latencyMs = FIRST_LATENCY_MS;

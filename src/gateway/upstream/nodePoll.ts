@@ -59,6 +59,27 @@ export async function askChain(connection: NodeConnection): Promise<Chain> {
   return { chainId, genesisHash: blockOf(genesis, connection.host)?.hash };
 }
 
+/** Any account: what it owns does not matter. */
+const SOME_ACCOUNT = `0x${'0'.repeat(40)}`;
+/** Codes of a request that was not understood. */
+const NOT_UNDERSTOOD: ReadonlySet<unknown> = new Set([-32_600, -32_601, -32_602, -32_700]);
+
+/**
+ * Whether a node takes blocks by their hashes where it is asked for state (EIP-1898); undefined where it has not the state
+ * of this block. Rejects with NodeError.
+ */
+export async function askTakesHashes(
+  connection: NodeConnection,
+  { hash }: Block,
+): Promise<boolean | undefined> {
+  const params = [SOME_ACCOUNT, { blockHash: hash }];
+  const answer = await ask(connection, { jsonrpc: '2.0', id: 0, method: 'eth_getBalance', params });
+  if (typeof answer !== 'object' || answer === null) return undefined;
+  if ('result' in answer) return typeof answer.result === 'string';
+  const error = 'error' in answer ? (answer.error as { readonly code?: unknown } | null) : null;
+  return NOT_UNDERSTOOD.has(error?.code) ? false : undefined;
+}
+
 /** The hash of the block at a height; undefined where the node has none. Rejects with NodeError. */
 export async function askBlockHash(connection: NodeConnection, number: number): Promise<string | undefined> {
   const [block] = await askAll(connection, [['eth_getBlockByNumber', [`0x${number.toString(16)}`, false]]]);

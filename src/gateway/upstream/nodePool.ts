@@ -2,7 +2,7 @@ import type { NodeError } from '../../traces/index.ts';
 import { Latencies } from './latencies.ts';
 import { NetworkHeads } from './networkHeads.ts';
 import { type Standing, UpstreamNode } from './node.ts';
-import { askBlockHash, askChain, askEnds, type Block, type Chain } from './nodePoll.ts';
+import { askBlockHash, askChain, askEnds, askTakesHashes, type Block, type Chain } from './nodePoll.ts';
 import { type Answered, asNodeError, type PoolObserver, type Question } from './question.ts';
 import { Race } from './race.ts';
 
@@ -213,6 +213,8 @@ export class NodePool {
     try {
       if (node.mustTellChain && !(await this.#tellsOurChain(node))) return;
       const ends = await askEnds(node.connection);
+      // The client may be another each time that the chain had to be told.
+      if (!this.isSingle) node.takesHashes ??= await askTakesHashes(node.connection, ends.latest);
       if (this.#stopped) return;
       const back = node.polled(ends, performance.now() - startMs);
       if (back) this.#options.observer.standing(node, 'it answers');
@@ -234,6 +236,7 @@ export class NodePool {
   async #tellsOurChain(node: UpstreamNode): Promise<boolean> {
     const chain = await askChain(node.connection);
     node.chain = chain;
+    node.takesHashes = undefined;
     this.#chain ??= chain;
     if (isSame(chain, this.#chain)) return true;
     if (node.standing !== 'foreign') {

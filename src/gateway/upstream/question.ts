@@ -17,6 +17,8 @@ export type Verdict =
 export interface Question {
   readonly method: string;
   readonly body: string;
+  /** The same with the block named by its hash, for nodes that take that; undefined where it is not. */
+  readonly bodyByHash: string | undefined;
   /** Only nodes whose head has come so far can answer. */
   readonly needsBlock: number | undefined;
   readonly once: boolean;

@@ -58,7 +58,8 @@ export class Race {
   }
 
   async #attempt(node: UpstreamNode, timeoutMs: number): Promise<void> {
-    const { method, body, mayStream, maxBytes } = this.#question;
+    const { method, bodyByHash, mayStream, maxBytes } = this.#question;
+    const body = (node.takesHashes === true ? bodyByHash : undefined) ?? this.#question.body;
     const startMs = performance.now();
     const exchange = node.connection.post(body, { timeoutMs, maxBytes, mayStream });
     this.#running.set(node, exchange);
