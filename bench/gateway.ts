@@ -10,6 +10,7 @@ import { type SameChain, startSameChain } from '../test/gateway/support/sameChai
 import { freePort } from '../test/support/freePort.ts';
 import { type ServerProcess, startFloodgate, startScript } from './child.ts';
 import { type LoadResult, load } from './load.ts';
+import { withOwnCore } from './ownCore.ts';
 
 /** anvil takes the block 64 below its head for final. */
 const BLOCKS = 120;
@@ -200,7 +201,11 @@ try {
   const single = await floodgate('single', [first]);
   await keptAnswers(single);
   await relayedAnswers(single, first);
-  await flood(single);
+  await withOwnCore(
+    single.pid,
+    chain.nodes.map(({ pid }) => pid),
+    () => flood(single),
+  );
   await killedNode(await floodgate('three', urls), chain);
 } finally {
   for (const server of running) await server.stop();
