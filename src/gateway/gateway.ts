@@ -47,8 +47,9 @@ interface Entry {
 }
 type MethodTable = ReadonlyMap<string, Entry>;
 
-/** The JSON content type, with or without parameters. */
-const JSON_TYPE = /^application\/json *(?:;|$)/i;
+/** The JSON content type, with or without parameters; nearly all send it without. */
+const JSON_TYPE = 'application/json';
+const JSON_TYPE_AND_MORE = /^application\/json *(?:;|$)/i;
 
 /**
  * The JSON-RPC gateway: answers every request below /v1/. Whatever goes wrong, the body is a JSON-RPC error; the HTTP
@@ -102,7 +103,8 @@ export class Gateway {
         'allow',
         'POST, OPTIONS',
       );
-    if (!JSON_TYPE.test(headers['content-type'] ?? ''))
+    const type = headers['content-type'] ?? '';
+    if (type !== JSON_TYPE && !JSON_TYPE_AND_MORE.test(type))
       return exchange.refuse(415, 'invalidRequest', 'the content type must be application/json');
     if (this.#options.isStopping())
       return exchange.refuse(
@@ -139,11 +141,11 @@ export class Gateway {
 
 /** One HTTP request and its response. */
 class Exchange {
-  readonly id: string = randomUUID();
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #headers: string[];
   readonly #endOfTurn: EndOfTurn;
+  #id: string | undefined;
 
   constructor(
     request: IncomingMessage,
@@ -154,10 +156,19 @@ class Exchange {
     this.#request = request;
     this.#response = response;
     this.#endOfTurn = endOfTurn;
-    this.#headers = ['x-request-id', this.id];
+    this.#headers = [];
     if (allowedOrigin !== undefined) this.#headers.push('access-control-allow-origin', allowedOrigin);
     // What is allowed may differ from page to page: a cache in between must not mix them up.
     if (allowedOrigin !== undefined && allowedOrigin !== '*') this.#headers.push('vary', 'origin');
+  }
+
+  /** What a fault's line in the log is found by, sent as `X-Request-Id`. Other answers have none: nothing is logged of them. */
+  get id(): string {
+    if (this.#id === undefined) {
+      this.#id = randomUUID();
+      this.#headers.push('x-request-id', this.#id);
+    }
+    return this.#id;
   }
 
   answer(answer: HttpAnswer, { cache, node }: CallContext): void {
@@ -178,7 +189,13 @@ class Exchange {
   /** An error instead of an answer; the body of the request need not have been read. */
   send(status: number, error: RpcError, ...headers: string[]): void {
     const body = errorResponse(null, error);
-    this.#headers.push(...headers, 'content-type', 'application/json', 'content-length', String(body.length));
+    this.#headers.push(
+      ...headers,
+      'content-type',
+      'application/json',
+      'content-length',
+      String(Buffer.byteLength(body)),
+    );
     this.#response.writeHead(status, this.#headers);
     if (this.#request.complete) {
       this.#response.end(body);

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { HttpAnswer, ResultStream } from '../rpc/index.ts';
+import type { HttpAnswer, Part, ResultStream } from '../rpc/index.ts';
 
 /** A client that reads nothing of a large answer for this long is hung up on: a node waits for it. */
 const STALLED_CLIENT_MS = 30_000;
@@ -7,7 +7,6 @@ const STALLED_CLIENT_MS = 30_000;
 const MAX_ONE_PIECE_BYTES = 16 * 1024;
 /** Given back with the last answer that was cut from it. */
 const SLAB_BYTES = 256 * 1024;
-const EMPTY = new Uint8Array();
 
 /** Writes an answer with these headers, names and values in turn. */
 export function respond(response: ServerResponse, answer: HttpAnswer, headers: string[]): void {
@@ -26,19 +25,21 @@ export function respond(response: ServerResponse, answer: HttpAnswer, headers: s
   }
   headers.push('content-type', 'application/json');
   if (stream !== undefined) {
-    const [start = EMPTY, end = EMPTY] = parts;
+    const [start = '', end = ''] = parts;
     response.writeHead(status, headers);
     response.write(start);
     pipe(stream, response, end);
     return;
   }
   if (answer.release !== undefined) response.once('close', answer.release);
-  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  const length = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
   headers.push('content-length', String(length));
   response.writeHead(status, headers);
   const [only] = parts;
   if (only !== undefined && parts.length === 1) {
-    response.end(only);
+    // Text of one byte a character joins the head in one piece.
+    if (only.length === length) response.end(only, 'latin1');
+    else response.end(only);
     return;
   }
   if (length <= MAX_ONE_PIECE_BYTES) {
@@ -50,25 +51,28 @@ export function respond(response: ServerResponse, answer: HttpAnswer, headers: s
   response.end();
 }
 
-let slab = new Uint8Array();
+let slab = Buffer.alloc(0);
 let slabUsed = 0;
 
 /** The parts in one piece, cut from a slab: one allocation serves a hundred small answers. */
-function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
+function joined(parts: readonly Part[], length: number): Buffer {
   if (slabUsed + length > slab.length) {
     slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
     slabUsed = 0;
   }
   const start = slabUsed;
   for (const part of parts) {
-    slab.set(part, slabUsed);
-    slabUsed += part.length;
+    if (typeof part === 'string') slabUsed += slab.write(part, slabUsed);
+    else {
+      slab.set(part, slabUsed);
+      slabUsed += part.length;
+    }
   }
   return slab.subarray(start, slabUsed);
 }
 
 /** A stream into a response. Where it breaks off the connection is cut, so that half an answer never looks whole. */
-function pipe(stream: ResultStream, response: ServerResponse, end: Uint8Array): void {
+function pipe(stream: ResultStream, response: ServerResponse, end: Part): void {
   const stalled = setTimeout(() => response.destroy(), STALLED_CLIENT_MS);
   response.on('drain', () => {
     stalled.refresh();

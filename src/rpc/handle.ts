@@ -3,7 +3,9 @@ import { type BadCall, type Call, isBadCall, type RequestId, readBody } from './
 import {
   batchResponse,
   errorResponse,
+  idText,
   lentResponse,
+  type Part,
   RESULT_END,
   resultResponse,
   resultStart,
@@ -23,11 +25,11 @@ export interface CallHandler {
   fault(error: unknown): RpcError;
 }
 
-/** An HTTP answer: all its bytes, or its beginning and end around a stream. */
+/** An HTTP answer: all its parts, or its beginning and end around a stream. */
 export interface HttpAnswer {
   readonly status: 200 | 204 | 400 | 403 | 429;
   /** No parts: no body, for nothing was asked that wants an answer. */
-  readonly parts: readonly Uint8Array[];
+  readonly parts: readonly Part[];
   /** Stands between the two parts. */
   readonly stream?: ResultStream;
   /** To be called once the parts are sent, or will not be. */
@@ -42,7 +44,7 @@ const BATCH_CONCURRENCY = 8;
  * Answers the body of a POST as JSON-RPC 2.0 and decisions.md B say; at once where nothing has to be waited for, as an
  * answer from memory costs less than the promises that it would pass through. Never throws.
  */
-export function handleBody(body: Uint8Array, handler: CallHandler): HttpAnswer | Promise<HttpAnswer> {
+export function handleBody(body: Buffer, handler: CallHandler): HttpAnswer | Promise<HttpAnswer> {
   try {
     const parsed = readBody(body);
     handler.admit(parsed.kind === 'single' ? 1 : parsed.calls.length);
@@ -87,7 +89,7 @@ function answered(id: RequestId, result: Result, wanted: boolean): HttpAnswer {
 const NOTHING: HttpAnswer = { status: 204, parts: [] };
 
 async function answerBatch(calls: readonly (Call | BadCall)[], handler: CallHandler): Promise<HttpAnswer> {
-  const answers: (readonly Uint8Array[])[] = new Array(calls.length);
+  const answers: (readonly Part[])[] = new Array(calls.length);
   const room = { bytes: handler.maxBatchBytes };
   let next = 0;
   const work = async (): Promise<void> => {
@@ -111,7 +113,7 @@ async function answerEntry(
   call: Call | BadCall,
   handler: CallHandler,
   room: { bytes: number },
-): Promise<readonly Uint8Array[]> {
+): Promise<readonly Part[]> {
   const id = call.id ?? null;
   try {
     if (isBadCall(call)) throw call.error;
@@ -127,7 +129,7 @@ function entryOf(
   result: Result,
   maxBatchBytes: number,
   room: { bytes: number },
-): readonly Uint8Array[] {
+): readonly Part[] {
   if (isStream(result) || isLent(result))
     throw new Error('a handler gave a stream or lent bytes for an entry of a batch');
   if (result.length > room.bytes)
@@ -149,8 +151,8 @@ const UNSUPPORTED = JSON.stringify({
 });
 
 /** Written without an error object: what a flood of such requests costs is what it takes from the others. */
-const unsupportedResponse = (id: RequestId): Uint8Array =>
-  Buffer.from(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":${UNSUPPORTED}}`);
+const unsupportedResponse = (id: RequestId): string =>
+  `{"jsonrpc":"2.0","id":${idText(id)},"error":${UNSUPPORTED}}`;
 
 /** A body that is no request is the sender's HTTP error too; every other error is an answer. */
 const statusOf = ({ code }: RpcError): 200 | 400 => (code === -32700 || code === -32600 ? 400 : 200);

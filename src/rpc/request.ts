@@ -31,7 +31,7 @@ const MAX_TEXT_LENGTH = 256;
 export const isBadCall = (call: Call | BadCall): call is BadCall => 'error' in call;
 
 /** Reads the body of a POST. Throws RpcError where it is not JSON, an empty batch or too long a batch. */
-export function readBody(body: Uint8Array): Body {
+export function readBody(body: Buffer): Body {
   const value = parseJson(body);
   if (!Array.isArray(value)) return { kind: 'single', call: readCall(value) };
   if (value.length === 0) throw new RpcError('invalidRequest', 'a batch must have at least one request');
@@ -40,12 +40,12 @@ export function readBody(body: Uint8Array): Body {
   return { kind: 'batch', calls: value.map(readCall) };
 }
 
-function parseJson(body: Uint8Array): unknown {
+function parseJson(body: Buffer): unknown {
   if (body.length === 0)
     throw new RpcError('parseError', 'the body is empty; a JSON-RPC 2.0 request is expected');
   if (!isUtf8(body)) throw new RpcError('parseError', 'the body is not valid UTF-8');
   try {
-    return JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString());
+    return JSON.parse(body.toString());
   } catch {
     throw new RpcError('parseError', 'the body is not valid JSON');
   }

@@ -12,13 +12,14 @@ export function readParams(params: readonly Param[], given: readonly unknown[]):
       `params must have at most ${params.length} elements${listed(params)}; it has ${given.length}`,
     );
   const places = placesOf(params);
-  const read = params.map(({ kind, optional, otherwise }, i) => {
+  const read: unknown[] = [];
+  params.forEach(({ kind, optional, otherwise }, i) => {
     const value = given[i];
-    if (optional && (value === undefined || value === null)) return otherwise;
-    return kind.read(value, places[i] ?? '');
+    const isLeftOut = optional && (value === undefined || value === null);
+    read.push((isLeftOut ? otherwise : kind.read(value, places[i] ?? '')) ?? null);
   });
-  while (read.length > 0 && read[read.length - 1] === undefined) read.pop();
-  return read.map((value) => value ?? null);
+  while (read.length > 0 && read[read.length - 1] === null) read.pop();
+  return read;
 }
 
 const knownPlaces = new WeakMap<readonly Param[], readonly string[]>();
