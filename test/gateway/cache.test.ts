@@ -124,4 +124,41 @@ describe('kept answers', () => {
     const shared = answers.filter(({ headers }) => headers['x-floodgate-cache'] === 'shared');
     expect(shared.length).toBeGreaterThan(0);
   });
+
+  it('on disk have a bound of bytes: the newest are kept, the oldest go', async () => {
+    const maxBytes = 12_000;
+    const bounds = ['--gateway-cache-memory-bytes', '0', '--gateway-cache-disk-bytes', String(maxBytes)];
+    const bounded = { upstream: node.url, args: [...POLL, ...bounds], dataDir: join(dataDir, 'bounded') };
+    /** The bytes of a block's answer where that was kept. */
+    const keptBytes = async (server: Floodgate, number: number): Promise<number> => {
+      const block = `0x${number.toString(16)}`;
+      const { headers, json, text } = await call(server.gatewayUrl, 'eth_getBlockByNumber', block, false);
+      expect(json.result.number).toBe(block);
+      return headers['x-floodgate-cache'] === 'hit' ? text.length : 0;
+    };
+    const newest = BLOCKS - 64;
+    let server = await startFloodgate(bounded);
+    try {
+      // Written once the store knows which chain it is of.
+      await until('the store is open', async () => {
+        await keptBytes(server, 1);
+        return (await keptBytes(server, 1)) > 0;
+      });
+      for (let number = 2; number <= newest; number++) await keptBytes(server, number);
+      await server.stop();
+      server = await startFloodgate(bounded);
+      await until('the store is open', async () => (await keptBytes(server, newest)) > 0);
+      let sum = 0;
+      let number = newest;
+      for (let bytes = 1; bytes > 0; number--) {
+        bytes = await keptBytes(server, number);
+        sum += bytes;
+      }
+      expect(number).toBeGreaterThan(0);
+      expect(sum).toBeLessThanOrEqual(maxBytes);
+      expect(sum).toBeGreaterThan(maxBytes / 2);
+    } finally {
+      await server.stop();
+    }
+  });
 });
