@@ -15,17 +15,24 @@ const { hostname, port, pathname, host } = new URL(target);
 const CONNECTIONS = 16;
 /** Short, so that requests come one by one as those of many clients do, not in bursts. */
 const TICK_MS = 1;
-const ANSWER_START = 'HTTP/1.1 403';
+const ANSWER_START = Buffer.from('HTTP/1.1 403');
+const READ_BYTES = 64 * 1024;
 
 const body = '{"jsonrpc":"2.0","id":1,"method":"eth_accounts","params":[]}';
-const request = `POST ${pathname} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+const request = Buffer.from(
+  `POST ${pathname} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+);
 
 let refused = 0;
+/** Counted where they were read to: the processor that the flood takes is missing to those who are measured. */
+function count(bytes: number, buffer: Uint8Array): boolean {
+  const read = Buffer.from(buffer.buffer, buffer.byteOffset, bytes);
+  for (let at = read.indexOf(ANSWER_START); at !== -1; at = read.indexOf(ANSWER_START, at + 1)) refused++;
+  return true;
+}
 const sockets = Array.from({ length: CONNECTIONS }, () => {
-  const socket = connect({ host: hostname, port: Number(port), noDelay: true });
-  socket.setEncoding('latin1').on('data', (text) => {
-    refused += String(text).split(ANSWER_START).length - 1;
-  });
+  const onread = { buffer: Buffer.alloc(READ_BYTES), callback: count };
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true, onread });
   socket.on('error', () => process.exit(1));
   return socket;
 });
