@@ -3,10 +3,6 @@ import type { HttpAnswer, Part, ResultStream } from '../rpc/index.ts';
 
 /** A client that reads nothing of a large answer for this long is hung up on: a node waits for it. */
 const STALLED_CLIENT_MS = 30_000;
-/** Above, copying costs more than a second piece. */
-const MAX_ONE_PIECE_BYTES = 16 * 1024;
-/** Given back with the last answer that was cut from it. */
-const SLAB_BYTES = 256 * 1024;
 
 /** Writes an answer with these headers, names and values in turn. */
 export function respond(response: ServerResponse, answer: HttpAnswer, headers: string[]): void {
@@ -32,44 +28,19 @@ export function respond(response: ServerResponse, answer: HttpAnswer, headers: s
     return;
   }
   if (answer.release !== undefined) response.once('close', answer.release);
-  const length = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
-  headers.push('content-length', String(length));
+  headers.push('content-length', String(parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0)));
   response.writeHead(status, headers);
-  const [only] = parts;
-  if (only !== undefined && parts.length === 1) {
-    // Text of one byte a character joins the head in one piece.
-    if (only.length === length) response.end(only, 'latin1');
-    else response.end(only);
-    return;
-  }
-  if (length <= MAX_ONE_PIECE_BYTES) {
-    response.end(joined(parts, length));
-    return;
-  }
-  // Node gathers them into one call to the system.
-  for (const part of parts) response.write(part);
-  response.end();
+  // Node gathers them into one call to the system, the head together with text that follows it.
+  const last = parts.length - 1;
+  parts.forEach((part, i) => {
+    if (i < last) response.write(part, encodingOf(part));
+    else response.end(part, encodingOf(part));
+  });
 }
 
-let slab = Buffer.alloc(0);
-let slabUsed = 0;
-
-/** The parts in one piece, cut from a slab: one allocation serves a hundred small answers. */
-function joined(parts: readonly Part[], length: number): Buffer {
-  if (slabUsed + length > slab.length) {
-    slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
-    slabUsed = 0;
-  }
-  const start = slabUsed;
-  for (const part of parts) {
-    if (typeof part === 'string') slabUsed += slab.write(part, slabUsed);
-    else {
-      slab.set(part, slabUsed);
-      slabUsed += part.length;
-    }
-  }
-  return slab.subarray(start, slabUsed);
-}
+/** Text of one byte a character, as nearly all is, is joined and copied as it is; bytes have no encoding. */
+const encodingOf = (part: Part): BufferEncoding =>
+  Buffer.byteLength(part) === part.length ? 'latin1' : 'utf8';
 
 /** A stream into a response. Where it breaks off the connection is cut, so that half an answer never looks whole. */
 function pipe(stream: ResultStream, response: ServerResponse, end: Part): void {
