@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import { RpcError } from '../rpc/index.ts';
 import type { NodeError } from '../traces/index.ts';
 import { type Tally, tallied } from './tallied.ts';
@@ -27,7 +27,9 @@ export class GatewayMetrics {
   readonly #errors: Counter<'network' | 'method' | 'code'>;
   readonly #cache: (labels: Readonly<Record<'network' | 'method' | 'result', string>>) => Tally;
   readonly #limits: ReadonlyMap<LimitName, Tally>;
-  readonly #nodeDurations: Histogram<'network' | 'node' | 'method'>;
+  readonly #nodeDurations: (labels: Readonly<Record<'network' | 'node' | 'method', string>>) => TalliedSeries;
+  /** The series that were made, by network, node and method: as many as are configured and the table has. */
+  readonly #nodeSeries = new Map<string, TalliedSeries>();
   readonly #nodeFailures: Counter<'network' | 'node' | 'method' | 'reason'>;
   readonly #hedges: Counter<'network' | 'method'>;
   readonly #falsehoods: Counter<'network' | 'node' | 'method'>;
@@ -62,12 +64,12 @@ export class GatewayMetrics {
       registry,
     });
     this.#limits = new Map(LIMITS.map((limit) => [limit, limits({ limit })]));
-    this.#nodeDurations = new Histogram({
+    this.#nodeDurations = talliedHistogram({
       name: 'floodgate_upstream_request_duration_seconds',
       help: 'Time from a request to a node to its answer.',
       labelNames: ['network', 'node', 'method'],
       buckets: DURATION_BUCKETS_S,
-      registers,
+      registry,
     });
     this.#nodeFailures = new Counter({
       name: 'floodgate_upstream_failures_total',
@@ -128,7 +130,13 @@ export class GatewayMetrics {
   }
 
   nodeAnswered(network: string, node: string, method: string, elapsedMs: number): void {
-    this.#nodeDurations.observe({ network, node, method }, elapsedMs / 1_000);
+    const name = `${network} ${node} ${method}`;
+    let series = this.#nodeSeries.get(name);
+    if (series === undefined) {
+      series = this.#nodeDurations({ network, node, method });
+      this.#nodeSeries.set(name, series);
+    }
+    series.observe(elapsedMs / 1_000);
   }
 
   nodeFailed(network: string, node: string, method: string, { reason }: NodeError): void {
