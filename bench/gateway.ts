@@ -17,8 +17,8 @@ const BLOCKS = 120;
 const FINAL_BLOCKS = 50;
 const NODES = 3;
 const TURNS = 3;
-/** A p99 swings more than a rate does. */
-const FLOOD_TURNS = 5;
+/** A p99 swings more than a rate does: by half from turn to turn. */
+const FLOOD_TURNS = 9;
 const TURN_MS = Number(process.env['BENCH_TURN_MS'] ?? 2000);
 const CONNECTIONS = 8;
 const FLOOD_PER_SECOND = 10_000;
