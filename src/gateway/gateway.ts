@@ -145,7 +145,7 @@ class Exchange {
   readonly #response: ServerResponse;
   readonly #headers: string[];
   readonly #endOfTurn: EndOfTurn;
-  #id: string | undefined;
+  #faultId: string | undefined;
 
   constructor(
     request: IncomingMessage,
@@ -163,12 +163,12 @@ class Exchange {
   }
 
   /** What a fault's line in the log is found by, sent as `X-Request-Id`. Other answers have none: nothing is logged of them. */
-  get id(): string {
-    if (this.#id === undefined) {
-      this.#id = randomUUID();
-      this.#headers.push('x-request-id', this.#id);
+  faultId(): string {
+    if (this.#faultId === undefined) {
+      this.#faultId = randomUUID();
+      this.#headers.push('x-request-id', this.#faultId);
     }
-    return this.#id;
+    return this.#faultId;
   }
 
   answer(answer: HttpAnswer, { cache, node }: CallContext): void {
@@ -259,7 +259,7 @@ class ExchangeHandler implements CallHandler {
   }
 
   fault(error: unknown): RpcError {
-    const { id } = this.#exchange;
+    const id = this.#exchange.faultId();
     this.#options.log.error({ err: error, requestId: id }, 'a request failed by a fault of ours');
     return new RpcError('internalError', `a fault of the gateway; its log has it as request ${id}`);
   }
