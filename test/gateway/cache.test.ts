@@ -9,7 +9,8 @@ import { type SameChain, startSameChain } from './support/sameChain.ts';
 import { call, send } from './support/send.ts';
 import { type SpoiltNode, startSpoiltNode } from './support/spoiltNode.ts';
 
-/** anvil takes the block 64 below its head for final. */
+/** anvil takes the block so many below its head for final. */
+const FINAL_DEPTH = 64;
 const BLOCKS = 80;
 const FINAL = '0x5';
 const NOT_FINAL = `0x${(BLOCKS - 2).toString(16)}`;
@@ -136,7 +137,7 @@ describe('kept answers', () => {
       expect(json.result.number).toBe(block);
       return headers['x-floodgate-cache'] === 'hit' ? text.length : 0;
     };
-    const newest = BLOCKS - 64;
+    const newest = BLOCKS - FINAL_DEPTH;
     let server = await startFloodgate(bounded);
     try {
       // Written once the store knows which chain it is of.
