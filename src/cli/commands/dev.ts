@@ -9,6 +9,7 @@ import type { DataDirLock, Server } from '../../server/index.ts';
 import { addConfigFlags, readConfig } from '../configFlags.ts';
 import { EXAMPLE_ZONE, type ExampleZone, serveExampleZone } from '../exampleZone.ts';
 import { createLogger } from '../logger.ts';
+import { OperatorError } from '../operatorError.ts';
 import { untilSignal } from '../runUntilSignal.ts';
 import { EXAMPLE_ACCOUNT, welcome } from '../welcome.ts';
 
@@ -108,5 +109,8 @@ function devToken(dataDir: string): string {
 }
 
 function chainFailure(chain: DevelopmentChain | undefined): Promise<never> {
-  return chain === undefined ? new Promise(() => undefined) : chain.failed;
+  if (chain === undefined) return new Promise(() => undefined);
+  return chain.failed.catch((error: Error): never => {
+    throw new OperatorError(`${error.message}. Start again: the chain goes on from where it was last saved`);
+  });
 }
