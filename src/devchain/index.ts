@@ -4,6 +4,7 @@
  */
 
 export { type DevelopmentChain, startDevelopmentChain } from './developmentChain.ts';
+export { type GuardedChild, type GuardedOptions, spawnGuarded } from './guardedChild.ts';
 export { type Call, connect, type Node, NodeError } from './node.ts';
 export { type Exit, type NodeProcess, startProcess } from './nodeProcess.ts';
 export { reorganise } from './reorganise.ts';

@@ -13,6 +13,7 @@ import {
   type TokenStore,
   TooManyRules,
 } from '../../src/rules/index.ts';
+import { HANG_MS } from '../support/hang.ts';
 
 /** An engine's stores over one place, which a second handle can be opened on while the first is in use. */
 export interface StoresUnderTest {
@@ -192,10 +193,10 @@ export function ruleStoreContract(engine: Engine): void {
       await here.rules.create('own', fields, actor);
       expect(heard).toContain('own');
       await there.rules.create('foreign', fields, actor);
-      await expect.poll(() => timesHeard('foreign'), { timeout: 5000 }).toBeGreaterThan(0);
+      await expect.poll(() => timesHeard('foreign'), { timeout: HANG_MS }).toBeGreaterThan(0);
       const before = timesHeard('foreign');
       await there.rules.deleteAll('foreign', actor);
-      await expect.poll(() => timesHeard('foreign'), { timeout: 5000 }).toBeGreaterThan(before);
+      await expect.poll(() => timesHeard('foreign'), { timeout: HANG_MS }).toBeGreaterThan(before);
       end();
       const sofar = heard.length;
       await here.rules.deleteAll('own', actor);

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -8,6 +8,8 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { connect, SCRIPT_BLOCKS } from '../support/anvil.ts';
+import { HANG_MS } from '../support/hang.ts';
+import { spawnGuarded } from '../support/spawn.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
@@ -24,9 +26,8 @@ afterEach(async () => {
 
 /** `floodgate dev` on the test's data folder, and the URL of its gateway. */
 async function startDev(): Promise<{ program: ChildProcess; url: string }> {
-  const program = spawn(process.execPath, [PROGRAM, 'dev', '--port', '0', '--data-dir', dataDir], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  const program = spawnGuarded(process.execPath, [PROGRAM, 'dev', '--port', '0', '--data-dir', dataDir]);
+  program.stderr.resume();
   started.push(program);
   for await (const line of createInterface({ input: program.stdout })) {
     const url = /http:\/\/127\.0\.0\.1:\d+\/v1\/mainnet/.exec(line)?.[0];
@@ -52,7 +53,7 @@ async function firstIndexed(url: string): Promise<string | undefined> {
       if (!answer[0]?.length) throw new Error('nothing indexed yet');
       return answer;
     },
-    { timeout: 20_000, interval: 50 },
+    { timeout: HANG_MS, interval: 50 },
   );
   return traces?.[0]?.blockHash;
 }
@@ -71,7 +72,7 @@ test('floodgate dev finds its chain and its index again, killed as soon as it an
       expect(Number(head)).toBeGreaterThan(SCRIPT_BLOCKS + 1);
       await connect(second.url).call('trace_filter', { fromBlock: head, toBlock: head });
     },
-    { timeout: 20_000, interval: 100 },
+    { timeout: HANG_MS, interval: 100 },
   );
 });
 

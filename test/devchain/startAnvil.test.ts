@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -7,6 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Anvil, type AnvilOptions, connect, startAnvil } from '../support/anvil.ts';
+import { HANG_MS } from '../support/hang.ts';
+import { spawnGuarded } from '../support/spawn.ts';
 
 let folder: string;
 const anvils: Anvil[] = [];
@@ -56,10 +57,8 @@ const HOLDER = `
 /** Runs the holder below a shell, as npm does, the two in a process group of their own. */
 async function holdAnvil(statePath: string): Promise<{ group: number; pid: number; url: string }> {
   const command = '"$0" --input-type=module -e "$1" "$2"; true';
-  const shell = spawn('sh', ['-c', command, process.execPath, HOLDER, statePath], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    detached: true,
-  });
+  const shell = spawnGuarded('sh', ['-c', command, process.execPath, HOLDER, statePath]);
+  shell.stderr.resume();
   const [line] = await once(createInterface({ input: shell.stdout }), 'line');
   return { group: shell.pid ?? Number.NaN, ...JSON.parse(line) };
 }
@@ -100,7 +99,7 @@ describe('startAnvil', () => {
       const { group, pid } = await holdAnvil(join(folder, 'state.json'));
       expect(await runs(pid)).toBe(true);
       process.kill(-group, signal);
-      await vi.waitUntil(async () => !(await runs(pid)), { timeout: 10_000 });
+      await vi.waitUntil(async () => !(await runs(pid)), { timeout: HANG_MS });
     },
   );
 
@@ -118,7 +117,7 @@ describe('startAnvil', () => {
   test('mines by itself when given a block time', async () => {
     const { url } = await start({ blockTimeMs: 100 });
     await vi.waitUntil(async () => (await connect(url).call('eth_blockNumber')) !== '0x0', {
-      timeout: 10_000,
+      timeout: HANG_MS,
     });
   });
 });

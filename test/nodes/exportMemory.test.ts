@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +6,7 @@ import { openTraceStore } from '../../src/storage/lmdb/traces/traceStore.ts';
 import { type Data, type Hash, indexBlock } from '../../src/traces/index.ts';
 import { program } from '../rules/support/server.ts';
 import { Random } from '../support/random.ts';
+import { spawnGuarded } from '../support/spawn.ts';
 import { syntheticAddresses } from '../support/syntheticChain.ts';
 
 const MEGABYTE = 1e6;
@@ -53,13 +53,9 @@ async function makeIndex(): Promise<void> {
 test('an export of 400 MB is streamed: it is never in memory', async (context) => {
   if (process.platform !== 'linux') context.skip('reads /proc to see the memory of the export');
   await makeIndex();
-  const child = spawn(
-    process.execPath,
-    [program, 'export', '--data-dir', folder, '--from', '0', '--to', String(BLOCKS - 1)],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
+  const range = ['--from', '0', '--to', String(BLOCKS - 1)];
+  const child = spawnGuarded(process.execPath, [program, 'export', '--data-dir', folder, ...range]);
+  child.stderr.resume();
   let [bytes, peakBytes] = [0, 0];
   const look = (): void => {
     const kilobytes = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1];

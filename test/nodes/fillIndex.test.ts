@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,6 +11,7 @@ import { startSpoiltNode } from '../gateway/support/spoiltNode.ts';
 import { floodgate as run } from '../rules/support/command.ts';
 import { program } from '../rules/support/server.ts';
 import { type Anvil, connect, createTraffic, startAnvil } from '../support/anvil.ts';
+import { spawnGuarded } from '../support/spawn.ts';
 import { startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 
@@ -219,7 +220,9 @@ function noTerminal(): string | undefined {
 }
 
 function index(args: readonly string[]): ChildProcess {
-  return spawn(process.execPath, [program, 'index', ...args], { stdio: 'ignore' });
+  const child = spawnGuarded(process.execPath, [program, 'index', ...args]);
+  for (const stream of [child.stdout, child.stderr]) stream.resume();
+  return child;
 }
 
 interface Exported {

@@ -1,7 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { spawnGuarded } from '../support/spawn.ts';
 import { startServer, TOKEN } from './support/server.ts';
 
 const config = fileURLToPath(new URL('./support/schemathesis.toml', import.meta.url));
@@ -14,7 +15,7 @@ it('schemathesis finds no answer that breaks the OpenAPI document, and none of 5
   if (!installed) context.skip('the command schemathesis is not there; `pip install schemathesis` brings it');
   const server = await startServer();
   try {
-    const run = spawn(
+    const run = spawnGuarded(
       'schemathesis',
       [
         ...['--config-file', config, 'run', `${server.baseUrl}/openapi.json`, '--url', server.baseUrl],
@@ -22,7 +23,7 @@ it('schemathesis finds no answer that breaks the OpenAPI document, and none of 5
         ...['--generation-deterministic', '--no-color'],
       ],
       // It leaves files of its own where it runs.
-      { cwd: server.dataDir, stdio: ['ignore', 'pipe', 'pipe'] },
+      { cwd: server.dataDir },
     );
     let output = '';
     for (const stream of [run.stdout, run.stderr])
@@ -35,4 +36,4 @@ it('schemathesis finds no answer that breaks the OpenAPI document, and none of 5
   } finally {
     await server.stop();
   }
-}, 180_000);
+});

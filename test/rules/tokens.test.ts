@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Cloudflare from 'cloudflare';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { HANG_MS } from '../support/hang.ts';
 import { call } from './support/call.ts';
 import { floodgate } from './support/command.ts';
 import { newRule, rulesPath } from './support/samples.ts';
@@ -96,7 +97,7 @@ describe('a token', () => {
   it('that expires works until then', async () => {
     const { token } = await newToken('--account', 'a', '--expires', '2s');
     expect((await list(token)).status).toBe(200);
-    await expect.poll(async () => (await list(token)).status, { timeout: 10_000 }).toBe(401);
+    await expect.poll(async () => (await list(token)).status, { timeout: HANG_MS }).toBe(401);
   });
 
   it('is told its id and expiry by the token check', async () => {

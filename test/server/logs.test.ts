@@ -1,10 +1,11 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { spawnGuarded } from '../support/spawn.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 import { cleanEnvironment, program } from './support/run.ts';
@@ -64,10 +65,10 @@ describe('the log', () => {
   it('is readable on a terminal', async (ctx) => {
     if (!hasScript) ctx.skip('script of util-linux, which makes a terminal for a command, is not installed');
     const command = `exec ${process.execPath} ${program} start --rules-only --port 0 --data-dir ${folder}/data`;
-    const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
+    const child = spawnGuarded('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
       cwd: folder,
       env: cleanEnvironment(),
-      stdio: ['pipe', 'pipe', 'inherit'],
+      stdin: 'pipe',
     });
     const ended = once(child, 'exit');
     let written = '';
@@ -76,7 +77,7 @@ describe('the log', () => {
     });
     await until('it listens', () => written.includes('listening'));
     // Ctrl-C, typed: the terminal makes a signal of it.
-    child.stdin.write('\x03');
+    child.stdin?.write('\x03');
     expect(await ended).toEqual([0, null]);
     const text = stripVTControlCharacters(written);
     expect(text).toMatch(/\[\d\d:\d\d:\d\d\] INFO: listening/);

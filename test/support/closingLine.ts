@@ -21,7 +21,9 @@ export default class ClosingLine implements Reporter {
         if (part.errors().length > 0) this.#broken++;
     }
     const failed = this.#counts.failed + this.#broken + errors.length;
+    const { passed, skipped } = this.#counts;
     const lines = [...this.#skipped].map((name) => `skipped: ${name}`);
-    process.stdout.write(`\n${[...lines, `${this.#counts.passed} passed, ${failed} failed`].join('\n')}\n`);
+    lines.push(`${passed} passed, ${failed} failed, ${skipped} skipped`);
+    process.stdout.write(`\n${lines.join('\n')}\n`);
   }
 }

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,11 +7,11 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
+import { HANG_MS } from './hang.ts';
+import { spawnGuarded } from './spawn.ts';
 
 const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
-/** A server that is not ready by then has failed to start. */
-const READY_TIMEOUT_MS = 30_000;
 const READY_POLL_MS = 20;
 
 export interface FloodgateOptions {
@@ -53,9 +53,8 @@ const TOKEN = 'fg_test_token_that_may_do_everything_0000';
 /** Starts the compiled program on a free port and waits until `/readyz` says that it can do its work. */
 export async function startFloodgate(options: FloodgateOptions = {}): Promise<Floodgate> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'floodgate-test-'));
-  const child = spawn(process.execPath, [program, ...argumentsOf(options, dataDir)], {
+  const child = spawnGuarded(process.execPath, [program, ...argumentsOf(options, dataDir)], {
     env: { ...foreignVariables(), FLOODGATE_API_TOKEN: TOKEN, ...options.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
   });
   let written = '';
   const ended = once(child, 'exit');
@@ -93,7 +92,7 @@ export async function startFloodgate(options: FloodgateOptions = {}): Promise<Fl
 }
 
 async function ready(floodgate: Floodgate): Promise<void> {
-  const deadline = Date.now() + READY_TIMEOUT_MS;
+  const deadline = Date.now() + HANG_MS;
   for (;;) {
     const response = await fetch(`${floodgate.url}/readyz`);
     const answer = await response.text();

@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { spawnGuarded } from '../../support/spawn.ts';
 import type { Target } from './dnsClient.ts';
 
 const MAIN = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
@@ -38,9 +38,7 @@ export async function startProgram(dataDir: string, server: Target, ...flags: st
     ACCOUNT,
   ];
   const dnsFlags = ['--dns-listen', '127.0.0.1:0', '--dns-servers', `${server.host}:${server.port}`];
-  const child = spawn(process.execPath, [MAIN, 'start', ...fixed, ...dnsFlags, ...flags], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawnGuarded(process.execPath, [MAIN, 'start', ...fixed, ...dnsFlags, ...flags]);
   const exited = once(child, 'exit');
   let output = '';
   const found = await new Promise<{ url: string; port: number }>((resolve, reject) => {

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -7,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dnsdistConfiguration } from '../../../src/dns/dnsdist/index.ts';
 import { freePort, startOnFreePort } from '../../support/freePort.ts';
+import { spawnGuarded } from '../../support/spawn.ts';
 import { query, type Target, UdpClient } from './dnsClient.ts';
 
 const LOOPBACK = '127.0.0.1';
@@ -42,9 +42,7 @@ async function start(server: Target, like?: RealDnsdist): Promise<RealDnsdist> {
   const key = like?.key ?? randomBytes(32).toString('base64');
   const file = join(folder, 'dnsdist.conf');
   await writeFile(file, dnsdistConfiguration({ listen, servers: [server], console, key, dnstap }));
-  const child = spawn(DNSDIST, ['-C', file, '--supervised', '--disable-syslog'], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawnGuarded(DNSDIST, ['-C', file, '--supervised', '--disable-syslog']);
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk) => {

@@ -1,10 +1,11 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, startOnFreePort } from '../../support/freePort.ts';
+import { spawnGuarded } from '../../support/spawn.ts';
 import { query, type Target, UdpClient } from './dnsClient.ts';
 
 const LOOPBACK = '127.0.0.1';
@@ -48,9 +49,7 @@ async function start(
   await writeFile(config, configOf(folder, zone, zoneFile, port, servers));
   const niceNsd = ['nice', '-n', String(nice), NSD, '-d', '-c', config];
   const [file = '', ...args] = cores === undefined ? niceNsd : ['taskset', '-c', cores, ...niceNsd];
-  const child = spawn(file, args, {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawnGuarded(file, args);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
   const exited = once(child, 'exit');

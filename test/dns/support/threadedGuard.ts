@@ -33,6 +33,8 @@ process.on('message', (message: ToGuard) => {
   else if (message === 'stop') void stop().then(() => process.disconnect());
   else process.send?.(state());
 });
+// Its sockets would keep it running after a test that was killed.
+process.once('disconnect', () => process.exit());
 process.send?.(state());
 
 function state(): GuardState {

@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
+import { spawnGuarded } from '../../support/spawn.ts';
 import { program, type RulesServer, TOKEN } from './server.ts';
 
 export interface Outcome {
@@ -17,10 +17,10 @@ export interface CommandOptions {
 /** Runs `floodgate …` to its end, away from any configuration of this machine. */
 export async function floodgate(args: readonly string[], options: CommandOptions = {}): Promise<Outcome> {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('FLOODGATE_'));
-  const child = spawn(process.execPath, [program, ...args], {
+  const child = spawnGuarded(process.execPath, [program, ...args], {
     cwd: tmpdir(),
     env: { ...Object.fromEntries(inherited), ...options.env },
-    stdio: ['pipe', 'pipe', 'pipe'],
+    stdin: 'pipe',
   });
   let stdout = '';
   let stderr = '';
@@ -30,7 +30,7 @@ export async function floodgate(args: readonly string[], options: CommandOptions
   child.stderr.on('data', (chunk) => {
     stderr += chunk;
   });
-  child.stdin.end(options.stdin ?? '');
+  child.stdin?.end(options.stdin ?? '');
   const [status] = await once(child, 'close');
   return { status: status as number | null, stdout, stderr };
 }

@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { spawnGuarded } from '../../support/spawn.ts';
 
 /** The compiled program, as users run it. */
 export const program = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
@@ -33,7 +34,7 @@ export interface ServerOptions {
 /** Starts the compiled program with the rules API on a free port, and waits until it listens. */
 export async function startServer(options: ServerOptions = {}): Promise<RulesServer> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'floodgate-rules-'));
-  const child = spawn(process.execPath, [program, 'start', '--rules-only', ...(options.flags ?? [])], {
+  const child = spawnGuarded(process.execPath, [program, 'start', '--rules-only', ...(options.flags ?? [])], {
     // Away from any floodgate.yaml.
     cwd: dataDir,
     env: {
@@ -43,7 +44,6 @@ export async function startServer(options: ServerOptions = {}): Promise<RulesSer
       FLOODGATE_PORT: '0',
       ...options.env,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
   });
   let written = '';
   child.stdout.on('data', (chunk) => {

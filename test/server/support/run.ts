@@ -1,14 +1,12 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { HANG_MS } from '../../support/hang.ts';
+import { spawnGuarded } from '../../support/spawn.ts';
 
 /** The checkout, where `npm start` is typed. */
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
 /** The compiled program. */
 export const program = `${root}dist/cli/main.js`;
-
-/** A command that has not ended by then does not end by itself. */
-const TIMEOUT_MS = 30_000;
 
 export interface Ended {
   readonly code: number | null;
@@ -28,12 +26,8 @@ export async function run(
   args: readonly string[],
   options: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
 ): Promise<Ended> {
-  const child = spawn(file, args, {
-    cwd: options.cwd ?? root,
-    env: cleanEnvironment(options.env),
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: TIMEOUT_MS,
-  });
+  const child = spawnGuarded(file, args, { cwd: options.cwd ?? root, env: cleanEnvironment(options.env) });
+  const hangs = setTimeout(() => child.kill(), HANG_MS);
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (chunk) => {
     stdout += chunk;
@@ -42,6 +36,7 @@ export async function run(
     stderr += chunk;
   });
   const [code] = (await once(child, 'close')) as [number | null]; // the first argument of 'close'
+  clearTimeout(hangs);
   return { code, stdout, stderr };
 }
 

@@ -1,6 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { spawnGuarded } from '../../support/spawn.ts';
 import { cleanEnvironment, root } from './run.ts';
 
 export interface Dev {
@@ -22,11 +23,9 @@ export async function startDev(
   command: readonly [string, ...string[]] = [process.execPath, `${root}scripts/start.js`, 'dev'],
 ): Promise<Dev> {
   const [file, ...args] = command;
-  const child = spawn(file, [...args, '--port', '0', '--data-dir', dataDir], {
+  const child = spawnGuarded(file, [...args, '--port', '0', '--data-dir', dataDir], {
     cwd: root,
     env: cleanEnvironment(),
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
   });
   let log = '';
   child.stderr.on('data', (chunk) => {
