@@ -165,28 +165,22 @@ describe('dnsdist, driven', () => {
     expect(await matched()).toBe(before);
   });
 
-  it('has a changed rule in force within two seconds, and none after it was deleted', async (ctx) => {
+  it('has a changed rule in force, and none after it was deleted', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const all = await running({ ...RULE, mode: 'monitoring' });
     await floodUntil(all, () => matched(all));
     const console = new DnsdistConsole(all.dnsdist.console, all.dnsdist.key);
     ends.push(() => console.close());
-    const within = async (wanted: RegExp | undefined): Promise<number> => {
-      const started = performance.now();
-      for (;;) {
-        const table = await console.run('showRules()');
-        if (wanted ? wanted.test(table) : !table.includes('floodgate-unknownName'))
-          return performance.now() - started;
-      }
-    };
-    expect(await within(/floodgate-unknownName.*no op/i)).toBeLessThan(2000);
+    const shows = (what: string, wanted: (table: string) => boolean) =>
+      until(what, async () => wanted(await console.run('showRules()')));
+    await shows('the rule monitors', (table) => /floodgate-unknownName.*no op/i.test(table));
     all.rules.set(RULE);
-    expect(await within(/floodgate-unknownName.*drop/i)).toBeLessThan(2000);
+    await shows('the rule drops', (table) => /floodgate-unknownName.*drop/i.test(table));
     all.rules.set();
-    expect(await within(undefined)).toBeLessThan(2000);
+    await shows('no rule is left', (table) => !table.includes('floodgate-unknownName'));
   });
 
-  it('has a changed rule in force on both of two nodes within two seconds, and on a living one while the other is away', async (ctx) => {
+  it('has a changed rule in force on both of two nodes, and on a living one while the other is away', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
     ends.push(() => server.stop());
@@ -209,10 +203,8 @@ describe('dnsdist, driven', () => {
       console.close();
     };
     await Promise.all([one, two].map((node) => says(node, /floodgate-unknownName.*no op/i)));
-    const changed = performance.now();
     rules.set(RULE);
     await Promise.all([one, two].map((node) => says(node, /floodgate-unknownName.*drop/i)));
-    expect(performance.now() - changed).toBeLessThan(2000);
 
     await two.stop();
     twoRuns = false;
@@ -234,7 +226,7 @@ describe('dnsdist, driven', () => {
     expect(await setAt()).toBe(id);
   });
 
-  it('gives a node that was started anew its rules, though nothing changed, and one that hung within two seconds of its return', async (ctx) => {
+  it('gives a node that was started anew its rules, though nothing changed, and one that hung, when it is back', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
     ends.push(() => server.stop());
@@ -286,9 +278,7 @@ describe('dnsdist, driven', () => {
     await until('it was noticed', async () => (guard.nodes()[0]?.failures.unreachable ?? 0) >= 2);
     expect(guard.hasRules()).toBe(false);
     away = false;
-    const back = performance.now();
     await says(anew, /floodgate-unknownName.*no op/i);
-    expect(performance.now() - back).toBeLessThan(2000);
     await until('it is known to be in force', async () => guard.hasRules());
   });
 

@@ -5,6 +5,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
 import { QueryType } from '../../src/dns/wire/queryTypes.ts';
 import { freePort } from '../support/freePort.ts';
+import { HANG_MS } from '../support/hang.ts';
+import { until } from '../support/until.ts';
 import { askTcp, query, questionBytes, RCODE, UdpClient, withEdns } from './support/dnsClient.ts';
 import { guardInFront, type Protected, RULE, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
 
@@ -70,7 +72,7 @@ describe('a query that passes', () => {
     const asked = Array.from({ length: 4000 }, (_, i) => query(`h${i % 200}.example.test`, QueryType.A, i));
     for (let from = 0; from < asked.length; from += 200) {
       for (const packet of asked.slice(from, from + 200)) client.send(packet, target);
-      expect(await client.wait(() => client.answers.size >= from + 200, 5000)).toBe(true);
+      expect(await client.wait(() => client.answers.size >= from + 200, HANG_MS)).toBe(true);
     }
     for (const [id, answer] of client.answers) expect(answer.bytes.at(-1)).toBe(id % 200);
   });
@@ -98,7 +100,7 @@ describe('a query that must pay with an empty bucket', () => {
       for (let j = 0; j < 50; j++)
         client.send(query(`y${i}-${j}.example.test`, QueryType.A, 50_000 + j), target);
       client.send(asked, target);
-      expect(await client.wait(() => client.answers.has(i), 5000)).toBe(true);
+      expect(await client.wait(() => client.answers.has(i), HANG_MS)).toBe(true);
     }
     expect(dropped(all)).toBeGreaterThan(300);
   });
@@ -106,7 +108,7 @@ describe('a query that must pay with an empty bucket', () => {
   it('is answered TC=1 where that is configured, and answered over TCP', async () => {
     const all = await started({}, { judge: { refuseWith: 'truncate' } });
     empty(all);
-    await all.client.wait(() => all.client.answers.get(40_699) !== undefined, 5000);
+    await all.client.wait(() => all.client.answers.get(40_699) !== undefined, HANG_MS);
     expect(all.client.answers.get(40_699)).toMatchObject({ truncated: true, rcode: RCODE.NOERROR });
     const answers = await askTcp([query('x699.example.test'), query('x700.example.test')], all.target);
     expect(answers.map(({ rcode }) => rcode)).toEqual([RCODE.NXDOMAIN, RCODE.NXDOMAIN]);
@@ -116,7 +118,7 @@ describe('a query that must pay with an empty bucket', () => {
     for (const rule of [{ mode: 'monitoring' } as const, undefined]) {
       const all = await started(rule);
       empty(all);
-      expect(await all.client.wait(() => all.client.answers.size === 700, 10_000)).toBe(true);
+      expect(await all.client.wait(() => all.client.answers.size === 700, HANG_MS)).toBe(true);
       expect(dropped(all)).toBe(0);
     }
   });
@@ -124,7 +126,7 @@ describe('a query that must pay with an empty bucket', () => {
   it('is judged by the rule that was changed a moment ago', async () => {
     const all = await started({ mode: 'monitoring' });
     empty(all);
-    await all.client.wait(() => all.client.answers.size === 700, 10_000);
+    await all.client.wait(() => all.client.answers.size === 700, HANG_MS);
     all.rules.set({ ...RULE, mode: 'enabled', modified_on: '2026-11-21T10:00:00.000000+00:00' });
     await new Promise((resolve) => setImmediate(resolve));
     empty(all);
@@ -193,13 +195,13 @@ describe('servers', () => {
     const { client, target, guard } = await started({}, { servers: [one, two], timeoutMs: 200 });
     const backends = guard.servers;
     await one.stop();
-    const until = async (condition: () => boolean) => {
+    const askUntil = async (condition: () => boolean) => {
       for (let i = 0; !condition(); i++) {
         client.send(query('www.example.test', QueryType.A, i & 0xffff), target);
         await client.wait(condition, 20);
       }
     };
-    await until(() => backends[0]?.up === false);
+    await askUntil(() => backends[0]?.up === false);
     const before = backends[0]?.timedOut;
     for (let i = 0; i < 50; i++) await client.ask(query('www.example.test', QueryType.A, i), target, 5000);
     expect(backends[0]?.timedOut).toBe(before);
@@ -207,7 +209,7 @@ describe('servers', () => {
     expect(overTcp).toMatchObject({ rcode: RCODE.NOERROR });
     const back = await serve(one.port);
     ends.push(() => back.stop());
-    await until(() => backends[0]?.up === true);
+    await askUntil(() => backends[0]?.up === true);
   });
 
   it('are asked from many ports under ids that nobody can guess', async () => {
@@ -255,7 +257,7 @@ describe('servers', () => {
     });
     expect(await client.ask(query('www.example.test'), target)).toMatchObject({ rcode: RCODE.NXDOMAIN });
     const [backend] = guard.servers;
-    await client.wait(() => backend?.mismatched === 5, 2000);
+    await until('the others are counted', () => backend?.mismatched === 5);
     expect([backend?.answered, backend?.mismatched]).toEqual([1, 5]);
   });
 });
