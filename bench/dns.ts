@@ -3,6 +3,7 @@ import { benchAttackFree } from './dns/attackFree.ts';
 import { benchDnsdist } from './dns/dnsdist.ts';
 import { benchEmbedded } from './dns/embedded.ts';
 import { missing } from './dns/processes.ts';
+import { benchRuleInForce } from './dns/ruleInForce.ts';
 import { benchVerdict } from './dns/verdict.ts';
 
 const verdict = benchVerdict();
@@ -53,3 +54,7 @@ for (const { flood, floodPerSecond, legitAnswered, legitP99Ms, refused } of awai
     `dnsdist, flood of ${flood.padEnd(29)}  ${(legitAnswered * 100).toFixed(2).padStart(6)} % of 500 legitimate queries/s answered, ` +
       `p99 ${legitP99Ms.toFixed(1)} ms, ${(refused * 100).toFixed(2)} % of the flood refused (flood ${floodPerSecond.toFixed(0)}/s)`,
   );
+
+console.log(
+  `dnsdist, a changed rule in force on both of two nodes after ${(await benchRuleInForce()).toFixed(0)} ms at most`,
+);
