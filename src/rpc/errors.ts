@@ -25,7 +25,8 @@ export const RPC_ERRORS = {
   resourceUnavailable: { code: -32002, meaning: 'No node can answer now; try again.' },
   limitExceeded: {
     code: -32005,
-    meaning: 'The request goes over a limit; `data` has the limit and what was requested.',
+    meaning:
+      'The request goes over a limit, or its answer would; `data` has the limit, and what was requested where that is known.',
   },
 } as const;
 

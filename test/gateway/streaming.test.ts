@@ -29,11 +29,11 @@ describe('large answers', () => {
     await chain?.anvil.stop();
   });
 
-  /** Answers eth_getCode with 50 MB of code, as fast as they are taken; ends after `bytes` as `end` says. */
+  /** Answers eth_call with 50 MB, as fast as they are taken; ends after `bytes` as `end` says. */
   function answerLarge(bytes: number, end: 'whole' | 'cut' | 'unclosed'): { sent: number } {
     const progress = { sent: 0 };
     node.spoil = ({ methods }, answer, response) => {
-      if (methods[0] !== 'eth_getCode') return answer();
+      if (methods[0] !== 'eth_call') return answer();
       response.on('error', () => undefined);
       response.writeHead(200, { 'content-type': 'application/json' });
       response.write('{"jsonrpc":"2.0","id":1,"result":"0x');
@@ -55,7 +55,7 @@ describe('large answers', () => {
     const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${floodgate.process.pid}/status`, 'utf8'));
     return Number(line?.[1]) * 1024;
   };
-  const body = { jsonrpc: '2.0', id: 'large', method: 'eth_getCode', params: [`0x${'1'.repeat(40)}`] };
+  const body = { jsonrpc: '2.0', id: 'large', method: 'eth_call', params: [{ to: `0x${'1'.repeat(40)}` }] };
 
   it('50 MB pass through byte by byte, with the id of the request', async () => {
     answerLarge(LARGE_BYTES, 'whole');
@@ -115,7 +115,7 @@ describe('large answers', () => {
         let goOn = (): void => undefined;
         const asked = new Promise<void>((resolve) => {
           node.spoil = ({ methods }, answer, response) => {
-            if (methods[0] !== 'eth_getCode') return answer();
+            if (methods[0] !== 'eth_call') return answer();
             goOn = () => {
               response.writeHead(200, { 'content-type': 'application/json' });
               response.end(`{"jsonrpc":"2.0","id":1,"result":"0x${'61'.repeat(2 * MEGABYTE)}"}`);

@@ -7,6 +7,22 @@ import type { MethodRow, Param } from './row.ts';
 /** Blocks of an eth_feeHistory (decisions.md B). */
 const MAX_FEE_HISTORY_BLOCKS = 10;
 
+/**
+ * Bytes of answers that are small by nature, with room for what nodes put around them and into their errors.
+ * - one value: a number, a hash, a word of storage, a name and version.
+ * - some members or values: a header of a chain with long extra data, ten blocks' fees with a hundred percentiles each.
+ * - code: Ethereum's limit is 24 KiB (EIP-170), the largest known of any chain 2 MiB.
+ * - a transaction: 32 MiB are 16 MiB of zero bytes, at 4 units of gas each; Ethereum takes 16.8 million units (EIP-7825).
+ * - a receipt: 64 MiB are 130,000 logs of nothing, at 375 units of gas each: three times what Ethereum takes.
+ */
+const SMALL_BYTES = {
+  value: 64 * 1024,
+  members: 1024 * 1024,
+  code: 8 * 1024 * 1024,
+  transaction: 32 * 1024 * 1024,
+  receipt: 64 * 1024 * 1024,
+} as const;
+
 const address: Param = { name: 'address', kind: kinds.address };
 const blockHash: Param = { name: 'blockHash', kind: kinds.hash };
 const transactionHash: Param = { name: 'transactionHash', kind: kinds.hash };
@@ -31,6 +47,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [],
     scope: { of: 'moment' },
     result: 'text',
+    smallBytes: SMALL_BYTES.value,
   },
   {
     name: 'web3_sha3',
@@ -38,6 +55,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [{ name: 'data', kind: kinds.data }],
     scope: { of: 'constant' },
     result: 'data',
+    smallBytes: SMALL_BYTES.value,
   },
   {
     name: 'net_version',
@@ -45,6 +63,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [],
     scope: { of: 'constant' },
     result: 'text',
+    smallBytes: SMALL_BYTES.value,
   },
   {
     name: 'net_listening',
@@ -52,6 +71,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [],
     scope: { of: 'moment' },
     result: 'boolean',
+    smallBytes: SMALL_BYTES.value,
   },
   {
     name: 'eth_syncing',
@@ -59,6 +79,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [],
     scope: { of: 'moment' },
     result: 'any',
+    smallBytes: SMALL_BYTES.value,
   },
   {
     name: 'eth_mining',
@@ -66,6 +87,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [],
     scope: { of: 'moment' },
     result: 'boolean',
+    smallBytes: SMALL_BYTES.value,
   },
   {
     name: 'eth_gasPrice',
@@ -73,6 +95,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [],
     scope: { of: 'moment' },
     result: 'quantity',
+    smallBytes: SMALL_BYTES.value,
   },
   {
     name: 'eth_feeHistory',
@@ -90,6 +113,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     },
     scope: { of: 'block', param: 1 },
     result: 'object',
+    smallBytes: SMALL_BYTES.members,
   },
   {
     name: 'eth_blockNumber',
@@ -97,6 +121,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [],
     scope: { of: 'head' },
     result: 'quantity',
+    smallBytes: SMALL_BYTES.value,
   },
   {
     name: 'eth_chainId',
@@ -104,6 +129,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [],
     scope: { of: 'constant' },
     result: 'quantity',
+    smallBytes: SMALL_BYTES.value,
   },
   {
     name: 'eth_getBalance',
@@ -112,6 +138,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     scope: { of: 'block', param: 1 },
     byHash: true,
     result: 'quantity',
+    smallBytes: SMALL_BYTES.value,
   },
   {
     name: 'eth_getStorageAt',
@@ -120,6 +147,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     scope: { of: 'block', param: 2 },
     byHash: true,
     result: 'data',
+    smallBytes: SMALL_BYTES.value,
   },
   {
     name: 'eth_getTransactionCount',
@@ -128,6 +156,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     scope: { of: 'block', param: 1 },
     byHash: true,
     result: 'quantity',
+    smallBytes: SMALL_BYTES.value,
   },
   {
     name: 'eth_getBlockTransactionCountByHash',
@@ -135,6 +164,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [blockHash],
     scope: { of: 'moment' },
     result: 'quantity',
+    smallBytes: SMALL_BYTES.value,
     nullable: true,
   },
   {
@@ -143,6 +173,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [block],
     scope: { of: 'block', param: 0 },
     result: 'quantity',
+    smallBytes: SMALL_BYTES.value,
     nullable: true,
   },
   {
@@ -151,6 +182,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [blockHash],
     scope: { of: 'moment' },
     result: 'quantity',
+    smallBytes: SMALL_BYTES.value,
     nullable: true,
   },
   {
@@ -159,6 +191,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [block],
     scope: { of: 'block', param: 0 },
     result: 'quantity',
+    smallBytes: SMALL_BYTES.value,
     nullable: true,
   },
   {
@@ -168,6 +201,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     scope: { of: 'block', param: 1 },
     byHash: true,
     result: 'data',
+    smallBytes: SMALL_BYTES.code,
   },
   {
     name: 'eth_sendRawTransaction',
@@ -175,6 +209,8 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [{ name: 'transaction', kind: kinds.data }],
     scope: { of: 'moment' },
     result: 'data',
+    // A hash; an error may repeat what was sent.
+    smallBytes: SMALL_BYTES.code,
     once: true,
   },
   {
@@ -214,6 +250,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [transactionHash],
     scope: { of: 'found', member: 'blockNumber' },
     result: 'object',
+    smallBytes: SMALL_BYTES.transaction,
     nullable: true,
   },
   {
@@ -222,6 +259,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [blockHash, index],
     scope: { of: 'found', member: 'blockNumber' },
     result: 'object',
+    smallBytes: SMALL_BYTES.transaction,
     nullable: true,
   },
   {
@@ -230,6 +268,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [block, index],
     scope: { of: 'block', param: 0 },
     result: 'object',
+    smallBytes: SMALL_BYTES.transaction,
     nullable: true,
   },
   {
@@ -238,6 +277,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [transactionHash],
     scope: { of: 'found', member: 'blockNumber' },
     result: 'object',
+    smallBytes: SMALL_BYTES.receipt,
     nullable: true,
   },
   {
@@ -246,6 +286,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [blockHash, index],
     scope: { of: 'moment' },
     result: 'object',
+    smallBytes: SMALL_BYTES.members,
     nullable: true,
   },
   {
@@ -254,6 +295,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [block, index],
     scope: { of: 'block', param: 0 },
     result: 'object',
+    smallBytes: SMALL_BYTES.members,
     nullable: true,
   },
   {
@@ -271,6 +313,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [],
     scope: { of: 'moment' },
     result: 'list',
+    smallBytes: SMALL_BYTES.value,
   },
   {
     name: 'eth_getProof',

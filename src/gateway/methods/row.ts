@@ -40,6 +40,11 @@ export interface MethodRow {
   /** Nodes take the block of the scope by its hash, too (EIP-1898). */
   readonly byHash?: true;
   readonly result: ResultShape;
+  /**
+   * Of what is small by nature: bytes that no true answer goes over, whatever is asked for; a larger one is its node's fault.
+   * Without it an answer is as large as the request makes it.
+   */
+  readonly smallBytes?: number;
   /** May be null: what was asked for does not exist. */
   readonly nullable?: true;
   /** Carried out at most once: never hedged, and sent to another node only where the first cannot have got it. */

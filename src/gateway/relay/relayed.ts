@@ -1,17 +1,21 @@
-import { type Result, RpcError } from '../../rpc/index.ts';
+import { type Result, type ResultSink, type ResultStream, RpcError } from '../../rpc/index.ts';
 import { NodeError } from '../../traces/index.ts';
 import type { CallContext, Method } from '../method.ts';
+import { isTag } from '../methods/kinds.ts';
 import { readParams } from '../methods/readParams.ts';
 import type { MethodRow } from '../methods/row.ts';
 import { neverSent } from '../upstream/nodeConnection.ts';
-import { type Answered, OtherForkError } from '../upstream/question.ts';
+import { type Answered, type FaultOfSize, OtherForkError } from '../upstream/question.ts';
+import { FailedRequestError, NODES_TO_FAIL_REQUEST, OversizedAnswerError } from '../upstream/requestFault.ts';
 import { saysBlockIsGone } from './blockGone.ts';
 import { blocksIn } from './blocksIn.ts';
+import { chainStateOf } from './chainStateOf.ts';
 import { judge } from './judge.ts';
 import { foundIn, type Lifetime, lifetimeOf } from './lifetime.ts';
 import type { Network } from './network.ts';
 import { pinBlock } from './pinBlock.ts';
 import { NODE_REQUEST_ID, type NodeAnswer } from './readAnswer.ts';
+import { refusalOf } from './refusalOf.ts';
 import { resolveTags } from './resolveTags.ts';
 import { resultStream } from './resultStream.ts';
 import { isAlreadyKnown, sentTransactionHash } from './sentTransaction.ts';
@@ -24,6 +28,16 @@ const MAX_HEAD_LOOKUPS = 3;
 
 /** An answer that was shared with others who asked the same meanwhile. */
 type Shared = { readonly node: string; readonly answer: NodeAnswer };
+
+/** A request on its way to the nodes. */
+interface Asked {
+  /** What it is remembered by where it fails by its own fault; it is not where this is left out. */
+  readonly key?: string;
+  readonly params: readonly unknown[];
+  readonly lifetime: Lifetime;
+  readonly mayStream: boolean;
+  readonly failedBefore?: FailedRequestError | undefined;
+}
 
 /** A method that the nodes of a network answer. */
 export function relayed(row: MethodRow, network: Network): Method {
@@ -146,15 +160,28 @@ class Relay {
       this.#cacheResults.shared.inc();
       return resultOf(shared.answer);
     }
+    const failed = this.#failedBefore(key, params);
+    const failedBefore = failed instanceof Promise ? await failed : failed;
+    if (failedBefore?.isFinal === true) {
+      context.cache = 'hit';
+      this.#cacheResults.hit.inc();
+      throw refusalOf(failedBefore);
+    }
     let share: (answer: Shared | undefined) => void = () => undefined;
     this.#underWay.set(key, new Promise((resolve) => (share = resolve)));
     try {
       const epoch = this.#network.cache.epoch;
-      const answered = await this.#askNodes(params, lifetime, context.mayStream);
+      const answered = await this.#askNodes({
+        key,
+        params,
+        lifetime,
+        mayStream: context.mayStream,
+        failedBefore,
+      });
       context.cache = 'miss';
       context.node = answered.node.name;
       this.#cacheResults.miss.inc();
-      if ('stream' in answered) return streamOf(answered);
+      if ('stream' in answered) return this.#streamOf(answered, key, params);
       await this.#learn(answered);
       this.#keep(key, answered.answer, lifetime, epoch);
       share({ node: answered.node.name, answer: answered.answer });
@@ -168,9 +195,9 @@ class Relay {
 
   async #askOnce(params: readonly unknown[], context: CallContext): Promise<Result> {
     try {
-      const answered = await this.#askNodes(params, 'never', false);
+      const answered = await this.#askNodes({ params, lifetime: 'never', mayStream: false });
       context.node = answered.node.name;
-      if ('stream' in answered) return streamOf(answered);
+      if ('stream' in answered) throw new Error('a node answered with a stream where none was asked for');
       const { answer } = answered;
       // What the sender wants is so: it sends again what got through before, perhaps by another node.
       if (answer.kind === 'error' && isAlreadyKnown(answer.message))
@@ -188,14 +215,15 @@ class Relay {
     }
   }
 
-  async #askNodes(params: readonly unknown[], lifetime: Lifetime, mayStream: boolean): Promise<Answered> {
+  async #askNodes({ key, params, lifetime, mayStream, failedBefore }: Asked): Promise<Answered> {
     const { pool, maxAnswerBytes, timeoutMs } = this.#network;
-    const { name, once = false } = this.#row;
+    const { name, once = false, smallBytes = maxAnswerBytes } = this.#row;
     const head = pool.heads.latest?.number ?? -1;
     const isOfChain = typeof lifetime === 'number' && lifetime <= head;
     // Of tags that are left to the node, and of hashes, only the head's own nodes are sure to know.
     const needsBlock = pool.isSingle ? undefined : isOfChain ? lifetime : head;
     const pinned = this.#pin(params);
+    const chainState = chainStateOf(this.#row, params, pool.heads);
     try {
       return await pool.ask({
         method: name,
@@ -205,7 +233,9 @@ class Relay {
         once,
         mayStream,
         timeoutMs,
-        maxBytes: maxAnswerBytes,
+        maxBytes: Math.min(maxAnswerBytes, smallBytes),
+        faultOfSize: this.#faultOfSize(),
+        failedBefore,
         judge: (answer) => {
           const expectsBlock = isOfChain && this.#row.scope.of === 'block' && isBlockItself(name);
           const verdict = judge(this.#row, params, answer, pool.chain?.chainId, expectsBlock);
@@ -213,9 +243,76 @@ class Relay {
         },
       });
     } catch (error) {
+      if (error instanceof FailedRequestError) {
+        if (key !== undefined) this.#rememberFailed(key, params, chainState, error);
+        throw refusalOf(error);
+      }
       if (error instanceof NodeError) throw new Unanswered(error);
       throw error;
     }
+  }
+
+  #faultOfSize(): FaultOfSize {
+    const { smallBytes } = this.#row;
+    if (smallBytes === undefined) return 'request';
+    return smallBytes <= this.#network.maxAnswerBytes ? 'node' : 'unclear';
+  }
+
+  /** How the same request has failed lately by its own fault; at once where none has. */
+  #failedBefore(
+    key: string,
+    params: readonly unknown[],
+  ): FailedRequestError | undefined | Promise<FailedRequestError | undefined> {
+    const { pool, failedRequests } = this.#network;
+    if (failedRequests.size === 0) return undefined;
+    const remembered = (): FailedRequestError | undefined =>
+      failedRequests.get(key, chainStateOf(this.#row, params, pool.heads));
+    const failed = remembered();
+    const [node] = pool.nodes;
+    const { scope } = this.#row;
+    // The head of a single node, which says itself what its tags mean, may have moved since it was polled.
+    if (failed === undefined || node === undefined || !pool.isSingle) return failed;
+    if (scope.of !== 'block' || !isTag(params[scope.param])) return failed;
+    return pool.refresh(node).then(remembered);
+  }
+
+  #rememberFailed(
+    key: string,
+    params: readonly unknown[],
+    chainState: string | undefined,
+    error: FailedRequestError,
+  ): void {
+    const { pool, failedRequests } = this.#network;
+    // Everything else costs a node next to nothing.
+    if (!(error.cause instanceof OversizedAnswerError)) return;
+    // Where the chain has moved on meanwhile, nobody knows of which state the failure is.
+    if (chainState !== undefined && chainState === chainStateOf(this.#row, params, pool.heads))
+      failedRequests.put(key, chainState, error);
+  }
+
+  /** A result while it arrives. Where it turns out to be too large it breaks off, and whoever asks again is refused. */
+  #streamOf(
+    { node, stream, failedAt }: Extract<Answered, { stream: unknown }>,
+    key: string,
+    params: readonly unknown[],
+  ): ResultStream {
+    const { pool } = this.#network;
+    const { name } = this.#row;
+    const result = resultStream(stream, node.connection.host);
+    if (result === undefined) {
+      stream.abort();
+      throw noNode();
+    }
+    const chainState = chainStateOf(this.#row, params, pool.heads);
+    const broke = (error: Error): void => {
+      if (!(error instanceof OversizedAnswerError)) return;
+      if (this.#faultOfSize() === 'node') return pool.failed(node, name, error);
+      pool.failedRequest(node, name, error);
+      const nodes = [...failedAt, node];
+      const isFinal = pool.isSingle || nodes.length >= NODES_TO_FAIL_REQUEST;
+      this.#rememberFailed(key, params, chainState, new FailedRequestError(error, nodes, isFinal));
+    };
+    return { ...result, pipe: (sink) => result.pipe(watched(sink, broke)) };
   }
 
   /** Whether an answer is of another block than the head's chain has at that height. */
@@ -282,9 +379,12 @@ function resultOf(answer: NodeAnswer): Buffer {
   throw new RpcError(answer.code, answer.message, answer.data);
 }
 
-function streamOf({ node, stream }: Extract<Answered, { stream: unknown }>): Result {
-  const result = resultStream(stream, node.connection.host);
-  if (result !== undefined) return result;
-  stream.abort();
-  throw noNode();
-}
+/** A sink that tells, too, how its result broke off. */
+const watched = (sink: ResultSink, broke: (error: Error) => void): ResultSink => ({
+  write: (piece) => sink.write(piece),
+  end: () => sink.end(),
+  fail(error) {
+    broke(error);
+    sink.fail(error);
+  },
+});

@@ -5,6 +5,7 @@ import type { GatewayMetrics } from '../metrics.ts';
 import type { UpstreamNode } from '../upstream/node.ts';
 import { NodePool } from '../upstream/nodePool.ts';
 import type { PoolObserver } from '../upstream/question.ts';
+import { FailedRequests } from './failedRequests.ts';
 import type { Network } from './network.ts';
 
 /** Where lines for the operator go; pino's logger is one. */
@@ -50,7 +51,7 @@ export async function startNetwork(options: NetworkOptions): Promise<Network> {
     await pool.stop();
     throw error;
   }
-  return { name, pool, cache, metrics, maxAnswerBytes, timeoutMs };
+  return { name, pool, cache, failedRequests: new FailedRequests(), metrics, maxAnswerBytes, timeoutMs };
 }
 
 /** Opens the store of final answers once the chain is known, and moves its anchor along. */

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { NodeError } from '../../traces/index.ts';
+import { OversizedAnswerError } from './requestFault.ts';
 
 /** Takes a stream in; `write` tells with false that no more is wanted until `resume` of the stream is called. */
 export interface AnswerSink {
@@ -63,9 +64,7 @@ export class AnswerStream {
   receive(chunk: Buffer): void {
     this.#bytes += chunk.length;
     if (this.#bytes > this.#maxBytes) {
-      this.#controller.abort(
-        new NodeError('nonsense', `${this.#host} answered with more than ${this.#maxBytes} bytes`),
-      );
+      this.#controller.abort(new OversizedAnswerError(this.#host, this.#maxBytes));
       return;
     }
     if (this.#sink === undefined || this.#sink.write(chunk)) return this.#watch();

@@ -149,6 +149,10 @@ function parse(text: string, name: string, status: number): unknown {
 function asNodeError(error: unknown, name: string): NodeError {
   if (error instanceof NodeError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE')
+    return new NodeError('oversized', `${name} answered with more than ${MAX_ANSWER_BYTES} bytes`, {
+      cause: error,
+    });
   if (code.includes('TIMEOUT'))
     return new NodeError('timeout', `${name} did not answer in time (${code})`, { cause: error });
   return new NodeError('unreachable', `${name} cannot be reached or broke off (${code || String(error)})`, {

@@ -2,6 +2,7 @@ import { type Dispatcher, Pool } from 'undici';
 import { NodeError } from '../../traces/index.ts';
 import { AnswerStream } from './answerStream.ts';
 import { nodeAddress, refusalText } from './nodeAddress.ts';
+import { OversizedAnswerError, OversizedRequestError } from './requestFault.ts';
 
 const CONNECT_TIMEOUT_MS = 2_000;
 /** Requests to one node at a time; more wait for a free connection. Nodes serve some dozens at once well. */
@@ -119,22 +120,23 @@ class AnswerCollector implements Dispatcher.DispatchHandler, Exchange {
   ): void {
     if (status === 429)
       this.#giveUp(new NodeBusyError(`${this.#host} asks for a pause (429)`, pauseOf(headers)));
+    else if (status === 413) this.#giveUp(new OversizedRequestError(this.#host));
     else if (status >= 500 || (status >= 300 && status < 400) || status === 401 || status === 404)
       this.#giveUp(new NodeError('refused', refusalText(this.#host, status)));
     const length = Number(headers['content-length'] ?? 0);
-    if (length > this.#options.maxBytes) this.#giveUp(tooLarge(this.#host, this.#options.maxBytes));
+    if (length > this.#options.maxBytes) this.#giveUpOversized();
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#stream !== undefined) return this.#stream.receive(chunk);
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
-    if (this.#options.mayStream && this.#bytes > STREAM_THRESHOLD_BYTES) {
+    if (this.#bytes > this.#options.maxBytes) this.#giveUpOversized();
+    else if (this.#options.mayStream && this.#bytes > STREAM_THRESHOLD_BYTES) {
       clearTimeout(this.#timer);
       this.#stream = new AnswerStream(this.#chunks.splice(0), controller, this.#host, this.#options);
       this.#resolve({ kind: 'stream', stream: this.#stream });
-    } else if (this.#bytes > this.#options.maxBytes)
-      this.#giveUp(tooLarge(this.#host, this.#options.maxBytes));
+    }
   }
 
   onResponseEnd(): void {
@@ -152,6 +154,10 @@ class AnswerCollector implements Dispatcher.DispatchHandler, Exchange {
     const failure = this.#gaveUp ?? asNodeError(error, this.#host, this.#sent);
     this.#stream?.fail(failure);
     this.#reject(failure);
+  }
+
+  #giveUpOversized(): void {
+    this.#giveUp(new OversizedAnswerError(this.#host, this.#options.maxBytes));
   }
 
   #giveUp(error: NodeError): void {
@@ -177,6 +183,8 @@ export const neverSent = (error: unknown): boolean => error instanceof NodeError
 const NOT_SENT = new WeakSet<NodeError>();
 
 function asNodeError(error: Error, host: string, sent: boolean): NodeError {
+  // A stream was broken off from here, with the reason.
+  if (error instanceof NodeError) return error;
   const code = 'code' in error ? String(error.code) : error.name;
   const failure = new NodeError('unreachable', `${host} cannot be reached or broke off (${code})`, {
     cause: error,
@@ -184,9 +192,6 @@ function asNodeError(error: Error, host: string, sent: boolean): NodeError {
   if (!sent || NEVER_SENT.has(code)) NOT_SENT.add(failure);
   return failure;
 }
-
-const tooLarge = (host: string, maxBytes: number): NodeError =>
-  new NodeError('nonsense', `${host} answered with more than ${maxBytes} bytes`);
 
 function pauseOf(headers: Record<string, string | string[] | undefined>): number {
   const seconds = Number(headers['retry-after'] ?? 1);

@@ -5,6 +5,7 @@ import { type Standing, UpstreamNode } from './node.ts';
 import { askBlockHash, askChain, askEnds, askTakesHashes, type Block, type Chain } from './nodePoll.ts';
 import { type Answered, asNodeError, type PoolObserver, type Question } from './question.ts';
 import { Race } from './race.ts';
+import type { RequestFaultError } from './requestFault.ts';
 
 /** A read is sent to a second node when it takes longer than this share of recent ones did. */
 const HEDGE_QUANTILE = 0.95;
@@ -157,6 +158,11 @@ export class NodePool {
     node.failed(error);
     this.#options.observer.failed(node, method, error);
     if (node.standing !== before) this.#options.observer.standing(node, error.message);
+  }
+
+  /** A request has failed at a node by its own fault: nothing is held against the node. */
+  failedRequest(node: UpstreamNode, method: string, error: RequestFaultError): void {
+    this.#options.observer.failed(node, method, error);
   }
 
   /** For a race: a node was caught with an answer that cannot be true. */

@@ -3,6 +3,7 @@ import type { NodeAnswer } from '../relay/readAnswer.ts';
 import type { AnswerStream } from './answerStream.ts';
 import type { UpstreamNode } from './node.ts';
 import type { Block } from './nodePoll.ts';
+import type { FailedRequestError } from './requestFault.ts';
 
 /** What an answer is worth. */
 export type Verdict =
@@ -13,6 +14,14 @@ export type Verdict =
   | 'otherFork'
   /** It cannot be true; the text says why. */
   | { readonly falsehood: string };
+
+/**
+ * Whose fault an answer above `maxBytes` is.
+ * - `node`: no true one is so large.
+ * - `request`: it asks for so much.
+ * - `unclear`: a true one is seldom so large: the node's where another one gives a much smaller one.
+ */
+export type FaultOfSize = 'node' | 'request' | 'unclear';
 
 export interface Question {
   readonly method: string;
@@ -25,6 +34,9 @@ export interface Question {
   readonly mayStream: boolean;
   readonly timeoutMs: number;
   readonly maxBytes: number;
+  readonly faultOfSize: FaultOfSize;
+  /** The same request has failed lately, by its own fault: one more node is asked, and no other. */
+  readonly failedBefore: FailedRequestError | undefined;
   readonly judge: (answer: NodeAnswer) => Verdict;
 }
 
@@ -37,7 +49,12 @@ export class OtherForkError extends NodeError {
 
 export type Answered =
   | { readonly node: UpstreamNode; readonly answer: NodeAnswer }
-  | { readonly node: UpstreamNode; readonly stream: AnswerStream };
+  | {
+      readonly node: UpstreamNode;
+      readonly stream: AnswerStream;
+      /** Nodes at which the request has failed by its own fault before. */
+      readonly failedAt: readonly UpstreamNode[];
+    };
 
 /** Hears what happens to nodes, for logs and metrics. Nodes are named by their place in the configuration. */
 export interface PoolObserver {

@@ -42,7 +42,7 @@ export interface TransactionFinder {
 export class NodeError extends Error {
   override readonly name = 'NodeError';
   /** Why, as one of few words: it labels a metric. */
-  readonly reason: 'unreachable' | 'timeout' | 'refused' | 'nonsense';
+  readonly reason: 'unreachable' | 'timeout' | 'refused' | 'nonsense' | 'oversized';
 
   constructor(reason: NodeError['reason'], message: string, options?: ErrorOptions) {
     super(message, options);

@@ -70,6 +70,16 @@ describe('SourceSet', () => {
     expect(log).toEqual(['n0 block 3: nonsense']);
   });
 
+  it('asks two nodes for a block whose traces are too large to be taken in, and no more', async () => {
+    const { nodes, set } = setOf(4);
+    const failure = new NodeError('oversized', 'too large');
+    await set.block(1);
+    for (const node of nodes) node.failure = failure;
+    const before = nodes.map(({ asked }) => asked);
+    await expect(set.block(3)).rejects.toBe(failure);
+    expect(nodes.filter(({ asked }, i) => asked !== before[i])).toHaveLength(2);
+  });
+
   it('takes from another node what one does not have yet', async () => {
     const { nodes, set } = setOf(2);
     nodes[0].head = 2;

@@ -15,6 +15,9 @@ const REST_MS = 5_000;
 /** A node that hangs must not keep the others' head or chain from being heard. */
 const ANSWER_TIMEOUT_MS = 5_000;
 
+/** What is too large at two nodes is so at all: it is not taken in from each of them. */
+const MAX_OVERSIZED_ANSWERS = 2;
+
 /** One node of a set. */
 export interface SourceMember {
   /** How logs name it. */
@@ -129,6 +132,7 @@ export class SourceSet implements TraceSource, TransactionFinder {
   async #first<T>(what: string, ask: (member: Member) => Promise<T | undefined>): Promise<T | undefined> {
     let failure: NodeError | undefined;
     let anyHasNothing = false;
+    let oversized = 0;
     for (const member of this.#inOrder()) {
       try {
         const value = await this.#ask(member, () => ask(member));
@@ -139,6 +143,7 @@ export class SourceSet implements TraceSource, TransactionFinder {
         if (!(error instanceof NodeError)) throw error;
         failure ??= error;
         if (this.#members.length > 1) this.#turnedAway(member.name, what, error);
+        if (error.reason === 'oversized' && ++oversized === MAX_OVERSIZED_ANSWERS) break;
       }
     }
     if (anyHasNothing) return undefined;

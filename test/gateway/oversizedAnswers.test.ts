@@ -1,0 +1,329 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { connect } from '../support/anvil.ts';
+import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
+import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { until } from '../support/until.ts';
+import { type Answer, call, send } from './support/send.ts';
+import { type Spoil, type SpoiltNode, startSpoiltNode } from './support/spoiltNode.ts';
+
+const LIMIT_BYTES = 2 * 1024 * 1024;
+const ARGS = ['--gateway-max-answer-bytes', String(LIMIT_BYTES), '--index-poll-interval-ms', '100'];
+const NODES = ['node-1', 'node-2', 'node-3'];
+/** No node is put aside by so many requests that fail by their own fault; three failures of a node's own are enough. */
+const REQUESTS = 6;
+const HASH = `0x${'5'.repeat(64)}`;
+
+const OVERSIZED = `{"jsonrpc":"2.0","id":1,"result":"0x${'61'.repeat(LIMIT_BYTES / 2)}"}`;
+const SMALL = '{"jsonrpc":"2.0","id":1,"result":"0x61"}';
+
+/** A fake node's answer to one method, of which the length is told first; everything else is a real node's. */
+const withLength =
+  (method: string, text = OVERSIZED): Spoil =>
+  ({ methods }, answer, response) => {
+    if (methods[0] !== method) return answer();
+    response.writeHead(200, { 'content-length': text.length }).end(text);
+    return undefined;
+  };
+
+/** The same in chunks: how long it becomes nobody knows. */
+const inChunks =
+  (method: string, text = OVERSIZED): Spoil =>
+  ({ methods }, answer, response) => {
+    if (methods[0] !== method) return answer();
+    response.on('error', () => undefined);
+    for (let at = 0; at < text.length; at += 65_536) response.write(text.slice(at, at + 65_536));
+    response.end();
+    return undefined;
+  };
+
+let nextNumber = 2 ** 42;
+const address = (): string => `0x${(nextNumber++).toString(16).padStart(40, '0')}`;
+/** Another request each time. */
+const anyCall = (block = 'latest') => [{ to: address(), data: '0x' }, block] as const;
+
+const refusal = {
+  jsonrpc: '2.0',
+  id: 1,
+  error: {
+    code: -32005,
+    message: expect.stringContaining(`over ${LIMIT_BYTES} bytes`),
+    data: { limit: LIMIT_BYTES },
+  },
+};
+
+async function isUp(floodgate: Floodgate, node: string): Promise<boolean> {
+  const page = await (await fetch(`${floodgate.url}/metrics`)).text();
+  return page.includes(`floodgate_upstream_up{network="mainnet",node="${node}"} 1`);
+}
+
+const allAreUp = async (floodgate: Floodgate, nodes = NODES): Promise<boolean> => {
+  const up = await Promise.all(nodes.map((node) => isUp(floodgate, node)));
+  return !up.includes(false);
+};
+
+/** Calls of others, until every node has answered some: none may fail. */
+async function everyNodeAnswersOthers(floodgate: Floodgate): Promise<void> {
+  const seen = new Set<unknown>();
+  const work = async (): Promise<void> => {
+    while (seen.size < NODES.length) {
+      const { json, headers } = await call(floodgate.gatewayUrl, 'eth_getBalance', address(), 'latest');
+      expect(json).toMatchObject({ result: '0x0' });
+      seen.add(headers['x-floodgate-upstream']);
+    }
+  };
+  await Promise.all(Array.from({ length: 12 }, work));
+}
+
+describe('answers above the limit, of three nodes (fakes before one real node)', () => {
+  let chain: SharedChain;
+  let nodes: readonly SpoiltNode[];
+  let floodgate: Floodgate;
+
+  beforeAll(async () => {
+    chain = await startSharedChain();
+    nodes = await Promise.all(NODES.map(() => startSpoiltNode(chain.anvil.url)));
+    floodgate = await startFloodgate({ upstream: nodes.map(({ url }) => url), args: ARGS });
+  });
+  afterAll(async () => {
+    await floodgate?.stop();
+    await Promise.all((nodes ?? []).map((node) => node.stop()));
+    await chain?.anvil.stop();
+  });
+  beforeEach(async () => {
+    spoilAll(undefined);
+    await until('all nodes are asked', () => allAreUp(floodgate));
+  });
+
+  const spoilAll = (spoil: Spoil | undefined): void => {
+    for (const node of nodes) node.spoil = spoil;
+  };
+  const asked = (method: string): number =>
+    nodes.reduce((sum, { counts }) => sum + (counts.get(method) ?? 0), 0);
+  const standingsNoted = (): number => floodgate.output().split('a node is left aside').length;
+
+  it.each<[string, (method: string) => Spoil, (params: readonly unknown[]) => Promise<Answer>]>([
+    ['told by content-length', withLength, (params) => call(floodgate.gatewayUrl, 'eth_call', ...params)],
+    [
+      'in a batch, where they are read whole',
+      inChunks,
+      async (params) => {
+        const body = [{ jsonrpc: '2.0', id: 1, method: 'eth_call', params }];
+        const answer = await send(floodgate.gatewayUrl, { body });
+        return { ...answer, json: answer.json[0] };
+      },
+    ],
+  ])(
+    '%s: two nodes are asked, the request fails alone, and again without a node',
+    async (_how, spoil, ask) => {
+      await everyNodeAnswersOthers(floodgate);
+      const notedBefore = standingsNoted();
+      spoilAll(spoil('eth_call'));
+      for (let i = 0; i < REQUESTS; i++) {
+        const params = anyCall();
+        const before = asked('eth_call');
+        expect((await ask(params)).json).toEqual(refusal);
+        expect(asked('eth_call') - before).toBe(2);
+        expect((await ask(params)).json).toEqual(refusal);
+        expect(asked('eth_call') - before).toBe(2);
+      }
+      expect(await allAreUp(floodgate)).toBe(true);
+      expect(standingsNoted()).toBe(notedBefore);
+      await everyNodeAnswersOthers(floodgate);
+    },
+  );
+
+  it('the remembered refusal is of that block and that request alone', async () => {
+    spoilAll(withLength('eth_call'));
+    const [transaction] = anyCall();
+    const head = (await call(floodgate.gatewayUrl, 'eth_blockNumber')).json.result as string;
+    expect((await call(floodgate.gatewayUrl, 'eth_call', transaction, 'latest')).json).toEqual(refusal);
+    // By its number it is the same request.
+    const again = await call(floodgate.gatewayUrl, 'eth_call', transaction, head);
+    expect(again.json).toEqual(refusal);
+    expect(again.headers['x-floodgate-cache']).toBe('hit');
+    spoilAll(withLength('eth_call', SMALL));
+    expect((await call(floodgate.gatewayUrl, 'eth_call', transaction, '0x1')).json.result).toBe('0x61');
+    expect((await call(floodgate.gatewayUrl, 'eth_call', ...anyCall())).json.result).toBe('0x61');
+    expect((await call(floodgate.gatewayUrl, 'eth_call', transaction, 'latest')).json).toEqual(refusal);
+    await connect(chain.anvil.url).call('anvil_mine', '0x1');
+    await until('the head is the new block', async () => {
+      const { json } = await call(floodgate.gatewayUrl, 'eth_blockNumber');
+      return Number(json.result) > Number(head);
+    });
+    expect((await call(floodgate.gatewayUrl, 'eth_call', transaction, 'latest')).json.result).toBe('0x61');
+  });
+
+  it('that overrun while they pass through break the connection, and two nodes are asked in all', async () => {
+    spoilAll(inChunks('eth_call'));
+    const params = anyCall('0x1');
+    const before = asked('eth_call');
+    await expect(call(floodgate.gatewayUrl, 'eth_call', ...params)).rejects.toThrow();
+    await expect(call(floodgate.gatewayUrl, 'eth_call', ...params)).rejects.toThrow();
+    for (let i = 0; i < REQUESTS; i++)
+      expect((await call(floodgate.gatewayUrl, 'eth_call', ...params)).json).toEqual(refusal);
+    expect(asked('eth_call') - before).toBe(2);
+    expect(await allAreUp(floodgate)).toBe(true);
+  });
+
+  it('asked for by many at once are asked of two nodes, once', async () => {
+    let arrived = 0;
+    let goOn = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    spoilAll(async (request, answer, response) => {
+      if (request.methods[0] === 'eth_call') {
+        arrived++;
+        await held;
+      }
+      return withLength('eth_call')(request, answer, response);
+    });
+    const params = anyCall('0x1');
+    const before = asked('eth_call');
+    const answers = Array.from({ length: 20 }, () => call(floodgate.gatewayUrl, 'eth_call', ...params));
+    await until('a node was asked', () => arrived > 0);
+    goOn();
+    for (const { json } of await Promise.all(answers)) expect(json).toEqual(refusal);
+    expect(asked('eth_call') - before).toBe(2);
+  });
+
+  it('of slow nodes, where the second was asked by a hedge, are asked of these two', async () => {
+    let goOn = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    spoilAll(async (request, answer, response) => {
+      const [method = ''] = request.methods;
+      if (method === 'eth_getLogs' || method === 'eth_getTransactionCount') await held;
+      return withLength('eth_getLogs')(request, answer, response);
+    });
+    const before = asked('eth_getLogs');
+    const large = call(floodgate.gatewayUrl, 'eth_getLogs', { fromBlock: '0x0', toBlock: '0x1' });
+    await until('a node is asked', () => asked('eth_getLogs') > before);
+    // A small answer that was asked for later is waited for at all three by the time that goes on.
+    const small = call(floodgate.gatewayUrl, 'eth_getTransactionCount', address(), 'latest');
+    await until('the small one was sent to all', () => asked('eth_getTransactionCount') === NODES.length);
+    expect(asked('eth_getLogs') - before).toBe(2);
+    goOn();
+    expect((await large).json).toEqual(refusal);
+    expect((await small).json).toMatchObject({ result: '0x0' });
+    expect(asked('eth_getLogs') - before).toBe(2);
+    expect(await allAreUp(floodgate)).toBe(true);
+  });
+
+  it('of one node alone cost nobody an answer, and the node nothing', async () => {
+    const [oversized, ...others] = nodes;
+    if (oversized !== undefined) oversized.spoil = withLength('eth_call');
+    for (const other of others) other.spoil = withLength('eth_call', SMALL);
+    const notedBefore = standingsNoted();
+    const before = oversized?.counts.get('eth_call') ?? 0;
+    const isAsked = (): boolean => (oversized?.counts.get('eth_call') ?? 0) > before + REQUESTS;
+    const work = async (): Promise<void> => {
+      while (!isAsked())
+        expect((await call(floodgate.gatewayUrl, 'eth_call', ...anyCall())).json).toMatchObject({
+          result: '0x61',
+        });
+    };
+    await Promise.all(Array.from({ length: 8 }, work));
+    expect(standingsNoted()).toBe(notedBefore);
+  });
+
+  it('of what is small by nature are the fault of the node, which is left aside', async () => {
+    const [oversized] = nodes;
+    if (oversized !== undefined) oversized.spoil = inChunks('eth_getBalance', OVERSIZED.slice(0, 300_000));
+    let isAside = false;
+    const work = async (): Promise<void> => {
+      while (!isAside) {
+        const { json } = await call(floodgate.gatewayUrl, 'eth_getBalance', address(), 'latest');
+        expect(json).toMatchObject({ result: '0x0' });
+        isAside = floodgate.output().includes('answered with more than 65536 bytes');
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, work));
+    expect(floodgate.output()).toMatch(
+      /"node":"node-1".*"standing":"failing".*"reason":"[^"]*answered with more than 65536 bytes"/,
+    );
+  });
+
+  it('a receipt above a limit that a true one may reach is the fault of the node that alone gives it', async () => {
+    const receipt = 'eth_getTransactionReceipt';
+    spoilAll(withLength(receipt));
+    for (let i = 0; i < REQUESTS; i++)
+      expect((await call(floodgate.gatewayUrl, receipt, HASH.slice(0, -1) + i)).json).toEqual(refusal);
+    expect(await allAreUp(floodgate)).toBe(true);
+
+    spoilAll(undefined);
+    const [oversized] = nodes;
+    if (oversized !== undefined) oversized.spoil = withLength(receipt);
+    const notedBefore = standingsNoted();
+    let isAside = false;
+    const work = async (): Promise<void> => {
+      while (!isAside) {
+        const hash = `0x${address().slice(2).padStart(64, '7')}`;
+        expect((await call(floodgate.gatewayUrl, receipt, hash)).json).toMatchObject({ result: null });
+        isAside = standingsNoted() > notedBefore;
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, work));
+  });
+
+  it('requests that nodes refuse for their size (HTTP 413) fail alone, too', async () => {
+    spoilAll(({ methods }, answer, response) => {
+      if (methods[0] !== 'eth_call') return answer();
+      response.writeHead(413).end('content length too large');
+      return undefined;
+    });
+    for (let i = 0; i < REQUESTS; i++) {
+      const before = asked('eth_call');
+      const { json } = await call(floodgate.gatewayUrl, 'eth_call', ...anyCall());
+      expect(json.error).toMatchObject({ code: -32005, message: expect.stringContaining('413') });
+      expect(asked('eth_call') - before).toBe(2);
+    }
+    expect(await allAreUp(floodgate)).toBe(true);
+  });
+});
+
+describe('answers above the limit, of a single node (a fake before a real one)', () => {
+  let chain: SharedChain;
+  let node: SpoiltNode;
+  let floodgate: Floodgate;
+
+  beforeAll(async () => {
+    chain = await startSharedChain();
+    node = await startSpoiltNode(chain.anvil.url);
+    floodgate = await startFloodgate({ upstream: node.url, args: ARGS });
+  });
+  afterAll(async () => {
+    await floodgate?.stop();
+    await node?.stop();
+    await chain?.anvil.stop();
+  });
+
+  it.each(['latest', '0x1'])(
+    'at %s are refused, and again without asking it, until the block is another',
+    async (block) => {
+      node.spoil = withLength('eth_call');
+      const params = anyCall(block);
+      const before = node.counts.get('eth_call') ?? 0;
+      for (let i = 0; i < REQUESTS; i++)
+        expect((await call(floodgate.gatewayUrl, 'eth_call', ...params)).json).toEqual(refusal);
+      expect((node.counts.get('eth_call') ?? 0) - before).toBe(1);
+      expect(await allAreUp(floodgate, ['node-1'])).toBe(true);
+      node.spoil = withLength('eth_call', SMALL);
+      // At once, before a poll can have told of the new head.
+      await connect(chain.anvil.url).call('anvil_mine', '0x1');
+      const { json } = await call(floodgate.gatewayUrl, 'eth_call', ...params);
+      if (block === 'latest') expect(json.result).toBe('0x61');
+      else expect(json).toEqual(refusal);
+    },
+  );
+
+  it('that overrun while they pass through are refused when asked for again', async () => {
+    node.spoil = inChunks('eth_call');
+    const params = anyCall('0x1');
+    const before = node.counts.get('eth_call') ?? 0;
+    await expect(call(floodgate.gatewayUrl, 'eth_call', ...params)).rejects.toThrow();
+    expect((await call(floodgate.gatewayUrl, 'eth_call', ...params)).json).toEqual(refusal);
+    expect((node.counts.get('eth_call') ?? 0) - before).toBe(1);
+  });
+});
