@@ -5,12 +5,14 @@
 export * from './answerFilter.ts';
 export { writeHex } from './chunk/byteWriter.ts';
 export { chunkOf, TRACES_PER_CHUNK } from './chunk/format.ts';
+export { transactionPositionOf } from './chunk/framePlace.ts';
 export { JsonWriter, ROOM_BEFORE_BYTES, ROOM_BEHIND_BYTES } from './chunk/jsonWriter.ts';
 export { JsonWriterPool } from './chunk/jsonWriterPool.ts';
 export { NOWHERE, TextCache } from './chunk/textCache.ts';
 export { visitTerms } from './chunk/visitTerms.ts';
 export { writeTrace } from './chunk/writeTrace.ts';
 export * from './filter.ts';
+export { findFrame, firstTraceFrom } from './findFrame.ts';
 export { indexBlock, termOf } from './indexBlock.ts';
 export * from './ingest/index.ts';
 export { partiesOf } from './parties.ts';

@@ -69,6 +69,15 @@ export interface TraceStore {
   blockTraces(blockNumber: number, maxBytes: number): Promise<Buffer | undefined> | Buffer | undefined;
   /** All traces of a transaction, likewise; undefined where no block of the index has it. */
   transactionTraces(hash: Hash, maxBytes: number): Promise<Buffer | undefined> | Buffer | undefined;
+  /**
+   * The frame of a transaction that has this `traceAddress`, as JSON; null where the transaction has no such frame, undefined
+   * where no block of the index has the transaction. Takes as long whatever else the transaction did.
+   */
+  transactionTrace(
+    hash: Hash,
+    traceAddress: readonly number[],
+    maxBytes: number,
+  ): Promise<Buffer | null | undefined> | Buffer | null | undefined;
 
   /** Applies a change. When it resolves, the change is on disk and visible to every read. */
   apply(change: IndexChange): Promise<void>;

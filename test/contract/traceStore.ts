@@ -19,6 +19,7 @@ import {
   syntheticAddresses,
   syntheticBlock,
 } from '../support/syntheticChain.ts';
+import { blockOfTrees, randomTree } from '../support/syntheticTree.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
@@ -91,6 +92,53 @@ export function traceStoreContract(
       expect(await store.transactionTraces(random.hex(32) as Hash, MAX_BYTES)).toBeUndefined();
     });
 
+    test.each([
+      { shape: 'random trees', trees: 6, frames: 60, breadth: 8 },
+      { shape: 'roots alone', trees: 40, frames: 1, breadth: 1 },
+      { shape: 'one chain, as deep as calls go', trees: 1, frames: 1_025, breadth: 1 },
+      { shape: 'one frame with many children', trees: 2, frames: 700, breadth: 1_000 },
+      { shape: 'bushes', trees: 3, frames: 500, breadth: 40 },
+    ])(
+      'gives the one frame of a transaction with a traceAddress, and null for others: $shape',
+      async ({ trees, frames, breadth }) => {
+        const random = new Random(frames);
+        const { header, traces } = blockOfTrees(
+          random,
+          1023,
+          Array.from({ length: trees }, () => randomTree(random, frames, breadth)),
+        );
+        await add(store, [{ header, traces }]);
+        for (const hash of header.transactionHashes) {
+          const given = parse(await store.transactionTraces(hash, MAX_BYTES)) as Trace[];
+          expect(given).toEqual(traces.filter(({ transactionHash }) => transactionHash === hash));
+          const known = new Set(given.map(({ traceAddress }) => traceAddress.join()));
+          for (const trace of given) {
+            const { traceAddress, subtraces } = trace;
+            const text = await store.transactionTrace(hash, traceAddress, MAX_BYTES);
+            expect(parse(text ?? undefined)).toEqual(trace);
+            for (const absent of neighboursOf(random, traceAddress, subtraces))
+              if (!known.has(absent.join()))
+                expect(await store.transactionTrace(hash, absent, MAX_BYTES), absent.join()).toBeNull();
+          }
+        }
+        expect(await store.transactionTrace(random.hex(32) as Hash, [], MAX_BYTES)).toBeUndefined();
+      },
+    );
+
+    test('a single frame over the size of an answer is refused, whatever its transaction has besides', async () => {
+      const random = new Random(1);
+      const block = blockOfTrees(random, 5, [randomTree(random, 100, 5)]);
+      await add(store, [block]);
+      const [hash] = block.header.transactionHashes as [Hash];
+      const text = await store.transactionTrace(hash, [0], MAX_BYTES);
+      const bytes = text?.length ?? 0;
+      expect(await store.transactionTrace(hash, [0], bytes)).toEqual(text);
+      await expect(async () => store.transactionTraces(hash, bytes)).rejects.toThrow(AnswerTooLargeError);
+      await expect(async () => store.transactionTrace(hash, [0], bytes - 1)).rejects.toThrow(
+        AnswerTooLargeError,
+      );
+    });
+
     test('names the first block of a range that it does not have', async () => {
       const random = new Random(5);
       const model = new Map<number, SyntheticBlock>();
@@ -148,6 +196,17 @@ export function traceStoreContract(
     });
   });
 }
+
+/** Paths around a frame's, of which most stand for nothing. */
+const neighboursOf = (random: Random, path: readonly number[], subtraces: number): number[][] => [
+  [...path, subtraces],
+  [...path, subtraces + random.below(2 ** 28)],
+  [...path, 0, 0],
+  [...path.slice(0, -1), (path.at(-1) ?? 0) + 1],
+  [...path.slice(0, -1), 2 ** 53 - 1],
+  [...path.slice(1)],
+  Array.from({ length: 1_025 }, () => 0),
+];
 
 const filterOf = (members: Partial<TraceFilter>): TraceFilter => ({
   fromBlock: 0,

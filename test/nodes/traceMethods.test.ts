@@ -49,6 +49,39 @@ describe('trace_block, trace_transaction and trace_get', () => {
     }
   });
 
+  test('what is too large for one answer is told to be asked for with trace_get, which gives it', async () => {
+    const limitBytes = 1_024;
+    const args = ['--gateway-max-answer-bytes', String(limitBytes)];
+    const narrow = await startFloodgate({ upstream: anvil.url, args });
+    try {
+      const seen = { given: 0, tooLarge: 0 };
+      for (const { number } of blocks) {
+        const { result } = await ask('trace_block', number);
+        for (const trace of result as Served[]) {
+          const whole = (await ask('trace_transaction', trace.transactionHash)).result;
+          if (JSON.stringify(whole).length <= limitBytes) continue;
+          const refused = (await call(narrow.gatewayUrl, 'trace_transaction', trace.transactionHash)).json;
+          expect(refused.error).toMatchObject({ code: -32005, data: { limit: limitBytes } });
+          expect(refused.error.message).toMatch(/ask for single traces with trace_get/);
+          const { transactionHash, traceAddress } = trace;
+          const one = (await call(narrow.gatewayUrl, 'trace_get', transactionHash, traceAddress)).json;
+          if (JSON.stringify(trace).length <= limitBytes) {
+            expect(one.result).toEqual(trace);
+            seen.given++;
+          } else {
+            expect(one.error).toMatchObject({ code: -32005, data: { limit: limitBytes } });
+            expect(one.error.message).not.toMatch(/trace_get/);
+            seen.tooLarge++;
+          }
+        }
+      }
+      expect(seen.given).toBeGreaterThan(0);
+      expect(seen.tooLarge).toBeGreaterThan(0);
+    } finally {
+      await narrow.stop();
+    }
+  });
+
   test('what no chain has is null, as Parity and Erigon answer', async () => {
     const nobody = `0x${'ab'.repeat(32)}`;
     expect(await ask('trace_transaction', nobody)).toMatchObject({ result: null });

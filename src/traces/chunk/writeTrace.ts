@@ -21,6 +21,8 @@ import { RecordReader, recordBounds, type Span, uint32 } from './recordReader.ts
 const FIXED_TEXT_BYTES = 512;
 /** Decimal digits and a comma that one stored byte of an integer can become, at the most. */
 const TEXT_BYTES_PER_STORED_BYTE = 6;
+/** The integers of the longest `traceAddress`, 1,025 indexes below a million: all else of a trace becomes two digits a byte. */
+const MAX_PATH_TEXT_BYTES = 16 * 1024;
 
 const CALL_ACTIONS = CALL_TYPES.map((type) => ascii(`{"action":{"callType":"${type}","from":"`));
 const CREATE_ACTIONS = CREATION_METHODS.map((method) =>
@@ -65,7 +67,10 @@ const [a, b, gas, value, input, gasUsed, output] = [span(), span(), span(), span
  */
 export function writeTrace(json: JsonWriter, chunk: Uint8Array, index: number, blockNumber: number): void {
   const [start, end] = recordBounds(chunk, index);
-  json.reserve(FIXED_TEXT_BYTES + TEXT_BYTES_PER_STORED_BYTE * (end - start));
+  const bytes = end - start;
+  json.reserve(
+    FIXED_TEXT_BYTES + Math.min(TEXT_BYTES_PER_STORED_BYTE * bytes, 2 * bytes + MAX_PATH_TEXT_BYTES),
+  );
   reader.bytes = chunk;
   reader.at = start;
 

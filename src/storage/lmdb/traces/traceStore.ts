@@ -1,9 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
+  AnswerTooLargeError,
   BLOCKS_PER_SEGMENT,
   blockAt,
   type ChainIdentity,
+  findFrame,
   firstBlockOf,
+  firstTraceFrom,
   type Hash,
   type IndexChange,
   JsonWriter,
@@ -18,6 +21,7 @@ import {
   type TraceStore,
   termOf,
   tracesOfBlock,
+  transactionPositionOf,
   type Visitor,
   visitMatches,
   WrongChainError,
@@ -147,8 +151,23 @@ class LmdbTraceStore implements TraceStore {
   transactionTraces(hash: Hash, maxBytes: number): Buffer | undefined {
     const root = this.#findTransaction(hash);
     if (root === undefined) return undefined;
-    const [block, firstPlace, endPlace] = root;
-    return this.#traces(block, firstPlace, endPlace, maxBytes);
+    const { block, index, transactionPosition } = root;
+    const next = { transactionPosition: transactionPosition + 1, traceAddress: [] };
+    const end = firstTraceFrom(this.#chunksOf(block), index + 1, block.traceCount, next);
+    return this.#traces(block, index, end, maxBytes);
+  }
+
+  transactionTrace(hash: Hash, traceAddress: readonly number[], maxBytes: number): Buffer | null | undefined {
+    const root = this.#findTransaction(hash);
+    if (root === undefined) return undefined;
+    const { block, index, transactionPosition } = root;
+    const readChunk = this.#chunksOf(block);
+    const found = findFrame(readChunk, index, block.traceCount, { transactionPosition, traceAddress });
+    if (found === undefined) return null;
+    this.#json.reset();
+    writeTrace(this.#json, readChunk(found), found % TRACES_PER_CHUNK, block.number);
+    if (this.#json.textBytes > maxBytes) throw new AnswerTooLargeError(maxBytes);
+    return this.#json.copy();
   }
 
   #traces({ number, traceCount }: StoredBlock, first: number, end: number, maxBytes: number): Buffer {
@@ -251,36 +270,35 @@ class LmdbTraceStore implements TraceStore {
     return JSON.parse(text?.toString() ?? '[]') as Trace[]; // written from traces that were checked
   }
 
-  /** The block and the places (first, and one past the last) of a transaction's traces; newest segments first. */
-  #findTransaction(hash: Hash): [block: StoredBlock, firstPlace: number, endPlace: number] | undefined {
-    const head = this.head();
+  /** The root frame of a transaction; newest segments first. */
+  #findTransaction(hash: Hash): RootFrame | undefined {
+    const state = this.#current();
+    const head = state.head();
     if (head === undefined) return undefined;
+    const hashBytes = Buffer.from(hash.slice(2), 'hex');
     for (let segment = segmentOf(head.number); segment >= 0; segment--) {
-      const list = this.#current().postings(segment, 'transaction', termOf(hash));
+      const list = state.postings(segment, 'transaction', termOf(hash));
       for (let i = 0; list !== undefined && i < list.length; i++) {
         const position = list.at(i);
-        const found = this.#transactionAt(blockAt(segment, position), placeAt(position), hash);
-        if (found !== undefined) return found;
+        const block = state.block(blockAt(segment, position));
+        if (block === undefined) continue;
+        const index = placeAt(position);
+        const chunk = state.chunk(block.number, index);
+        const transactionPosition = transactionPositionOf(chunk, index % TRACES_PER_CHUNK, hashBytes);
+        if (transactionPosition !== undefined) return { block, index, transactionPosition };
       }
     }
     return undefined;
   }
 
-  #transactionAt(
-    blockNumber: number,
-    firstPlace: number,
-    hash: Hash,
-  ): [StoredBlock, number, number] | undefined {
-    const block = this.#current().block(blockNumber);
-    if (block === undefined) return undefined;
-    let place = firstPlace;
-    while (place < block.traceCount && this.#traceAt(blockNumber, place).transactionHash === hash) place++;
-    return place === firstPlace ? undefined : [block, firstPlace, place];
+  #chunksOf({ number }: StoredBlock): (index: number) => Buffer {
+    return (index) => this.#state.chunk(number, index);
   }
+}
 
-  #traceAt(blockNumber: number, place: number): Trace {
-    this.#json.reset();
-    writeTrace(this.#json, this.#current().chunk(blockNumber, place), place % TRACES_PER_CHUNK, blockNumber);
-    return JSON.parse(this.#json.copy().toString()) as Trace; // written from a trace that was checked
-  }
+/** The root frame of a transaction: its block, its number among the block's traces, and its transaction's position. */
+interface RootFrame {
+  readonly block: StoredBlock;
+  readonly index: number;
+  readonly transactionPosition: number;
 }

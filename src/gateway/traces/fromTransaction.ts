@@ -1,19 +1,17 @@
 import { RpcError } from '../../rpc/index.ts';
 import { type Hash, NodeError } from '../../traces/index.ts';
-import { answerInBytes, fetchMissing } from '../traceFilter/fromIndex.ts';
+import { fetchMissing } from '../traceFilter/fromIndex.ts';
 import type { TraceMethodOptions } from './options.ts';
 
 /**
- * The traces of a transaction as the bytes of a JSON array; undefined where it is in no block. One that the index does not
- * have is looked for at the nodes, and its block is indexed. Throws RpcError where that cannot be done.
+ * What `read` finds of a transaction in the index; undefined where it is in no block. One that the index does not have is
+ * looked for at the nodes, and its block is indexed. Throws RpcError where that cannot be done.
  */
-export async function tracesOf(options: TraceMethodOptions, hash: Hash): Promise<Buffer | undefined> {
-  const { store, indexer, finder, maxAnswerBytes } = options;
-  const read = async (): Promise<Buffer | undefined> =>
-    answerInBytes(
-      () => store.transactionTraces(hash, maxAnswerBytes),
-      'ask for single traces with trace_get',
-    );
+export async function fromTransaction<T>(
+  { indexer, finder }: TraceMethodOptions,
+  hash: Hash,
+  read: () => Promise<T | undefined> | T | undefined,
+): Promise<T | undefined> {
   const held = await read();
   if (held !== undefined) return held;
   const blockNumber = await finder.transactionBlock(hash).catch((error: unknown) => {
