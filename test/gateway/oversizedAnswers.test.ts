@@ -252,7 +252,12 @@ describe('answers above the limit, of three nodes (fakes before one real node)',
       expect((await call(floodgate.gatewayUrl, receipt, HASH.slice(0, -1) + i)).json).toEqual(refusal);
     expect(await allAreUp(floodgate)).toBe(true);
 
-    spoilAll(undefined);
+    const made = ({ body }: { readonly body: string }): string => {
+      const hash = (JSON.parse(body) as { params: unknown[] }).params[0];
+      const result = { transactionHash: hash, logs: [], logsBloom: `0x${'0'.repeat(512)}` };
+      return JSON.stringify({ jsonrpc: '2.0', id: 1, result });
+    };
+    spoilAll((request, answer) => (request.methods[0] === receipt ? made(request) : answer()));
     const [oversized] = nodes;
     if (oversized !== undefined) oversized.spoil = withLength(receipt);
     const notedBefore = standingsNoted();
@@ -260,11 +265,19 @@ describe('answers above the limit, of three nodes (fakes before one real node)',
     const work = async (): Promise<void> => {
       while (!isAside) {
         const hash = `0x${address().slice(2).padStart(64, '7')}`;
-        expect((await call(floodgate.gatewayUrl, receipt, hash)).json).toMatchObject({ result: null });
+        const { json } = await call(floodgate.gatewayUrl, receipt, hash);
+        expect(json).toMatchObject({ result: { transactionHash: hash } });
         isAside = standingsNoted() > notedBefore;
       }
     };
     await Promise.all(Array.from({ length: 8 }, work));
+  });
+
+  it('to a sent transaction are no refusal: it may have got through', async () => {
+    spoilAll(withLength('eth_sendRawTransaction'));
+    const { json } = await call(floodgate.gatewayUrl, 'eth_sendRawTransaction', '0x02c0');
+    expect(json.error).toMatchObject({ code: -32002, data: { transactionHash: expect.any(String) } });
+    expect(asked('eth_sendRawTransaction')).toBe(1);
   });
 
   it('requests that nodes refuse for their size (HTTP 413) fail alone, too', async () => {

@@ -253,7 +253,9 @@ class Relay {
   }
 
   #faultOfSize(): FaultOfSize {
-    const { smallBytes } = this.#row;
+    const { smallBytes, once } = this.#row;
+    // What is carried out once may have been, whatever the node answers: that is no refusal.
+    if (once === true) return 'node';
     if (smallBytes === undefined) return 'request';
     return smallBytes <= this.#network.maxAnswerBytes ? 'node' : 'unclear';
   }

@@ -111,7 +111,8 @@ export class Race {
       }
       this.#pool.answered(node, method, performance.now() - startMs);
       if (verdict === 'good') {
-        if (answer.kind === 'result') this.#blameForSize(answer.bytes.length);
+        // That a node has nothing says nothing of what another has.
+        if (answer.kind === 'result' && answer.value !== null) this.#blameForSize(answer.bytes.length);
         return this.#settle({ node, answer });
       }
       if (verdict === 'otherFork') {
