@@ -13,7 +13,7 @@ export type {
 } from './audit.ts';
 export { checkNewRule, checkRulePatch } from './checkRule.ts';
 export { effectiveRule, type Place } from './effectiveRule.ts';
-export { type Fault, InvalidRule, pointerTo, shown } from './invalidRule.ts';
+export { describeValue, type Fault, InvalidRule, pointerTo, shown } from './invalidRule.ts';
 export {
   MAX_RULES_PER_ACCOUNT,
   type Mode,
@@ -30,6 +30,7 @@ export {
   sensitivities,
   settingMembers,
 } from './rule.ts';
+export { allowedRuleId, isRuleId, ruleIdPattern } from './ruleId.ts';
 export { newRuleSchema, rulePatchSchema, ruleSchema } from './ruleSchema.ts';
 export { type CreatedRule, RETRY_KEY_LIFE_MS, type RuleDecision, type RuleStore } from './ruleStore.ts';
 export { KeyReused, StoreUnavailable, TooManyRules } from './storeErrors.ts';
@@ -37,6 +38,7 @@ export { targetOf } from './target.ts';
 export { formatTimestamp, type Micros, parseTimestamp, wallClock } from './timestamp.ts';
 export {
   accountIdPattern,
+  allowedAccountId,
   isAccountId,
   type NewToken,
   type Permission,

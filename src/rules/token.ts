@@ -25,6 +25,9 @@ export type NewToken = Pick<Token, 'hash' | 'label' | 'accounts' | 'permissions'
 export const accountIdPattern = '^[A-Za-z0-9_-]{1,32}$';
 const accountId = new RegExp(accountIdPattern);
 
-export function isAccountId(text: string): boolean {
-  return accountId.test(text);
+/** What an account id may be, for messages. */
+export const allowedAccountId = '1 to 32 letters, digits, _ and -';
+
+export function isAccountId(value: unknown): value is string {
+  return typeof value === 'string' && accountId.test(value);
 }

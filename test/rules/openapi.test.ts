@@ -39,6 +39,16 @@ describe('the OpenAPI document', () => {
     );
   });
 
+  it('says what keeps a deletion of all rules from being one by mistake', async () => {
+    const { json } = await fetched('/openapi.json');
+    for (const family of ['network', 'magic'] as const) {
+      const { description, parameters, responses } = json.paths[rulesPath('{account_id}', family)].delete;
+      expect(description).toContain('Without a trailing slash');
+      expect(parameters).toContainEqual(expect.objectContaining({ name: 'If-Match', in: 'header' }));
+      expect(Object.keys(responses)).toContain('412');
+    }
+  });
+
   it('has a server URL under which the paths are found', async () => {
     const { json } = await fetched('/openapi.json');
     expect(new URL(json.servers[0].url, server.baseUrl).href).toBe(server.baseUrl);

@@ -24,13 +24,13 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 /** The caller of an operation that is open to everyone. */
 const nobody: Caller = { tokenId: '', accounts: [], permissions: [], expiresOn: null };
 
-/** Puts the table's routes into the framework, each with and without a trailing slash. */
+/** Puts the table's routes into the framework, each with and without a trailing slash unless its path is exact. */
 export function addRoutes(fastify: FastifyInstance, routes: readonly Route[], gate: Gate): void {
   fastify.decorateRequest('rulesCaller', null);
   for (const route of routes) {
     const method = route.method === 'GET' ? (['GET', 'HEAD'] as const) : [route.method];
     const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
-    for (const url of [path, `${path}/`]) {
+    for (const url of route.exactPath ? [path] : [path, `${path}/`]) {
       fastify.route({
         method: [...method],
         url,

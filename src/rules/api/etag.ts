@@ -1,4 +1,4 @@
-import { parseTimestamp, type Rule } from '../index.ts';
+import { parseTimestamp, type Rule, shown } from '../index.ts';
 import { ApiError } from './errors.ts';
 
 /** A strong tag of a rule as it stands: the moment of its last change, which no two changes of a store share. */
@@ -19,5 +19,16 @@ export function checkIfMatch(header: string | undefined, rule: Rule): void {
   throw new ApiError('preconditionFailed', {
     message: `The rule was changed since: its ETag is ${current} now. Read it again and decide anew`,
     headers: { etag: current },
+  });
+}
+
+/**
+ * Checks an `If-Match` header against a collection, which exists always and has no tag: only `*` matches. Throws
+ * `preconditionFailed` for any other, as its sender means one rule, or a state that nobody can vouch for.
+ */
+export function checkCollectionIfMatch(header: string | undefined): void {
+  if (header === undefined || header.trim() === '*') return;
+  throw new ApiError('preconditionFailed', {
+    message: `If-Match is ${shown(header)}; allowed for all rules of an account: *, or leave it out. Nothing was deleted`,
   });
 }

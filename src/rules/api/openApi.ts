@@ -18,7 +18,7 @@ const commonErrors: readonly ErrorCase[] = [
 const headersOfStatus: Readonly<Record<number, Record<string, string>>> = {
   401: { 'WWW-Authenticate': 'Bearer, and what is wrong with the token.' },
   405: { Allow: 'The methods that the path has.' },
-  412: { ETag: 'The rule as it stands now.' },
+  412: { ETag: 'The rule as it stands now, where the path names one.' },
   429: { 'Retry-After': 'Seconds to wait.' },
   503: { 'Retry-After': 'Seconds to wait.' },
 };
@@ -40,7 +40,8 @@ export function openApiDocument(routes: readonly Route[], base: string) {
       summary: 'Manage the DNS protection rules of an account.',
       description:
         'Compatible with the Advanced DNS Protection rules of version 4 of the Cloudflare API. ' +
-        'Every body is read as JSON, whatever its content type. A trailing slash is accepted on every path.',
+        'Every body is read as JSON, whatever its content type. A trailing slash is accepted on every path, ' +
+        'but for the deletion of all rules.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: base }],
@@ -60,9 +61,10 @@ function operationOf(route: Route) {
   return {
     operationId: route.operationId,
     summary: route.summary,
-    description: route.permission
-      ? `The token must allow \`${route.permission}\`.`
-      : 'Any valid token will do.',
+    description: [
+      route.permission ? `The token must allow \`${route.permission}\`.` : 'Any valid token will do.',
+      ...(route.description ? [route.description] : []),
+    ].join(' '),
     tags: [route.path.startsWith('/accounts') ? 'rules' : 'tokens'],
     ...(named.length > 0 && { parameters: named }),
     ...(route.body && { requestBody: { required: true, content: jsonOf(route.body) } }),

@@ -5,7 +5,7 @@ import { MAX_RETRY_KEY_CHARACTERS } from './retryKey.ts';
 
 const anyCase = (word: string) => word.replaceAll(/[A-Z]/g, (letter) => `[${letter}${letter.toLowerCase()}]`);
 
-/** Every parameter that an operation may have beside its body, as OpenAPI describes it. */
+/** Every parameter that an operation may have beside its body, as OpenAPI describes it; its key is its name, unless it says another. */
 export const parameters = {
   account_id: {
     in: 'path',
@@ -16,8 +16,8 @@ export const parameters = {
   rule_id: {
     in: 'path',
     required: true,
-    description: 'The rule; one that is no UUID is answered like one that does not exist.',
-    schema: Type.String({ format: 'uuid', maxLength: 36 }),
+    description: 'The rule; one that is empty or no UUID is answered like one that does not exist.',
+    schema: Type.String({ format: 'uuid', minLength: 36, maxLength: 36 }),
   },
   page: {
     in: 'query',
@@ -68,6 +68,13 @@ export const parameters = {
     in: 'header',
     description:
       'The ETag of the rule as the caller knows it; where it has changed since, the answer is 412.',
+    schema: Type.String(),
+  },
+  'If-Match: *': {
+    name: 'If-Match',
+    in: 'header',
+    description: 'Only * goes on, as a collection has no ETag; anything else is answered with 412.',
+    // Any text: a precondition that fails is no malformed request.
     schema: Type.String(),
   },
 } as const;

@@ -13,8 +13,15 @@ export interface Route {
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
+  /** What the summary leaves open, in whole sentences. */
+  readonly description?: string;
   /** What the token must allow for the account in the path; none where any valid token will do. */
   readonly permission?: Permission;
+  /**
+   * Taken only without a trailing slash. With it the path is that of a single rule whose id was left empty, by an
+   * unset variable for example, and that must not be answered as the collection (decisions A).
+   */
+  readonly exactPath?: true;
   /** Answered without a token, and left out of the OpenAPI document: the document and its page. */
   readonly open?: true;
   /** Query parameters and headers that it reads. */
@@ -67,9 +74,12 @@ function ruleRoutes(family: (typeof families)[number], handlers: RuleHandlers): 
       path: collection,
       operationId: `deleteRules${suffix}`,
       summary: 'Delete all rules of an account',
+      description: 'Without a trailing slash: with one the id of a rule is missing, and nothing is deleted.',
+      exactPath: true,
       permission: 'dns_protection:write',
+      parameters: ['If-Match: *'],
       answer: 'DoneAnswer',
-      errors: ['notFound', 'bodyTooLarge'],
+      errors: ['notFound', 'bodyTooLarge', 'preconditionFailed'],
       handle: handlers.removeAll,
     },
     {

@@ -1,7 +1,7 @@
-import { checkNewRule, checkRulePatch, type Rule, type RuleStore } from '../index.ts';
+import { checkNewRule, checkRulePatch, isRuleId, type Rule, type RuleStore } from '../index.ts';
 import { successEnvelope } from './envelope.ts';
 import { ApiError } from './errors.ts';
-import { checkIfMatch, etagOf } from './etag.ts';
+import { checkCollectionIfMatch, checkIfMatch, etagOf } from './etag.ts';
 import { pageOf, readPageRequest } from './paging.ts';
 import { readBody } from './readBody.ts';
 import type { ApiAnswer, ApiRequest } from './request.ts';
@@ -81,7 +81,8 @@ export function ruleHandlers(store: RuleStore, analytics?: RuleAnalytics): RuleH
       return { body: successEnvelope() };
     },
 
-    async removeAll({ accountId, actor }) {
+    async removeAll({ accountId, headers, actor }) {
+      checkCollectionIfMatch(headers['if-match']);
       await store.deleteAll(accountId, actor);
       return { body: successEnvelope() };
     },
@@ -131,11 +132,9 @@ function inOrder(rule: Rule): Rule {
   };
 }
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
 async function storedRule(store: RuleStore, request: ApiRequest): Promise<Rule> {
-  const ruleId = request.ruleId.toLowerCase();
-  const rule = uuid.test(ruleId) ? await store.get(request.accountId, ruleId) : undefined;
+  const { accountId, ruleId } = request;
+  const rule = isRuleId(ruleId) ? await store.get(accountId, ruleId.toLowerCase()) : undefined;
   if (!rule) throw notFound(request);
   return rule;
 }

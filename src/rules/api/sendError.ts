@@ -53,12 +53,12 @@ export function sendBadUrl(reply: FastifyReply): FastifyReply {
 }
 
 function allowedMethods(routes: readonly Route[], path: string): string[] {
-  const matching = routes.filter((route) => patternOf(route.path).test(path)).map((route) => route.method);
+  const matching = routes.filter((route) => patternOf(route).test(path)).map((route) => route.method);
   return matching.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
 
-function patternOf(path: string): RegExp {
-  return new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`);
+function patternOf({ path, exactPath }: Route): RegExp {
+  return new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}${exactPath ? '' : '/?'}$`);
 }
 
 function send(reply: FastifyReply, error: ApiError): FastifyReply {
