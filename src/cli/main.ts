@@ -79,6 +79,7 @@ function isOperators(error: unknown): boolean {
     'ExportError',
     'IndexConflictError',
     'IndexingError',
+    'InvalidIdError',
     'ListenError',
     'OperatorError',
     'StoreUnavailable',

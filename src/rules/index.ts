@@ -40,6 +40,7 @@ export {
   accountIdPattern,
   allowedAccountId,
   isAccountId,
+  isTokenId,
   type NewToken,
   type Permission,
   permissions,

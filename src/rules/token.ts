@@ -31,3 +31,10 @@ export const allowedAccountId = '1 to 32 letters, digits, _ and -';
 export function isAccountId(value: unknown): value is string {
   return typeof value === 'string' && accountId.test(value);
 }
+
+const tokenId = /^[0-9a-f]{32}$/;
+
+/** Whether a text can be the id of a token. */
+export function isTokenId(text: string): boolean {
+  return tokenId.test(text);
+}

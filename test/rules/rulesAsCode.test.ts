@@ -121,6 +121,59 @@ Plan ${id}: 1 to create, 1 to change, 1 to delete, 1 unchanged.
     expect((await stored('p3')).filter((rule: { mode: string }) => rule.mode === 'disabled')).toHaveLength(8);
   });
 
+  it.each([
+    ['is empty', ''],
+    ['is blank', ' \n\n'],
+    ['holds only comments', '# rules: none yet\n'],
+    ['holds nothing below "rules"', 'rules:\n'],
+    ['holds null', 'null\n'],
+    ['holds no rules', 'account: p7\n'],
+    ['holds a list and no "rules"', '[]'],
+    ['holds an empty rule', 'rules:\n  -\n'],
+  ])('refuse a file that %s, with or without --force', async (_, text) => {
+    const account = 'p7';
+    if ((await stored(account)).length === 0) await create(account);
+    const before = await stored(account);
+    for (const args of [
+      ['plan', fileOf(text)],
+      ['apply', fileOf(text), '--force'],
+    ]) {
+      const { status, stdout, stderr } = await run(account, ...args);
+      expect([status, stdout]).toEqual([1, '']);
+      expect(stderr).toMatch(/rules-\d+\.yaml/);
+    }
+    expect(await stored(account)).toEqual(before);
+  });
+
+  it('refuse an empty standard input and an empty name of a file', async () => {
+    const env = environmentOf(server, 'p8');
+    await create('p8');
+    for (const file of ['-', '']) {
+      const { status, stderr } = await floodgate(['rules', 'apply', file, '--force'], { env, stdin: '' });
+      expect(status, stderr).toBe(1);
+    }
+    expect(await stored('p8')).toHaveLength(1);
+  });
+
+  it('apply refuses to leave an account without any rule, however few it has, unless --force is said', async () => {
+    await create('p9');
+    const file = fileOf({ rules: [] });
+    const plan = await run('p9', 'plan', file);
+    expect([plan.status, plan.stderr]).toEqual([2, expect.stringContaining('--force')]);
+    expect(plan.stderr).toContain('deletes every rule of the account');
+    const id = /Plan ([0-9a-f]{16})/.exec(plan.stdout)?.[1] ?? '';
+    for (const args of [[], ['--plan', id], ['--plan', '', '--force']]) {
+      const refused = await run('p9', 'apply', file, ...args);
+      expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('nothing was changed')]);
+    }
+    expect(await stored('p9')).toHaveLength(1);
+    // Another rule in its place is no emptying.
+    expect((await run('p9', 'apply', fileOf({ rules: [region('other')] }))).status).toBe(0);
+    expect((await run('p9', 'apply', file, '--force')).status).toBe(0);
+    expect(await stored('p9')).toEqual([]);
+    expect((await run('p9', 'apply', file)).status).toBe(0);
+  });
+
   it('of an exported account find nothing to do, whatever it holds', async () => {
     for (const fields of [
       { name: 'a' },
@@ -198,7 +251,8 @@ describe('floodgate rules', () => {
 
   it.each([
     [['update', '3fa85f64-5717-4562-b3fc-2c963f66afa6', '--mode', 'disabled'], 1, 'HTTP 404'],
-    [['update', 'x'], 1, 'Say what to change'],
+    [['update', '3fa85f64-5717-4562-b3fc-2c963f66afa6'], 1, 'Say what to change'],
+    [['update', 'x', '--mode', 'disabled'], WRONG_USAGE, "value 'x' is invalid for argument 'id'"],
     [['create', '--scope', 'planet'], WRONG_USAGE, 'Allowed choices are global, region, datacenter'],
     [['create', '--scope', 'global', '--name', ''], WRONG_USAGE, 'required option'],
     [['delete'], 1, 'Say which rules to delete'],

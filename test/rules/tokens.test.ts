@@ -141,7 +141,8 @@ describe('floodgate token', () => {
     [['create', '--account', 'a', '--permission', 'admin'], 'Allowed are read, write'],
     [['create', '--account', 'a', '--expires', 'soon'], 'is no moment'],
     [['create', '--account', 'a', '--expires', '2001-01-01'], 'is in the past'],
-    [['revoke', 'nobody'], 'No token has the id nobody'],
+    [['revoke', 'nobody'], "value 'nobody' is invalid for argument 'id'"],
+    [['revoke', '0'.repeat(32)], `No token has the id ${'0'.repeat(32)}`],
     [['revoke'], 'missing required argument'],
   ])('%j says what is wrong', async (args, message) => {
     const { status, stderr } = await run('token', ...args);

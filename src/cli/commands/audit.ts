@@ -1,12 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import {
-  type AuditEntry,
-  type AuditFilter,
-  isAccountId,
-  settingMembers,
-  wallClock,
-} from '../../rules/index.ts';
+import { type AuditEntry, type AuditFilter, settingMembers, wallClock } from '../../rules/index.ts';
 import { print } from '../print.ts';
+import { readAccountId, readRuleId } from './idArguments.ts';
 import { formatTable } from './rulesTable.ts';
 import { addDataDirFlags, withStorage } from './tokenStorage.ts';
 import { readMoment } from './tokenTime.ts';
@@ -29,8 +24,8 @@ export function registerAudit(program: Command): void {
   const audit = program
     .command('audit')
     .description('show who changed which rule or token, when, from where, before and after')
-    .option('--account <id>', 'only rules of this account', readAccount)
-    .option('--rule <id>', 'only this rule')
+    .option('--account <id>', 'only rules of this account', readAccountId)
+    .option('--rule <id>', 'only this rule', readRuleId)
     .option('--since <when>', 'a span ago (24h, 7d) or a date (2026-11-20T12:00:00Z)')
     .option('--until <when>', 'likewise')
     .option('--limit <number>', `the latest so many (default ${DEFAULT_LIMIT})`, readLimit)
@@ -84,12 +79,6 @@ function changeOf(before: Rule | null, after: Rule | null): string {
   if (!before || !after) return `${rule.scope} ${rule.name}, ${rule.mode}`;
   const changed = settingMembers.filter((member) => before[member] !== after[member]);
   return changed.map((member) => `${member}: ${before[member]} → ${after[member]}`).join(', ');
-}
-
-function readAccount(value: string): string {
-  if (!isAccountId(value))
-    throw new InvalidArgumentError('An account id is 1 to 32 letters, digits, _ and -.');
-  return value;
 }
 
 function readLimit(value: string): number {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { ConfigError } from '../../config/index.ts';
 import { type ApiKey, hashOfSecret, newSecret, SERVED_METHODS } from '../../gateway/index.ts';
 import { type GatewayStorage, openGatewayStorage } from '../../storage/lmdb/gatewayStorage.ts';
@@ -43,13 +43,23 @@ export function registerKey(program: Command): void {
   const revoke = group
     .command('revoke')
     .description('Revoke a key by its id.')
-    .argument('<id>', 'see key list');
+    .argument('<id>', 'see key list', readKeyId);
   addConfigFlags(revoke).action(async (id: string) => {
     const revoked = await withStorage(revoke, ({ keys }) => keys.revoke(id, new Date().toISOString()));
     if (revoked === undefined)
       throw new ConfigError(`there is no key ${id}; \`floodgate key list\` shows those that there are`);
     process.stdout.write(`Key ${revoked.id} (${revoked.name}) is revoked.\n`);
   });
+}
+
+const keyId = new RegExp(`^[0-9a-f]{${ID_LENGTH}}$`);
+
+function readKeyId(value: string): string {
+  if (!keyId.test(value))
+    throw new InvalidArgumentError(
+      `A key's id is ${ID_LENGTH} hex digits; \`floodgate key list\` shows the ids.`,
+    );
+  return value;
 }
 
 function newKey({ name, rate, methods }: { name: string; rate?: string; methods?: string }): ApiKey {

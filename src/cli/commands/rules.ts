@@ -12,6 +12,7 @@ import {
 import { formatRuleFile } from '../../rules/plan/index.ts';
 import { OperatorError } from '../operatorError.ts';
 import { print } from '../print.ts';
+import { readRuleId, readRuleIds } from './idArguments.ts';
 import { addConnectionFlags, connect } from './rulesConnection.ts';
 import { registerPlan } from './rulesPlan.ts';
 import { formatTable } from './rulesTable.ts';
@@ -32,12 +33,16 @@ export function registerRules(program: Command): void {
   for (const option of settingOptions()) create.addOption(option.makeOptionMandatory());
   create.option('--json', 'print the rule as JSON').action(createRule);
 
-  const update = add(rules, 'update', 'change settings of a rule').argument('<id>', 'id of the rule');
+  const update = add(rules, 'update', 'change settings of a rule').argument(
+    '<id>',
+    'id of the rule',
+    readRuleId,
+  );
   for (const option of settingOptions()) update.addOption(option);
   update.option('--json', 'print the rule as JSON').action(updateRule);
 
   add(rules, 'delete', 'delete rules')
-    .argument('[id...]', 'ids of the rules')
+    .argument('[id...]', 'ids of the rules', readRuleIds, [])
     .option('--all', 'every rule of the account')
     .action(deleteRules);
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { RulesClient } from '../../rules/client/index.ts';
-import { isAccountId } from '../../rules/index.ts';
 import { OperatorError } from '../operatorError.ts';
+import { readAccountId } from './idArguments.ts';
 
 const DEFAULT_URL = 'http://127.0.0.1:8420/client/v4';
 const VERSION_PREFIX = '/client/v4';
@@ -23,12 +23,14 @@ export function addConnectionFlags(command: Command): Command {
         .default(DEFAULT_URL)
         .argParser(readUrl),
     )
-    .addOption(new Option('--account <id>', 'account').env('FLOODGATE_ACCOUNT').argParser(readAccount))
+    .addOption(new Option('--account <id>', 'account').env('FLOODGATE_ACCOUNT').argParser(readAccountId))
     .addOption(
       new Option(
         '--token-file <file>',
         'file with the API token, in place of the variable FLOODGATE_API_TOKEN',
-      ).env('FLOODGATE_API_TOKEN_FILE'),
+      )
+        .env('FLOODGATE_API_TOKEN_FILE')
+        .argParser(readFileName),
     )
     .addOption(
       new Option('--family <name>', 'path that the server has; magic for Cloudflare’s own')
@@ -70,16 +72,15 @@ function readTokenFile(file: string): string {
   }
 }
 
+function readFileName(value: string): string {
+  if (value === '') throw new InvalidArgumentError('It must name a file.');
+  return value;
+}
+
 function readUrl(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.username !== '')
     throw new InvalidArgumentError(`It must be an http or https URL without a user, such as ${DEFAULT_URL}.`);
   // Naming only the server is enough.
   return url.pathname === '/' ? url.origin + VERSION_PREFIX : url.origin + url.pathname;
-}
-
-function readAccount(value: string): string {
-  if (!isAccountId(value))
-    throw new InvalidArgumentError('An account id is 1 to 32 letters, digits, _ and -.');
-  return value;
 }

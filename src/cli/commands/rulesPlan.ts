@@ -5,11 +5,11 @@ import {
   applyPlan,
   formatPlan,
   isEmpty,
-  isRisky,
   makePlan,
   type Plan,
   planFingerprint,
   readRuleFile,
+  riskOf,
 } from '../../rules/plan/index.ts';
 import { OperatorError } from '../operatorError.ts';
 import { print } from '../print.ts';
@@ -38,7 +38,10 @@ export function registerPlan(rules: Command): void {
     .command('apply')
     .description('make an account have exactly the rules of a file')
     .argument('<file>', 'YAML with a list "rules"; - for standard input')
-    .option('--force', 'also where more than a third of ten or more rules would be changed or deleted')
+    .option(
+      '--force',
+      'also where every rule would be deleted, or more than a third of ten or more changed or deleted',
+    )
     .option('--plan <id>', 'only where the plan is still this one, as `rules plan` showed it')
     .action(applyFile);
   addConnectionFlags(apply);
@@ -47,8 +50,8 @@ export function registerPlan(rules: Command): void {
 async function showPlan(file: string, _options: object, command: Command): Promise<void> {
   const { plan } = await planOf(file, command);
   await printPlan(plan);
-  if (isRisky(plan))
-    process.stderr.write('note: apply will want --force for this: it touches over a third of the rules\n');
+  const risk = riskOf(plan);
+  if (risk !== undefined) process.stderr.write(`note: apply will want --force for this: it ${risk}\n`);
   if (!isEmpty(plan)) process.exitCode = EXIT_CODE_CHANGES;
 }
 
@@ -59,10 +62,9 @@ async function applyFile(file: string, options: ApplyOptions, command: Command):
     throw new OperatorError(
       `The plan is ${planFingerprint(plan)} now, not ${options.plan}; nothing was changed`,
     );
-  if (isRisky(plan) && !options.force)
-    throw new OperatorError(
-      'This changes or deletes more than a third of the rules; nothing was changed. If that is meant, say --force',
-    );
+  const risk = riskOf(plan);
+  if (risk !== undefined && !options.force)
+    throw new OperatorError(`This ${risk}; nothing was changed. If that is meant, say --force`);
   const total = plan.creates.length + plan.updates.length + plan.deletes.length;
   let done = 0;
   try {

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   formatTimestamp,
   hashSecret,
-  isAccountId,
+  isTokenId,
   type NewToken,
   newTokenSecret,
   type Permission,
@@ -12,6 +12,7 @@ import {
 } from '../../rules/index.ts';
 import { OperatorError } from '../operatorError.ts';
 import { print } from '../print.ts';
+import { readAccountId } from './idArguments.ts';
 import { formatTable } from './rulesTable.ts';
 import { addDataDirFlags, commandActor, withStorage } from './tokenStorage.ts';
 import { readMoment } from './tokenTime.ts';
@@ -59,7 +60,7 @@ export function registerToken(program: Command): void {
   const revoke = token
     .command('revoke')
     .description('revoke tokens by id; holds at once, also in a running server')
-    .argument('<id...>', 'ids as `floodgate token list` shows them')
+    .argument('<id...>', 'ids as `floodgate token list` shows them', collectTokenId)
     .action(revokeTokens);
   addDataDirFlags(revoke);
 }
@@ -136,8 +137,12 @@ function shownToken({ hash: _, ...token }: Token) {
 }
 
 function collectAccount(value: string, previous: string[] = []): string[] {
-  if (!isAccountId(value))
-    throw new InvalidArgumentError('An account id is 1 to 32 letters, digits, _ and -.');
+  return [...previous, readAccountId(value)];
+}
+
+function collectTokenId(value: string, previous: string[] = []): string[] {
+  if (!isTokenId(value))
+    throw new InvalidArgumentError('A token id is 32 hex digits; `floodgate token list` shows the ids.');
   return [...previous, value];
 }
 

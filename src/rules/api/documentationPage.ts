@@ -1,3 +1,4 @@
+import { accountIdPattern, allowedAccountId, allowedRuleId, ruleIdPattern } from '../index.ts';
 import type { openApiDocument } from './openApi.ts';
 
 type Document = ReturnType<typeof openApiDocument>;
@@ -40,7 +41,7 @@ export function documentationPage(document: Document, base: string): string {
 <p>${escapeHtml(document.info.description)} The whole as <a href="${escapeHtml(base)}/openapi.json">OpenAPI document</a>.</p>
 <form id="common">
 <label>API token <input name="token" type="password" autocomplete="off"></label>
-<label>Account id <input name="account_id" value="demo" pattern="[A-Za-z0-9_\\-]{1,32}"></label>
+<label>Account id <input name="account_id" value="demo" ${checksOf('account_id')}></label>
 </form>
 ${operations.join('\n')}
 <h2>Fields of a rule</h2>
@@ -54,7 +55,7 @@ function section(base: string, path: string, method: string, operation: Operatio
   const parameters = (operation.parameters ?? []).filter((parameter) => parameter.name !== 'account_id');
   const inputs = parameters.map(
     ({ name, in: place, description }) =>
-      `<label>${escapeHtml(name)} <small>${escapeHtml(`${place}. ${description}`)}</small> <input name="${escapeHtml(name)}" data-in="${escapeHtml(place)}"></label>`,
+      `<label>${escapeHtml(name)} <small>${escapeHtml(`${place}. ${description}`)}</small> <input name="${escapeHtml(name)}" data-in="${escapeHtml(place)}" ${checksOf(name)}></label>`,
   );
   const example = JSON.stringify(method === 'patch' ? { mode: 'enabled' } : EXAMPLE_RULE, null, 2);
   const body = operation.requestBody
@@ -76,6 +77,21 @@ ${body}
 </form>
 <table>${responses.join('')}</table>
 </details>`;
+}
+
+/** What may stand in the boxes whose text becomes part of a path. */
+const pathChecks: Readonly<Record<string, { readonly pattern: string; readonly allowed: string }>> = {
+  account_id: { pattern: accountIdPattern, allowed: allowedAccountId },
+  rule_id: { pattern: ruleIdPattern, allowed: allowedRuleId },
+};
+
+/** The attributes by which browsers, and the script for certain, refuse a text that would make another path. */
+function checksOf(name: string): string {
+  const check = pathChecks[name];
+  if (!check) return '';
+  // Browsers read patterns with the flag v, under which a dash in a class is escaped.
+  const pattern = check.pattern.replaceAll('_-]', '_\\-]');
+  return `required pattern="${escapeHtml(pattern)}" title="${escapeHtml(check.allowed)}"`;
 }
 
 /** The keywords of a field's schema that the page shows. */
@@ -105,6 +121,14 @@ function escapeHtml(text: string): string {
 export const pageScript = `'use strict';
 const common = document.getElementById('common');
 common.addEventListener('submit', (event) => event.preventDefault());
+
+/** What is wrong with the boxes that become part of the path, of which an empty one would make another path. */
+function faultsOf(form) {
+  return [common.elements.account_id, ...form.querySelectorAll('[data-in]')]
+    .filter(({ name }) => form.dataset.path.includes('{' + name + '}'))
+    .filter(({ value, pattern }) => !new RegExp(pattern).test(value))
+    .map(({ name, value, title }) => name + ' is ' + JSON.stringify(value) + '; allowed: ' + title);
+}
 
 function requestOf(form) {
   const values = new FormData(form);
@@ -136,9 +160,16 @@ function curlOf({ url, method, headers, body }) {
 }
 
 async function send(form) {
-  const request = requestOf(form);
   const curl = form.querySelector('.curl');
   const answer = form.querySelector('.answer');
+  const faults = faultsOf(form);
+  if (faults.length > 0) {
+    curl.hidden = true;
+    answer.hidden = false;
+    answer.textContent = faults.join('\\n') + '\\nNothing was sent';
+    return;
+  }
+  const request = requestOf(form);
   curl.textContent = curlOf(request);
   curl.hidden = answer.hidden = false;
   answer.textContent = '…';

@@ -3,4 +3,5 @@
  * retries what a moment may mend, never twice what could then happen twice.
  */
 export { ApiFailure } from './apiFailure.ts';
+export { InvalidIdError } from './invalidId.ts';
 export { RulesClient, type RulesClientOptions, type StoredRule } from './rulesClient.ts';

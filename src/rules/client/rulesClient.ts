@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type NewRule, type Rule, type RuleSettings, ruleMembers } from '../index.ts';
 import { ApiFailure } from './apiFailure.ts';
+import { checkedAccountId, checkedRuleId } from './invalidId.ts';
 import { type Answer, Transport } from './transport.ts';
 
 export interface RulesClientOptions {
@@ -23,14 +24,17 @@ const PAGE_SIZE = 1000;
 /** No account holds more pages than this; a server that never ends its list is not asked for ever. */
 const MAX_PAGES = 1000;
 
-/** The rules of one account on one server. Every method throws `ApiFailure` where it did not succeed. */
+/**
+ * The rules of one account on one server. Every method throws `ApiFailure` where it did not succeed, and
+ * `InvalidIdError`, with nothing sent, where an id is none; so does the constructor for the account.
+ */
 export class RulesClient {
   readonly #transport: Transport;
   readonly #collection: string;
 
   constructor({ baseUrl, token, accountId, family = 'network' }: RulesClientOptions) {
     this.#transport = new Transport(baseUrl, token);
-    this.#collection = `/accounts/${encodeURIComponent(accountId)}/${family}/advanced_dns_protection/configs/dns_protection/rules`;
+    this.#collection = `/accounts/${checkedAccountId(accountId)}/${family}/advanced_dns_protection/configs/dns_protection/rules`;
   }
 
   /** All rules, over as many pages as it takes. */
@@ -85,7 +89,7 @@ export class RulesClient {
   }
 
   #path(ruleId: string): string {
-    return `${this.#collection}/${encodeURIComponent(ruleId)}`;
+    return `${this.#collection}/${checkedRuleId(ruleId)}`;
   }
 }
 

@@ -4,5 +4,5 @@
  */
 export { applyPlan, PlanOutdated } from './applyPlan.ts';
 export { formatPlan } from './formatPlan.ts';
-export { isEmpty, isRisky, makePlan, type Plan, planFingerprint } from './makePlan.ts';
+export { isEmpty, makePlan, type Plan, planFingerprint, riskOf } from './makePlan.ts';
 export { formatRuleFile, type RuleFile, RuleFileError, readRuleFile } from './ruleFile.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { newRuleArbitrary, storedRulesArbitrary } from '../rule.arbitrary.ts';
 import type { NewRule, Rule } from '../rule.ts';
-import { isEmpty, isRisky, makePlan, type Plan, planFingerprint } from './makePlan.ts';
+import { isEmpty, makePlan, type Plan, planFingerprint, riskOf } from './makePlan.ts';
 
 const wantedArbitrary = fc.array(newRuleArbitrary, { maxLength: 20 });
 
@@ -80,12 +80,17 @@ describe('a plan', () => {
   });
 
   it.each([
-    [9, 9, false],
-    [10, 3, false],
-    [10, 4, true],
-    [12, 4, false],
-    [12, 5, true],
-  ])('of %i rules that deletes %i is risky: %j', (all, deleted, risky) => {
+    [0, 0, undefined],
+    [1, 0, undefined],
+    [1, 1, 'every rule'],
+    [9, 8, undefined],
+    [9, 9, 'every rule'],
+    [10, 3, undefined],
+    [10, 4, 'more than a third'],
+    [12, 4, undefined],
+    [12, 5, 'more than a third'],
+    [12, 12, 'every rule'],
+  ])('of %i rules that deletes %i is a risk: %j', (all, deleted, risk) => {
     const rules = Array.from({ length: all }, (_, index) => ({ id: String(index) }) as Rule);
     const plan = {
       creates: [],
@@ -93,6 +98,7 @@ describe('a plan', () => {
       deletes: rules.slice(0, deleted),
       unchanged: rules.slice(deleted),
     };
-    expect(isRisky(plan)).toBe(risky);
+    if (risk === undefined) expect(riskOf(plan)).toBeUndefined();
+    else expect(riskOf(plan)).toContain(risk);
   });
 });

@@ -42,11 +42,17 @@ const RISKY_FROM_RULES = 10;
 /** The part of the rules that a plan may change or delete without being asked for it twice. */
 const RISKY_PART = 1 / 3;
 
-/** Whether a plan changes or deletes more than a third of ten or more rules: a wrong file or account looks like this. */
-export function isRisky({ updates, deletes, unchanged }: Plan): boolean {
+/**
+ * What a plan does that a wrong file or account looks like, for a message: it leaves no rule where there were some (a
+ * list that came out empty), or changes or deletes more than a third of ten or more. Undefined where nothing of the kind.
+ */
+export function riskOf({ creates, updates, deletes, unchanged }: Plan): string | undefined {
   const touched = updates.length + deletes.length;
   const all = touched + unchanged.length;
-  return all >= RISKY_FROM_RULES && touched > all * RISKY_PART;
+  if (all > 0 && deletes.length === all && creates.length === 0) return 'deletes every rule of the account';
+  if (all >= RISKY_FROM_RULES && touched > all * RISKY_PART)
+    return 'changes or deletes more than a third of the rules';
+  return undefined;
 }
 
 /** Names a plan: equal for equal plans on the same state of the same rules. */
