@@ -324,7 +324,8 @@ export const ConfigSchema = Type.Object(
         maxLength: 256,
         pattern: '^[\\x21-\\x7e]+$',
         secret: true,
-        description: 'An API token that is accepted for every account of the rules API.',
+        description:
+          'The server’s own API token, which may do everything for every account of the rules API. No token of `floodgate token create`: the server would not start. Clients read FLOODGATE_TOKEN.',
       }),
     ),
     stopTimeoutMs: Type.Integer({

@@ -13,6 +13,7 @@ import { type DataDirLock, lockDataDir } from './dataDirLock.ts';
 import { type Dns, startDns } from './dns.ts';
 import { type Ethereum, startEthereum } from './ethereum.ts';
 import { ListenError } from './listenError.ts';
+import { refuseStoredToken } from './refuseStoredToken.ts';
 
 export interface Server {
   /** Where it listens, for example `http://127.0.0.1:8420`. */
@@ -55,6 +56,7 @@ export async function startServer({ config, logger, lock }: ServerOptions): Prom
 
     const storage = openRulesStorage(config.dataDir);
     undo.push(() => storage.close());
+    await refuseStoredToken(config.apiToken, storage.tokens);
 
     let ethereum: Ethereum | undefined;
     if (!config.rulesOnly) {

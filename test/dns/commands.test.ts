@@ -41,7 +41,7 @@ const floodgate = async (...words: string[]): Promise<string> => {
     ...process.env,
     FLOODGATE_URL: program.url,
     FLOODGATE_ACCOUNT: ACCOUNT,
-    FLOODGATE_API_TOKEN: TOKEN,
+    FLOODGATE_TOKEN: TOKEN,
   };
   const { stdout } = await run(process.execPath, [MAIN, ...words], { env });
   return stdout;

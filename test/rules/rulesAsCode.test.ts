@@ -268,9 +268,12 @@ describe('floodgate rules', () => {
 
   it('says what to do where the token is missing or wrong, and never shows it', async () => {
     const env = environmentOf(server, 'c3');
-    const missing = await floodgate(['rules', 'list'], { env: { ...env, FLOODGATE_API_TOKEN: '' } });
-    expect([missing.status, missing.stderr]).toEqual([1, expect.stringContaining('set FLOODGATE_API_TOKEN')]);
-    const wrong = await floodgate(['rules', 'list'], { env: { ...env, FLOODGATE_API_TOKEN: 'fg_wrong' } });
+    const missing = await floodgate(['rules', 'list'], { env: { ...env, FLOODGATE_TOKEN: '' } });
+    expect([missing.status, missing.stderr]).toEqual([
+      1,
+      expect.stringContaining('FLOODGATE_TOKEN is empty'),
+    ]);
+    const wrong = await floodgate(['rules', 'list'], { env: { ...env, FLOODGATE_TOKEN: 'fg_wrong' } });
     expect([wrong.status, wrong.stderr]).toEqual([1, expect.stringContaining('HTTP 401')]);
     expect(wrong.stderr).not.toContain('fg_wrong');
   });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Logger } from 'pino';
@@ -98,14 +98,13 @@ function withZone(config: Config, zone: ExampleZone | undefined): Config {
 /** A token that stays the same from run to run, so that a command in the shell's history still works. */
 function devToken(dataDir: string): string {
   const file = join(dataDir, 'api-token');
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch {
-    const token = `fg_${randomBytes(30).toString('base64url')}`;
-    mkdirSync(dataDir, { recursive: true });
-    writeFileSync(file, `${token}\n`, { mode: 0o600 });
-    return token;
-  }
+  const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
+  // An empty file is what a power cut leaves of the write below. Anything that `apiToken` may be is kept.
+  if (/^[\x21-\x7e]{16,256}$/.test(kept)) return kept;
+  const token = `fg_${randomBytes(30).toString('base64url')}`;
+  mkdirSync(dataDir, { recursive: true });
+  writeFileSync(file, `${token}\n`, { mode: 0o600 });
+  return token;
 }
 
 function chainFailure(chain: DevelopmentChain | undefined): Promise<never> {

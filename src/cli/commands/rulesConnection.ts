@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { RulesClient } from '../../rules/client/index.ts';
 import { OperatorError } from '../operatorError.ts';
+import { readToken, TOKEN_FILE_VARIABLE } from './clientToken.ts';
 import { readAccountId } from './idArguments.ts';
 
 const DEFAULT_URL = 'http://127.0.0.1:8420/client/v4';
@@ -25,11 +25,8 @@ export function addConnectionFlags(command: Command): Command {
     )
     .addOption(new Option('--account <id>', 'account').env('FLOODGATE_ACCOUNT').argParser(readAccountId))
     .addOption(
-      new Option(
-        '--token-file <file>',
-        'file with the API token, in place of the variable FLOODGATE_API_TOKEN',
-      )
-        .env('FLOODGATE_API_TOKEN_FILE')
+      new Option('--token-file <file>', 'file with the API token, in place of the variable FLOODGATE_TOKEN')
+        .env(TOKEN_FILE_VARIABLE)
         .argParser(readFileName),
     )
     .addOption(
@@ -49,27 +46,6 @@ export function connect(command: Command, fileAccount?: string): { client: Rules
     throw new OperatorError('Which account? Say --account ID, or set FLOODGATE_ACCOUNT');
   const client = new RulesClient({ baseUrl: url, token: readToken(tokenFile), accountId, family });
   return { client, account: accountId };
-}
-
-function readToken(file: string | undefined): string {
-  const token = file === undefined ? process.env['FLOODGATE_API_TOKEN'] : readTokenFile(file);
-  if (token === undefined || token === '')
-    throw new OperatorError(
-      'No API token: set FLOODGATE_API_TOKEN, or name a file with --token-file. `floodgate token create` makes one',
-    );
-  if (!/^[\x21-\x7e]+$/.test(token))
-    throw new OperatorError('The API token has characters that no token has; check where it was copied from');
-  return token;
-}
-
-function readTokenFile(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    throw new OperatorError(
-      `The token file cannot be read: ${error instanceof Error ? error.message : error}`,
-    );
-  }
 }
 
 function readFileName(value: string): string {

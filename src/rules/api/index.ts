@@ -20,7 +20,7 @@ export { sendBadUrl } from './sendError.ts';
 export interface RulesApiOptions {
   readonly rules: RuleStore;
   readonly tokens: TokenStore;
-  /** Tokens from the configuration (`FLOODGATE_API_TOKEN`): each may do anything for every account. */
+  /** Tokens from the configuration (`FLOODGATE_API_TOKEN`), none of which the store knows: each may do anything for every account. */
   readonly configuredTokens: readonly string[];
   /** What the guard beside this API saw; no such route where there is none. */
   readonly analytics?: RuleAnalytics | undefined;

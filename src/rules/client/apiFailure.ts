@@ -20,7 +20,7 @@ export function failureOf(status: number, envelope: unknown, request: string): A
 
 /** What to do about a status, where it is not said by the answer. */
 const hints: Readonly<Record<number, string>> = {
-  401: 'Check the token: FLOODGATE_API_TOKEN or --token-file',
+  401: 'Check the token: FLOODGATE_TOKEN or --token-file',
   403: 'The token is valid, but not for this account or not for this operation',
 };
 

@@ -37,5 +37,5 @@ export async function floodgate(args: readonly string[], options: CommandOptions
 
 /** The variables with which a command talks to a server as the one who may do everything. */
 export function environmentOf(server: RulesServer, account: string): Record<string, string> {
-  return { FLOODGATE_URL: server.baseUrl, FLOODGATE_ACCOUNT: account, FLOODGATE_API_TOKEN: TOKEN };
+  return { FLOODGATE_URL: server.baseUrl, FLOODGATE_ACCOUNT: account, FLOODGATE_TOKEN: TOKEN };
 }

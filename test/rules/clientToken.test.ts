@@ -1,0 +1,123 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { floodgate } from './support/command.ts';
+import { type RulesServer, startServer, TOKEN } from './support/server.ts';
+
+const WRONG = 'fg_wrong';
+
+let server: RulesServer;
+let folder: string;
+let files: Readonly<Record<'right' | 'wrong' | 'empty', string>>;
+beforeAll(async () => {
+  server = await startServer();
+  folder = mkdtempSync(join(tmpdir(), 'floodgate-client-token-'));
+  files = {
+    right: fileOf('right', `${TOKEN}\n`),
+    wrong: fileOf('wrong', WRONG),
+    empty: fileOf('empty', ' \n'),
+  };
+});
+afterAll(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function fileOf(name: string, text: string): string {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  return file;
+}
+
+async function list(env: Readonly<Record<string, string>>, args: readonly string[] = []) {
+  const connection = { FLOODGATE_URL: server.baseUrl, FLOODGATE_ACCOUNT: 'a' };
+  const ended = await floodgate(['rules', 'list', '--json', ...args], { env: { ...connection, ...env } });
+  for (const secret of [TOKEN, WRONG]) expect(ended.stdout + ended.stderr).not.toContain(secret);
+  expect(ended.stdout).toBe('');
+  return ended;
+}
+
+describe('the token of a command', () => {
+  it('comes from FLOODGATE_TOKEN, in silence, also beside the server’s own variable', async () => {
+    for (const env of [
+      { FLOODGATE_TOKEN: TOKEN },
+      { FLOODGATE_TOKEN: TOKEN, FLOODGATE_API_TOKEN: WRONG, FLOODGATE_API_TOKEN_FILE: files.wrong },
+    ])
+      expect(await list(env)).toEqual({ status: 0, stdout: '', stderr: '' });
+    const { status, stderr } = await list({ FLOODGATE_TOKEN: WRONG, FLOODGATE_API_TOKEN: TOKEN });
+    expect([status, stderr]).toEqual([1, expect.stringContaining('HTTP 401')]);
+    expect(stderr).toContain('FLOODGATE_TOKEN or --token-file');
+    expect(stderr).not.toContain('warning');
+  });
+
+  it('comes from a file that is named, before any variable', async () => {
+    const wrong = { FLOODGATE_TOKEN: WRONG, FLOODGATE_API_TOKEN: WRONG };
+    expect(await list(wrong, ['--token-file', files.right])).toEqual({ status: 0, stdout: '', stderr: '' });
+    expect(await list({ ...wrong, FLOODGATE_TOKEN_FILE: files.right })).toMatchObject({
+      status: 0,
+      stderr: '',
+    });
+  });
+
+  it('still comes from the names of before, with a warning that says what to do', async () => {
+    const token = await list({ FLOODGATE_API_TOKEN: TOKEN });
+    expect([token.status, token.stderr]).toEqual([
+      0,
+      "warning: the token comes from FLOODGATE_API_TOKEN, the name of the server's own token, which may do everything; set FLOODGATE_TOKEN instead\n",
+    ]);
+    const file = await list({ FLOODGATE_API_TOKEN_FILE: files.right, FLOODGATE_API_TOKEN: WRONG });
+    expect([file.status, file.stderr]).toEqual([
+      0,
+      'warning: the token comes from FLOODGATE_API_TOKEN_FILE, an old name; set FLOODGATE_TOKEN_FILE instead\n',
+    ]);
+  });
+
+  it.each([
+    ['is nowhere', {}, 'set FLOODGATE_TOKEN,'],
+    ['is nowhere, the old variable empty', { FLOODGATE_API_TOKEN: '' }, 'set FLOODGATE_TOKEN,'],
+    // In the place of an empty one the server's own must not be taken: it may do everything.
+    ['is empty', { FLOODGATE_TOKEN: '', FLOODGATE_API_TOKEN: TOKEN }, 'FLOODGATE_TOKEN is empty'],
+    ['has blanks', { FLOODGATE_TOKEN: 'fg_a b' }, 'in FLOODGATE_TOKEN has characters'],
+    ['is in a file that is not there', { FLOODGATE_TOKEN_FILE: '/not/there' }, 'cannot be read'],
+  ] as const)('that %s is refused before anything is sent', async (_, env, message) => {
+    const { status, stderr } = await list(env);
+    expect([status, stderr]).toEqual([1, expect.stringContaining(message)]);
+    expect(stderr).not.toContain('HTTP');
+    expect(stderr).not.toContain('    at ');
+  });
+
+  it('that is an empty file is refused, though there is one in a variable', async () => {
+    const { status, stderr } = await list({ FLOODGATE_TOKEN: TOKEN, FLOODGATE_TOKEN_FILE: files.empty });
+    expect([status, stderr]).toEqual([1, expect.stringContaining(`${files.empty} is empty`)]);
+  });
+
+  it('is read alike by every command that talks to a server', async () => {
+    const connection = { FLOODGATE_URL: server.baseUrl, FLOODGATE_ACCOUNT: 'a' };
+    for (const args of [
+      ['rules', 'export'],
+      ['rules', 'delete', '--all'],
+      ['dns', 'watch', '--once'],
+      ['dns', 'explain', 'www.example.test'],
+    ]) {
+      const fresh = await floodgate(args, { env: { ...connection, FLOODGATE_TOKEN: TOKEN } });
+      const old = await floodgate(args, { env: { ...connection, FLOODGATE_API_TOKEN: TOKEN } });
+      expect(fresh.stderr).not.toMatch(/warning|401|No API token/);
+      expect(old).toEqual({
+        ...fresh,
+        stderr: expect.stringMatching(/^warning: .*; set FLOODGATE_TOKEN instead\n/),
+      });
+    }
+  });
+});
+
+it('the help of a command that talks to a server names no variable of the server', async () => {
+  for (const args of [
+    ['rules', 'list', '--help'],
+    ['dns', 'watch', '--help'],
+  ]) {
+    const { stdout } = await floodgate(args);
+    expect(stdout).toContain('FLOODGATE_TOKEN');
+    expect(stdout).not.toContain('FLOODGATE_API_TOKEN');
+  }
+});

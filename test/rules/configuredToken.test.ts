@@ -1,0 +1,199 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { formatTimestamp, hashSecret, newTokenSecret, type Token, wallClock } from '../../src/rules/index.ts';
+import { openRulesStorage } from '../../src/storage/lmdb/rulesStorage.ts';
+import { floodgate } from '../server/support/run.ts';
+import { startFloodgate } from '../support/startFloodgate.ts';
+import { send } from './support/call.ts';
+import { rulesPath } from './support/samples.ts';
+import { startServer } from './support/server.ts';
+
+/** Wrong configuration, by the convention of sysexits.h. */
+const EX_USAGE = 64;
+const actor = { by: 'test', from: 'local' };
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'floodgate-configured-token-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Known {
+  readonly dataDir: string;
+  readonly secret: string;
+  readonly token: Token;
+}
+
+/** A data folder whose store knows a token: one that only reads, for one account. */
+async function knownToken(
+  name: string,
+  change: { expired?: boolean; revoked?: boolean } = {},
+): Promise<Known> {
+  const dataDir = join(folder, name);
+  mkdirSync(dataDir);
+  const storage = openRulesStorage(dataDir);
+  const secret = newTokenSecret();
+  const token = await storage.tokens.create(
+    {
+      hash: hashSecret(secret).toString('hex'),
+      label: 'dashboard',
+      accounts: ['a'],
+      permissions: ['dns_protection:read'],
+      expires_on: change.expired ? formatTimestamp(wallClock() - 1_000_000) : null,
+    },
+    actor,
+  );
+  if (change.revoked) await storage.tokens.revoke(token.id, actor);
+  await storage.close();
+  return { dataDir, secret, token };
+}
+
+const start = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  floodgate(['start', '--port', '0', ...args], { cwd: folder, env });
+
+function expectRefused(ended: Awaited<ReturnType<typeof start>>, { secret, token }: Known): void {
+  expect(ended.code, ended.stderr).toBe(EX_USAGE);
+  expect(ended.stderr).toContain('apiToken (FLOODGATE_API_TOKEN, --api-token)');
+  expect(ended.stderr).toContain(token.id);
+  expect(ended.stderr).toContain('FLOODGATE_TOKEN');
+  expect(ended.stderr).not.toMatch(/\n\s+at /);
+  for (const hidden of [secret, token.hash]) expect(ended.stdout + ended.stderr).not.toContain(hidden);
+}
+
+describe('a server does not start with a configured token that its store knows', () => {
+  it.each([
+    ['active', {}, 'which is active'],
+    ['expired', { expired: true }, 'which has expired'],
+    ['revoked', { revoked: true }, 'which is revoked'],
+    ['expired and revoked', { expired: true, revoked: true }, 'which is revoked'],
+  ])('and that is %s', async (name, change, state) => {
+    const known = await knownToken(name, change);
+    const ended = await start(['--rules-only', '--data-dir', known.dataDir], {
+      FLOODGATE_API_TOKEN: known.secret,
+    });
+    expectRefused(ended, known);
+    expect(ended.stderr).toContain(state);
+  });
+
+  it('wherever it is configured, and whatever the server serves', async () => {
+    const known = await knownToken('everywhere');
+    const { dataDir, secret } = known;
+    const file = join(folder, 'with-token.yaml');
+    writeFileSync(file, JSON.stringify({ apiToken: secret, dataDir, rulesOnly: true }));
+    expectRefused(await start(['--config', file]), known);
+    expectRefused(await start(['--rules-only', '--data-dir', dataDir, '--api-token', secret]), known);
+    const env = { FLOODGATE_API_TOKEN: secret, FLOODGATE_DATA_DIR: dataDir };
+    expectRefused(await start(['--upstream', 'http://127.0.0.1:1'], env), known);
+    expectRefused(
+      await start(['--rules-only', '--dns-account', 'a', '--dns-servers', '127.0.0.1:1'], env),
+      known,
+    );
+    expectRefused(await floodgate(['dev', '--rules-only', '--port', '0'], { cwd: folder, env }), known);
+  });
+
+  it('and starts on the same folder with another', async () => {
+    const { dataDir, secret } = await knownToken('another');
+    await start(['--rules-only', '--data-dir', dataDir], { FLOODGATE_API_TOKEN: secret });
+    const server = await startServer({ dataDir });
+    try {
+      expect((await send(server, { path: rulesPath('a') })).status).toBe(200);
+      expect((await send(server, { path: rulesPath('a'), token: secret })).status).toBe(200);
+      expect((await send(server, { path: rulesPath('b'), token: secret })).status).toBe(403);
+    } finally {
+      await server.stop();
+    }
+  });
+});
+
+describe('a server without a configured token', () => {
+  it('reads no FLOODGATE_TOKEN: a client’s token, valid or not, stays what the store says', async () => {
+    const { dataDir, secret } = await knownToken('client-variable', { revoked: true });
+    const unknown = newTokenSecret();
+    for (const FLOODGATE_TOKEN of [secret, unknown]) {
+      const server = await startServer({ dataDir, env: { FLOODGATE_API_TOKEN: '', FLOODGATE_TOKEN } });
+      try {
+        expect((await send(server, { path: rulesPath('a'), token: FLOODGATE_TOKEN })).status).toBe(401);
+      } finally {
+        await server.stop();
+      }
+    }
+  });
+
+  it('takes no empty token, whichever way it is written', async () => {
+    const server = await startServer({ env: { FLOODGATE_API_TOKEN: '' } });
+    try {
+      for (const authorization of [
+        '',
+        'Bearer',
+        'Bearer ',
+        'Bearer  ',
+        'Bearer ""',
+        "Bearer ''",
+        'Bearer =',
+        'Bearer undefined',
+      ]) {
+        const answer = await send(server, { path: rulesPath('a'), token: null, headers: { authorization } });
+        expect([400, 401], authorization).toContain(answer.status);
+      }
+    } finally {
+      await server.stop();
+    }
+  });
+});
+
+it.each([
+  ['a flag', ['--api-token', ''], {}, undefined],
+  ['a flag of blanks', ['--api-token', ' '.repeat(20)], {}, undefined],
+  ['a variable of blanks', [], { FLOODGATE_API_TOKEN: ' '.repeat(20) }, undefined],
+  ['the file', [], {}, "apiToken: ''"],
+  ['the file, left open', [], {}, 'apiToken:'],
+])('an empty token in %s is refused', async (what, args, env, text) => {
+  const file = join(folder, `${what}.yaml`);
+  writeFileSync(file, text ?? '{}');
+  const ended = await start(['--rules-only', '--config', file, ...args], {
+    FLOODGATE_DATA_DIR: folder,
+    ...env,
+  });
+  expect([ended.code, ended.stderr]).toEqual([EX_USAGE, expect.stringContaining('16 to 256 visible')]);
+});
+
+describe('floodgate dev', () => {
+  const dev = (dataDir: string) =>
+    startFloodgate({ command: 'dev', args: ['--rules-only'], dataDir, env: { FLOODGATE_API_TOKEN: '' } });
+  const tokenOf = (dataDir: string) => readFileSync(join(dataDir, 'api-token'), 'utf8').trim();
+  const statusWith = async (url: string, token: string) =>
+    (await fetch(`${url}/client/v4${rulesPath('dev')}`, { headers: { authorization: `Bearer ${token}` } }))
+      .status;
+
+  it('starts with its own token, again and beside tokens of the store', async () => {
+    const { dataDir, secret } = await knownToken('dev');
+    const first = await dev(dataDir);
+    const token = tokenOf(dataDir);
+    expect([await statusWith(first.url, token), await statusWith(first.url, secret)]).toEqual([200, 403]);
+    await first.stop();
+    const second = await dev(dataDir);
+    expect([tokenOf(dataDir), await statusWith(second.url, token)]).toEqual([token, 200]);
+    await second.stop();
+  });
+
+  it('makes a new token where its file holds none, as after a power cut', async () => {
+    for (const [name, text] of [
+      ['empty', ''],
+      ['blank', ' \n'],
+      ['short', 'fg_'],
+    ] as const) {
+      const dataDir = join(folder, `dev-${name}`);
+      mkdirSync(dataDir);
+      writeFileSync(join(dataDir, 'api-token'), text);
+      const floodgate = await dev(dataDir);
+      try {
+        expect(tokenOf(dataDir)).toMatch(/^fg_[A-Za-z0-9_-]{40}$/);
+        expect(await statusWith(floodgate.url, tokenOf(dataDir))).toBe(200);
+      } finally {
+        await floodgate.stop();
+      }
+    }
+  });
+});
