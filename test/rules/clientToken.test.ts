@@ -92,22 +92,18 @@ describe('the token of a command', () => {
     expect([status, stderr]).toEqual([1, expect.stringContaining(`${files.empty} is empty`)]);
   });
 
-  it('is read alike by every command that talks to a server', async () => {
+  it.each([
+    [['rules', 'export']],
+    [['rules', 'delete', '--all']],
+    [['dns', 'watch', '--once']],
+    [['dns', 'explain', 'www.example.test']],
+  ])('is read alike by %j', async (args) => {
     const connection = { FLOODGATE_URL: server.baseUrl, FLOODGATE_ACCOUNT: 'a' };
-    for (const args of [
-      ['rules', 'export'],
-      ['rules', 'delete', '--all'],
-      ['dns', 'watch', '--once'],
-      ['dns', 'explain', 'www.example.test'],
-    ]) {
-      const fresh = await floodgate(args, { env: { ...connection, FLOODGATE_TOKEN: TOKEN } });
-      const old = await floodgate(args, { env: { ...connection, FLOODGATE_API_TOKEN: TOKEN } });
-      expect(fresh.stderr).not.toMatch(/warning|401|No API token/);
-      expect(old).toEqual({
-        ...fresh,
-        stderr: expect.stringMatching(/^warning: .*; set FLOODGATE_TOKEN instead\n/),
-      });
-    }
+    const fresh = await floodgate(args, { env: { ...connection, FLOODGATE_TOKEN: TOKEN } });
+    const old = await floodgate(args, { env: { ...connection, FLOODGATE_API_TOKEN: TOKEN } });
+    expect(fresh.stderr).not.toMatch(/warning|401|No API token/);
+    const warning = /^warning: .*; set FLOODGATE_TOKEN instead\n/;
+    expect(old).toEqual({ ...fresh, stderr: expect.stringMatching(warning) });
   });
 });
 

@@ -53,6 +53,11 @@ async function knownToken(
 const start = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
   floodgate(['start', '--port', '0', ...args], { cwd: folder, env });
 
+const variablesOf = ({ dataDir, secret }: Known) => ({
+  FLOODGATE_API_TOKEN: secret,
+  FLOODGATE_DATA_DIR: dataDir,
+});
+
 function expectRefused(ended: Awaited<ReturnType<typeof start>>, { secret, token }: Known): void {
   expect(ended.code, ended.stderr).toBe(EX_USAGE);
   expect(ended.stderr).toContain('apiToken (FLOODGATE_API_TOKEN, --api-token)');
@@ -77,20 +82,29 @@ describe('a server does not start with a configured token that its store knows',
     expect(ended.stderr).toContain(state);
   });
 
-  it('wherever it is configured, and whatever the server serves', async () => {
-    const known = await knownToken('everywhere');
+  it.each([
+    ['in the file', (_: Known, file: string) => start(['--config', file])],
+    [
+      'in a flag',
+      ({ dataDir, secret }: Known) => start(['--rules-only', '--data-dir', dataDir, '--api-token', secret]),
+    ],
+    ['in front of a node', (known: Known) => start(['--upstream', 'http://127.0.0.1:1'], variablesOf(known))],
+    [
+      'with a DNS guard',
+      (known: Known) =>
+        start(['--rules-only', '--dns-account', 'a', '--dns-servers', '127.0.0.1:1'], variablesOf(known)),
+    ],
+    [
+      'as `floodgate dev`',
+      (known: Known) =>
+        floodgate(['dev', '--rules-only', '--port', '0'], { cwd: folder, env: variablesOf(known) }),
+    ],
+  ])('and that is configured %s', async (where, run) => {
+    const known = await knownToken(where);
     const { dataDir, secret } = known;
-    const file = join(folder, 'with-token.yaml');
+    const file = join(folder, `${where}.yaml`);
     writeFileSync(file, JSON.stringify({ apiToken: secret, dataDir, rulesOnly: true }));
-    expectRefused(await start(['--config', file]), known);
-    expectRefused(await start(['--rules-only', '--data-dir', dataDir, '--api-token', secret]), known);
-    const env = { FLOODGATE_API_TOKEN: secret, FLOODGATE_DATA_DIR: dataDir };
-    expectRefused(await start(['--upstream', 'http://127.0.0.1:1'], env), known);
-    expectRefused(
-      await start(['--rules-only', '--dns-account', 'a', '--dns-servers', '127.0.0.1:1'], env),
-      known,
-    );
-    expectRefused(await floodgate(['dev', '--rules-only', '--port', '0'], { cwd: folder, env }), known);
+    expectRefused(await run(known, file), known);
   });
 
   it('and starts on the same folder with another', async () => {

@@ -212,6 +212,12 @@ describe('the page to try the interface', () => {
   it('has forms with an id to fill in', async () => {
     const { forms } = await openPage(server);
     expect(forms.filter(withId)).toHaveLength(6);
+    for (const { inputs } of forms.filter(withId)) {
+      const box = inputs.find((input) => input['name'] === 'rule_id');
+      expect(box).toHaveProperty('required');
+      // As browsers read it.
+      expect(new RegExp(String(box?.['pattern']), 'v').test(UNKNOWN)).toBe(true);
+    }
   });
 
   it.each(BAD_IDS)('sends nothing where the box of the id holds %j, and says so', async (id) => {

@@ -167,11 +167,16 @@ Plan ${id}: 1 to create, 1 to change, 1 to delete, 1 unchanged.
       expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('nothing was changed')]);
     }
     expect(await stored('p9')).toHaveLength(1);
-    // Another rule in its place is no emptying.
-    expect((await run('p9', 'apply', fileOf({ rules: [region('other')] }))).status).toBe(0);
-    expect((await run('p9', 'apply', file, '--force')).status).toBe(0);
-    expect(await stored('p9')).toEqual([]);
-    expect((await run('p9', 'apply', file)).status).toBe(0);
+  });
+
+  it('apply puts another rule in the place of the only one, and deletes it with --force', async () => {
+    await create('p10');
+    expect((await run('p10', 'apply', fileOf({ rules: [region('other')] }))).status).toBe(0);
+    expect(await stored('p10')).toMatchObject([{ name: 'other' }]);
+    const file = fileOf({ rules: [] });
+    expect((await run('p10', 'apply', file, '--force')).status).toBe(0);
+    expect(await stored('p10')).toEqual([]);
+    expect((await run('p10', 'apply', file)).status).toBe(0);
   });
 
   it('of an exported account find nothing to do, whatever it holds', async () => {

@@ -42,7 +42,7 @@ export function registerRules(program: Command): void {
   update.option('--json', 'print the rule as JSON').action(updateRule);
 
   add(rules, 'delete', 'delete rules')
-    .argument('[id...]', 'ids of the rules', readRuleIds, [])
+    .argument('[id...]', 'ids of the rules', readRuleIds)
     .option('--all', 'every rule of the account')
     .action(deleteRules);
 
