@@ -126,6 +126,39 @@ describe('kept answers', () => {
     expect(shared.length).toBeGreaterThan(0);
   });
 
+  it('on disk are found again where the node could not tell at first which chain it is on', async () => {
+    const args = [...POLL, '--gateway-cache-memory-bytes', '0'];
+    const options = { upstream: node.url, args, dataDir: join(dataDir, 'told-late') };
+    let server = await startFloodgate(options);
+    const isKept = async (): Promise<boolean> => {
+      const { headers } = await call(server.gatewayUrl, 'eth_getBlockByNumber', FINAL, false);
+      return headers['x-floodgate-cache'] === 'hit';
+    };
+    try {
+      await until('the store is open and the block is written', async () => {
+        await server.stop();
+        server = await startFloodgate(options);
+        return isKept();
+      });
+      await server.stop();
+      // The chain stands still from here on: no new head comes to try again with.
+      const head = Number(await connect(node.url).call('eth_blockNumber'));
+      const anchor = `"eth_getBlockByNumber","params":["0x${(head - FINAL_DEPTH).toString(16)}",`;
+      let refused = 0;
+      node.spoil = ({ body }, answer) => {
+        if (!body.includes(anchor) || refused > 0) return answer();
+        refused++;
+        return '{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"not now"}}';
+      };
+      server = await startFloodgate(options);
+      await until('the node was asked for the block that tells its chain', () => refused > 0);
+      await until('the kept block is found', isKept);
+    } finally {
+      node.spoil = undefined;
+      await server.stop();
+    }
+  });
+
   it('on disk have a bound of bytes: the newest are kept, the oldest go', async () => {
     const maxBytes = 12_000;
     const bounds = ['--gateway-cache-memory-bytes', '0', '--gateway-cache-disk-bytes', String(maxBytes)];

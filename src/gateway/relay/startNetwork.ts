@@ -40,10 +40,8 @@ export async function startNetwork(options: NetworkOptions): Promise<Network> {
     pollIntervalMs: options.pollIntervalMs,
     chain: options.chain && { ...options.chain, chainId: `0x${options.chain.chainId.toString(16)}` },
     observer: observerOf(name, metrics, log),
-    headChanged() {
-      cache.headChanged();
-      keeper.headChanged(pool);
-    },
+    headChanged: () => cache.headChanged(),
+    polled: () => keeper.polled(pool),
   });
   try {
     await pool.start();
@@ -67,7 +65,8 @@ class StoreKeeper {
     this.#log = log;
   }
 
-  headChanged(pool: NodePool): void {
+  /** Also where the head stands still: a node may have failed to tell the anchor's hash the last time. */
+  polled(pool: NodePool): void {
     if (this.#busy) return;
     this.#busy = true;
     this.#keep(pool)

@@ -26,6 +26,8 @@ export interface PoolOptions {
   readonly observer: PoolObserver;
   /** Called with each new head. */
   readonly headChanged: (head: Block) => void;
+  /** A node has answered a poll; the heads are up to date with it. */
+  readonly polled: () => void;
 }
 
 /** The nodes are on different chains, which is the operator's to mend. */
@@ -226,6 +228,7 @@ export class NodePool {
       if (back) this.#options.observer.standing(node, 'it answers');
       this.heads.update(this.#claims(), performance.now());
       this.heads.nodeReached(ends.latest.number);
+      this.#options.polled();
     } catch (error) {
       if (this.#stopped) return;
       this.failed(node, 'poll', asNodeError(error));
