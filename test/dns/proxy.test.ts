@@ -161,6 +161,7 @@ describe('what is no query', () => {
       badName: 2,
       cutShort: 0,
       opcode: 1,
+      portZero: 0,
     });
   });
 

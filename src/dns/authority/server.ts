@@ -49,6 +49,8 @@ async function serveUdp(zones: readonly ZoneData[], host: string, port: number):
   // A client that closed its port: nobody is left to tell.
   socket.on('error', () => {});
   socket.on('message', (query, client) => {
+    // Nothing can be sent to port 0, and nobody waits there for an answer (RFC 768).
+    if (client.port === 0) return;
     const answer = respond(zones, query, false);
     if (answer !== undefined) socket.send(answer, client.port, client.address);
   });

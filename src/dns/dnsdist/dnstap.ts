@@ -1,6 +1,7 @@
 /** Receives dnstap (dnstap.info) over TCP: frame streams of protobuf messages, of which a few fields are read. */
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
+import type { PacketFaults } from '../proxy/index.ts';
 
 /** One query or answer as a DNS server saw it. */
 export interface Tapped {
@@ -24,11 +25,13 @@ const UDP = 1;
 export class DnstapServer {
   frames = 0;
   readonly #onTapped: (tapped: Tapped) => void;
+  readonly #faults: PacketFaults;
   readonly #open = new Set<Socket>();
   readonly #server: Server;
 
-  constructor(onTapped: (tapped: Tapped) => void) {
+  constructor(onTapped: (tapped: Tapped) => void, faults: PacketFaults) {
     this.#onTapped = onTapped;
+    this.#faults = faults;
     this.#server = createServer((socket) => {
       this.#open.add(socket);
       socket.on('close', () => this.#open.delete(socket));
@@ -41,6 +44,8 @@ export class DnstapServer {
   async listen(host: string, port: number): Promise<number> {
     this.#server.listen(port, host);
     await once(this.#server, 'listening');
+    // One connection that the kernel could not hand over: dnsdist connects again.
+    this.#server.on('error', () => {});
     const address = this.#server.address();
     return typeof address === 'object' && address !== null ? address.port : port;
   }
@@ -73,8 +78,12 @@ export class DnstapServer {
 
   #frame(frame: Buffer): void {
     this.frames++;
-    const tapped = readTapped(frame);
-    if (tapped !== undefined) this.#onTapped(tapped);
+    try {
+      const tapped = readTapped(frame);
+      if (tapped !== undefined) this.#onTapped(tapped);
+    } catch (error) {
+      this.#faults.note(error, Date.now());
+    }
   }
 }
 

@@ -8,6 +8,7 @@ import {
   followRules,
   type GuardLog,
   keepMinutes,
+  PacketFaults,
   remember,
   type ServerAddress,
   seedZones,
@@ -49,6 +50,8 @@ export interface DnsdistGuard {
   knownNames(): number;
   /** The nodes, whether each has what is wanted of it, and how often telling it failed. */
   nodes(): readonly Pick<DnsdistNode, 'console' | 'inForce' | 'failures'>[];
+  /** Frames of dnstap whose handling failed by a fault of ours. */
+  faults(): number;
   /** Whether every node has the rules that are wanted now. */
   hasRules(): boolean;
   /** What dnsdist's rules matched since they were last changed, over all nodes, by reason. */
@@ -60,6 +63,7 @@ const TICK_MS = 1000;
 /** Names that were forgotten leave the file once an hour: looking at each costs a while. */
 const FORGET_EVERY_TICKS = 3600;
 const QUIET: GuardLog = { info() {}, warn() {} };
+const FAULT = 'a frame of dnstap could not be handled, by a fault of Floodgate: please report it';
 
 /** Rejects where dnstap cannot listen or the rules cannot be read. A node that is away gets everything when it is back. */
 export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuard> {
@@ -73,7 +77,8 @@ export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuar
   const nodes = options.consoles.map(
     (address) => new DnsdistNode(new DnsdistConsole(address, options.key), log),
   );
-  const tap = new DnstapServer((tapped) => learnFrom(tapped, judge, known, busy));
+  const faults = new PacketFaults((fault) => log.warn({ fault }, FAULT));
+  const tap = new DnstapServer((tapped) => learnFrom(tapped, judge, known, busy), faults);
   await tap.listen(options.dnstap.host, options.dnstap.port);
   const seeding = await seedZones(options.zones ?? [], judge, log, (owner) => known.add(owner));
   const wanted = (): string => compileRules(stateOf(judge, known, busy, Date.now()));
@@ -106,6 +111,7 @@ export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuar
     seen,
     knownNames: () => known.size,
     nodes: () => nodes,
+    faults: () => faults.count,
     hasRules: () => nodes.every((node) => node.has(wanted())),
     matches: () => readMatches(nodes.map(({ console }) => console)),
     async stop() {

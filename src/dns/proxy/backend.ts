@@ -11,6 +11,7 @@ import { HEADER_BYTES, Question, ReadResult, readQuestionSection } from '../wire
 import { queryPacket } from '../wire/questionOf.ts';
 import { InFlight } from './inFlight.ts';
 import { RCODE_FORMERR } from './ownAnswers.ts';
+import type { PacketFaults } from './packetFaults.ts';
 
 export interface ServerAddress {
   readonly host: string;
@@ -25,6 +26,14 @@ export type OnAnswer = (
   ticket: number,
   backend: Backend,
 ) => void;
+
+export interface BackendOptions {
+  /** How long the server may take to answer. */
+  readonly timeoutMs: number;
+  readonly key: HashKey;
+  readonly onAnswer: OnAnswer;
+  readonly faults: PacketFaults;
+}
 
 /** Sixteen bits of id and four of port: the kernel picks each port at random, and one socket is replaced every second. */
 const SOCKETS = 16;
@@ -55,6 +64,7 @@ export class Backend {
   mismatched = 0;
   readonly #key: HashKey;
   readonly #onAnswer: OnAnswer;
+  readonly #faults: PacketFaults;
   readonly #question = new Question();
   readonly #lines: Line[] = [];
   readonly #retired = new Set<Socket>();
@@ -65,11 +75,12 @@ export class Backend {
   #probeId = -1;
   #closed = false;
 
-  constructor(address: ServerAddress, timeoutMs: number, key: HashKey, onAnswer: OnAnswer) {
+  constructor(address: ServerAddress, { timeoutMs, key, onAnswer, faults }: BackendOptions) {
     this.address = address;
     this.timeoutMs = timeoutMs;
     this.#key = key;
     this.#onAnswer = onAnswer;
+    this.#faults = faults;
     for (let i = 0; i < SOCKETS; i++) this.#lines.push(this.#open());
   }
 
@@ -141,7 +152,13 @@ export class Backend {
       sendBufferSize: SOCKET_BUFFER_BYTES,
     });
     const line: Line = { socket, tickets: new Float64Array(IDS), ready: false };
-    socket.on('message', (answer) => this.#receive(answer, line));
+    socket.on('message', (answer) => {
+      try {
+        this.#receive(answer, line);
+      } catch (error) {
+        this.#faults.note(error, Date.now());
+      }
+    });
     // A connected socket hears that nobody listens there: that counts as a question without an answer.
     socket.on('error', () => this.#noteTimeouts(1));
     socket.connect(port, host, () => {

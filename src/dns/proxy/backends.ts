@@ -1,14 +1,13 @@
-import type { HashKey } from '../nameHash.ts';
 import type { Question } from '../wire/question.ts';
-import { Backend, type OnAnswer, type ServerAddress } from './backend.ts';
+import { Backend, type BackendOptions, type ServerAddress } from './backend.ts';
 
 /** The servers behind the guard: questions go to those that answer, in turn; to all in turn when none does. */
 export class Backends {
   readonly all: readonly Backend[];
   #turn = 0;
 
-  constructor(addresses: readonly ServerAddress[], timeoutMs: number, key: HashKey, onAnswer: OnAnswer) {
-    this.all = addresses.map((address) => new Backend(address, timeoutMs, key, onAnswer));
+  constructor(addresses: readonly ServerAddress[], options: BackendOptions) {
+    this.all = addresses.map((address) => new Backend(address, options));
   }
 
   async opened(): Promise<void> {

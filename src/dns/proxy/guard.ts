@@ -10,6 +10,7 @@ import { Question, ReadResult, readQuestionSection, readResultNames } from '../w
 import type { ServerAddress } from './backend.ts';
 import { followRules } from './followRules.ts';
 import { type Listener, listenAt } from './listener.ts';
+import { PacketFaults } from './packetFaults.ts';
 import { keepMinutes, remember, storedKey } from './remember.ts';
 import { seedZones, type ZoneSource } from './seedZones.ts';
 import { cannotSharePort, threadsFor } from './sharePort.ts';
@@ -57,6 +58,8 @@ export interface Guard {
   packets(): Record<(typeof readResultNames)[number], number>;
   /** Answers that taught nothing, because the judge was too busy to hear of them. */
   unlearned(): number;
+  /** Packets whose handling failed by a fault of the guard's own. */
+  faults(): number;
   /** Stops listening and lets go of everything. */
   stop(): Promise<void>;
 }
@@ -74,6 +77,7 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
   const saveAtEnd = remember(judge, options.profileStore, log);
   const seen = new Seen(judge, Date.now());
   const listeners: Listener[] = [];
+  const tcpFaults = new PacketFaults(sayFault(log));
   const stopRules = await followRules(options.rules, options.place, judge, seen, log);
   const seeding = await seedZones(options.zones ?? [], judge, log);
   const plane = await startPlane(options, judge, log).catch((error: unknown) => {
@@ -88,7 +92,7 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
   };
   try {
     for (const [front, address] of options.listen.entries())
-      listeners.push(await listenAt(address, front, plane, learnOverTcp(judge)));
+      listeners.push(await listenAt(address, front, plane, learnOverTcp(judge, tcpFaults), log));
   } catch (error) {
     await close();
     throw error;
@@ -112,6 +116,7 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
     tcp: listeners.map(({ relay }) => relay),
     packets: () => named(plane.packets()),
     unlearned: () => plane.unlearned(),
+    faults: () => plane.faults() + tcpFaults.count,
     async stop() {
       clearInterval(timer);
       await close();
@@ -127,7 +132,9 @@ async function startPlane(options: GuardOptions, judge: Judge, log: GuardLog): P
   const reason = cannotSharePort();
   const threads = threadsFor(workers, reason);
   if (workers !== 1 && reason !== undefined) log.info({ reason }, 'one thread receives DNS');
-  if (threads > 1) return UdpThreads.start({ threads, task: { servers, timeoutMs, guarded }, judge, log });
+  const onFault = sayFault(log);
+  if (threads > 1)
+    return UdpThreads.start({ threads, task: { servers, timeoutMs, guarded }, judge, log, onFault });
   const plane = new UdpPlane({
     servers,
     timeoutMs,
@@ -136,6 +143,7 @@ async function startPlane(options: GuardOptions, judge: Judge, log: GuardLog): P
     // A port that can be shared is listened on by several sockets: each has a buffer of its own for the bursts of a flood.
     sharesPorts: reason === undefined,
     onLearn: (answer, question, address) => learn(judge, answer, question, address),
+    onFault,
   });
   await plane.opened();
   return plane;
@@ -150,15 +158,30 @@ function learn(judge: Judge, answer: Uint8Array, question: Question, address: st
 }
 
 /** Answers over TCP teach as those over UDP do; a transfer says nothing of what clients ask for. */
-function learnOverTcp(judge: Judge): OnTcpAnswer {
+function learnOverTcp(judge: Judge, faults: PacketFaults): OnTcpAnswer {
   const question = new Question();
-  return (head, address) => {
+  const hear: OnTcpAnswer = (head, address) => {
     if (!isResponse(head) || readQuestionSection(head, head.length, judge.key, question) !== ReadResult.ok)
       return;
     if (question.type !== QueryType.AXFR && question.type !== QueryType.IXFR)
       learn(judge, head, question, address);
   };
+  return (head, address) => {
+    try {
+      hear(head, address);
+    } catch (error) {
+      faults.note(error, Date.now());
+    }
+  };
 }
+
+const sayFault =
+  (log: GuardLog) =>
+  (fault: string): void =>
+    log.warn(
+      { fault },
+      'a packet could not be handled and was dropped, by a fault of Floodgate: please report it',
+    );
 
 /** The names are the keys of the record, each with its number: the entries are the whole of it. */
 const named = (packets: readonly number[]): ReturnType<Guard['packets']> =>

@@ -3,5 +3,6 @@ export type { ServerAddress } from './backend.ts';
 export { followRules } from './followRules.ts';
 export { DEFAULT_TIMEOUT_MS, type Guard, type GuardLog, type GuardOptions, startGuard } from './guard.ts';
 export { registerDnsMetrics, registerJudgeMetrics } from './metrics.ts';
+export { PacketFaults } from './packetFaults.ts';
 export { keepMinutes, remember, storedKey } from './remember.ts';
 export { seedZones, type ZoneSource } from './seedZones.ts';

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { ServerAddress } from './backend.ts';
+import type { GuardLog } from './guard.ts';
 import { type OnTcpAnswer, TcpRelay } from './tcpRelay.ts';
 import type { Plane } from './udpPlane.ts';
 
@@ -20,12 +21,17 @@ export async function listenAt(
   front: number,
   plane: Plane,
   onTcpAnswer: OnTcpAnswer,
+  log: GuardLog,
 ): Promise<Listener> {
   for (let attempt = 1; ; attempt++) {
     const relay = new TcpRelay(() => plane.inOrder(), onTcpAnswer);
     try {
       relay.server.listen(port, host);
       await once(relay.server, 'listening');
+      // One connection that the kernel could not hand over, for want of memory or descriptors: the others go on.
+      relay.server.on('error', (error) =>
+        log.warn({ reason: error.message }, 'a connection of DNS over TCP could not be taken'),
+      );
       const bound = relay.server.address();
       const address = { host, port: typeof bound === 'object' && bound !== null ? bound.port : port };
       await plane.listen(front, address);

@@ -78,6 +78,15 @@ export function registerDnsMetrics(guard: Guard, registry: Registry): void {
       this.inc(guard.unlearned());
     },
   });
+  new Counter({
+    name: 'floodgate_dns_packet_faults_total',
+    help: 'Packets that were dropped because handling them failed, by a fault of Floodgate: the log says what.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(guard.faults());
+    },
+  });
   const gauge = gauges(registry);
   gauge('floodgate_dns_threads', 'Threads that receive over UDP.', () => Math.max(1, guard.threads.length));
   gauge('floodgate_dns_in_flight', 'Questions that wait for an answer.', () =>

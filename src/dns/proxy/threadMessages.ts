@@ -19,6 +19,8 @@ export interface ThreadCounts {
   readonly servers: readonly ServerState[];
   /** Answers that taught nothing because the judge was too busy. */
   readonly lost: number;
+  /** Packets whose handling failed by a fault of ours. */
+  readonly faults: number;
 }
 
 export type ToThread =
@@ -40,4 +42,6 @@ export type FromThread =
   | { readonly kind: 'zone'; readonly wire: Uint8Array }
   /** Many unknown names are asked for in the zone with this number. */
   | { readonly kind: 'alarm'; readonly zone: number }
+  /** What was thrown while a packet was handled. */
+  | { readonly kind: 'fault'; readonly fault: string }
   | { readonly kind: 'counts'; readonly counts: ThreadCounts };

@@ -7,6 +7,7 @@ import { FIRST_REFUSAL, FIRST_TRUNCATION } from '../verdict.ts';
 import { Question, ReadResult, readQuery, readResultNames } from '../wire/question.ts';
 import type { Backends } from './backends.ts';
 import { RCODE_FORMERR, RCODE_NOTIMP, refuse, truncate } from './ownAnswers.ts';
+import type { PacketFaults } from './packetFaults.ts';
 
 /** Large enough to hold a tenth of a second of a full flood: what overflows here is lost without a look at it. */
 export const FRONT_BUFFER_BYTES = 8 * 1024 * 1024;
@@ -24,6 +25,7 @@ export interface UdpFrontParts {
   readonly front: number;
   readonly decider: Pick<Decider, 'decide'> & { readonly key: HashKey };
   readonly backends: Backends;
+  readonly faults: PacketFaults;
   /** While false everything readable passes. */
   readonly guarded: boolean;
   /** Whether other sockets, of this thread and of others, listen on the same port. */
@@ -38,13 +40,15 @@ export class UdpFront {
   unsent = 0;
   readonly #decider: UdpFrontParts['decider'];
   readonly #backends: Backends;
+  readonly #faults: PacketFaults;
   readonly #front: number;
   readonly #guarded: boolean;
   readonly #question = new Question();
 
-  constructor({ host, front, decider, backends, guarded, sharesPorts }: UdpFrontParts) {
+  constructor({ host, front, decider, backends, faults, guarded, sharesPorts }: UdpFrontParts) {
     this.#decider = decider;
     this.#backends = backends;
+    this.#faults = faults;
     this.#front = front;
     this.#guarded = guarded;
     const options: SocketOptions & { reusePort?: boolean } = {
@@ -65,7 +69,14 @@ export class UdpFront {
     await listening;
     // One client that is gone is no fault of the socket.
     this.socket.on('error', () => {});
-    this.socket.on('message', (packet, client) => this.#receive(packet, client, Date.now()));
+    this.socket.on('message', (packet, client) => {
+      const nowMs = Date.now();
+      try {
+        this.#receive(packet, client, nowMs);
+      } catch (error) {
+        this.#faults.note(error, nowMs);
+      }
+    });
   }
 
   /** Sends an answer on to a client. */
@@ -78,7 +89,10 @@ export class UdpFront {
   }
 
   #receive(packet: Buffer, client: RemoteInfo, nowMs: number): void {
-    const result = readQuery(packet, packet.length, this.#decider.key, this.#question);
+    const result =
+      client.port === 0
+        ? ReadResult.portZero
+        : readQuery(packet, packet.length, this.#decider.key, this.#question);
     this.read[result] = (this.read[result] ?? 0) + 1;
     if (result !== ReadResult.ok) this.#answerFault(packet, result, client);
     else if (this.#passes(packet, client, nowMs)) this.#forward(packet, client, nowMs);
@@ -99,7 +113,8 @@ export class UdpFront {
   }
 
   #answerFault(packet: Buffer, result: ReadResult, client: RemoteInfo): void {
-    if (result === ReadResult.tooShort || result === ReadResult.response) return;
+    if (result === ReadResult.tooShort || result === ReadResult.response || result === ReadResult.portZero)
+      return;
     const rcode = result === ReadResult.opcode ? RCODE_NOTIMP : RCODE_FORMERR;
     this.answer(packet.subarray(0, refuse(packet, rcode)), client.address, client.port);
   }

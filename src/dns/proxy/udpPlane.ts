@@ -4,6 +4,7 @@ import type { HashKey } from '../nameHash.ts';
 import { HEADER_BYTES, type Question, readResultNames } from '../wire/question.ts';
 import type { Backend, ServerAddress } from './backend.ts';
 import { Backends } from './backends.ts';
+import { PacketFaults } from './packetFaults.ts';
 import { UdpFront } from './udpFront.ts';
 
 /** A server behind, as the metrics tell of it. */
@@ -22,6 +23,8 @@ export interface Plane {
   packets(): readonly number[];
   /** Answers that taught nothing, because the judge was too busy to hear of them. */
   unlearned(): number;
+  /** Packets whose handling failed by a fault of ours. */
+  faults(): number;
   /** Call it every second. */
   tick(nowMs: number): void;
   close(): Promise<void>;
@@ -39,6 +42,8 @@ export interface UdpPlaneOptions {
   /** Whether several sockets listen on each port, of this thread and of others. */
   readonly sharesPorts: boolean;
   readonly onLearn: OnLearn;
+  /** Hears of what was thrown while a packet was handled, once a minute at most. */
+  readonly onFault: (fault: string) => void;
 }
 
 /**
@@ -50,17 +55,25 @@ export const SOCKETS_PER_THREAD = 4;
 export class UdpPlane implements Plane {
   readonly #options: UdpPlaneOptions;
   readonly #backends: Backends;
+  readonly #faults: PacketFaults;
   /** By the number of the address; all sockets of one can send its answers. */
   readonly #fronts = new Map<number, readonly UdpFront[]>();
 
   constructor(options: UdpPlaneOptions) {
     this.#options = options;
-    const { servers, timeoutMs, decider, onLearn } = options;
-    this.#backends = new Backends(servers, timeoutMs, decider.key, (answer, question, inFlight, ticket) => {
-      const address = inFlight.clientAddress(ticket);
-      if (question.end > HEADER_BYTES) onLearn(answer, question, address);
-      answer.writeUInt16BE(inFlight.clientId(ticket), 0);
-      this.#fronts.get(inFlight.front(ticket))?.[0]?.answer(answer, address, inFlight.clientPort(ticket));
+    const { servers, timeoutMs, decider, onLearn, onFault } = options;
+    const faults = new PacketFaults(onFault);
+    this.#faults = faults;
+    this.#backends = new Backends(servers, {
+      timeoutMs,
+      key: decider.key,
+      faults,
+      onAnswer: (answer, question, inFlight, ticket) => {
+        const address = inFlight.clientAddress(ticket);
+        if (question.end > HEADER_BYTES) onLearn(answer, question, address);
+        answer.writeUInt16BE(inFlight.clientId(ticket), 0);
+        this.#fronts.get(inFlight.front(ticket))?.[0]?.answer(answer, address, inFlight.clientPort(ticket));
+      },
     });
   }
 
@@ -71,7 +84,15 @@ export class UdpPlane implements Plane {
 
   async listen(number: number, { host, port }: ServerAddress): Promise<void> {
     const { decider, guarded, sharesPorts } = this.#options;
-    const parts = { host, front: number, decider, backends: this.#backends, guarded, sharesPorts };
+    const parts = {
+      host,
+      front: number,
+      decider,
+      backends: this.#backends,
+      faults: this.#faults,
+      guarded,
+      sharesPorts,
+    };
     const fronts = Array.from({ length: sharesPorts ? SOCKETS_PER_THREAD : 1 }, () => new UdpFront(parts));
     try {
       await Promise.all(fronts.map((front) => front.listen(host, port)));
@@ -104,13 +125,18 @@ export class UdpPlane implements Plane {
     return 0;
   }
 
+  faults(): number {
+    return this.#faults.count;
+  }
+
   tick(nowMs: number): void {
     this.#backends.tick(nowMs);
   }
 
   async close(): Promise<void> {
-    await closeAll([...this.#fronts.values()].flat());
+    // The servers first: an answer that still came would find the socket closed that it has to leave from.
     this.#backends.close();
+    await closeAll([...this.#fronts.values()].flat());
   }
 }
 

@@ -26,6 +26,7 @@ const plane = new UdpPlane({
     if (named !== undefined) tell({ kind: 'zone', wire: named });
     observations.add(question, zone, rcodeOf(answer), networkHash(address));
   },
+  onFault: (fault) => tell({ kind: 'fault', fault }),
 });
 
 const tellCounts = (): void =>
@@ -42,6 +43,7 @@ const tellCounts = (): void =>
         inFlight: { waiting: inFlight.waiting },
       })),
       lost: observations.lost,
+      faults: plane.faults(),
     },
   });
 const timer = setInterval(() => {

@@ -6,6 +6,7 @@ import { readResultNames } from '../wire/question.ts';
 import type { ServerAddress } from './backend.ts';
 import type { GuardLog } from './guard.ts';
 import { observationsIn } from './observations.ts';
+import { PacketFaults } from './packetFaults.ts';
 import type { FromThread, ThreadCounts, ThreadTask, ToThread } from './threadMessages.ts';
 import type { Plane, ServerState } from './udpPlane.ts';
 
@@ -26,6 +27,7 @@ export interface UdpThreadsOptions {
   readonly task: Omit<ThreadTask, 'key' | 'desk'>;
   readonly judge: Judge;
   readonly log: GuardLog;
+  readonly onFault: (fault: string) => void;
 }
 
 export class UdpThreads implements Plane {
@@ -33,6 +35,8 @@ export class UdpThreads implements Plane {
   readonly #threads = new Map<number, Thread>();
   /** Where every thread listens. */
   readonly #listens = new Map<number, ServerAddress>();
+  /** Faults of this thread, in hearing what the others tell. */
+  readonly #faults: PacketFaults;
   readonly #restarts = new Set<NodeJS.Timeout>();
   /** What threads that are gone had counted. */
   readonly #past: ThreadCounts[] = [];
@@ -41,6 +45,7 @@ export class UdpThreads implements Plane {
 
   private constructor(options: UdpThreadsOptions) {
     this.#options = options;
+    this.#faults = new PacketFaults(options.onFault);
   }
 
   /** Starts the threads. Rejects when one of them cannot start. */
@@ -102,6 +107,13 @@ export class UdpThreads implements Plane {
     return [...this.#counts(), ...this.#past].reduce((total, { lost }) => total + lost, 0);
   }
 
+  faults(): number {
+    return [...this.#counts(), ...this.#past].reduce(
+      (total, { faults }) => total + faults,
+      this.#faults.count,
+    );
+  }
+
   /** Each thread looks after itself. */
   tick(): void {}
 
@@ -122,9 +134,15 @@ export class UdpThreads implements Plane {
     const servers = task.servers.map(({ host, port }) => ({ host, port }));
     const workerData: ThreadTask = { ...task, servers, key: judge.key, desk: judge.desk };
     const worker = new Worker(THREAD, { workerData, name: `dns-${index}` });
-    const thread: Thread = { worker, counts: { packets: [], servers: [], lost: 0 } };
+    const thread: Thread = { worker, counts: { packets: [], servers: [], lost: 0, faults: 0 } };
     this.#threads.set(index, thread);
-    worker.on('message', (message: FromThread) => this.#hear(thread, message));
+    worker.on('message', (message: FromThread) => {
+      try {
+        this.#hear(thread, message);
+      } catch (error) {
+        this.#faults.note(error, Date.now());
+      }
+    });
     worker.on('error', (error) => log.warn({ error: String(error) }, 'a thread of the guard failed'));
     worker.once('exit', (code) => this.#gone(index, thread, code));
     await told(worker, ({ kind }) => kind === 'ready');
@@ -153,6 +171,7 @@ export class UdpThreads implements Plane {
     if (message.kind === 'alarm') judge.alarm(message.zone, nowMs);
     else if (message.kind === 'zone') judge.zones.addWire(message.wire);
     else if (message.kind === 'counts') thread.counts = message.counts;
+    else if (message.kind === 'fault') this.#options.onFault(message.fault);
     else if (message.kind === 'answers') {
       for (const observation of observationsIn(message.batch)) {
         const { zone, rcode, network } = observation;
@@ -217,5 +236,10 @@ function sumOf(all: readonly ThreadCounts[]): ThreadCounts {
       };
     },
   );
-  return { packets, servers, lost: all.reduce((total, { lost }) => total + lost, 0) };
+  return {
+    packets,
+    servers,
+    lost: all.reduce((total, { lost }) => total + lost, 0),
+    faults: all.reduce((total, { faults }) => total + faults, 0),
+  };
 }

@@ -15,14 +15,14 @@ const TYPE_AND_CLASS_BYTES = 4;
 /** No honest query comes near it: 255 octets of name and a few EDNS options. Larger ones are refused unread. */
 export const MAX_QUERY_BYTES = 4096;
 
-/** What came of reading: `ok`, or the fault. Faults up to `response` are dropped unanswered, the others get FORMERR. */
+/** What came of reading: `ok`, or the fault. Those that say so are answered, the others are dropped. */
 export const ReadResult = {
   ok: 0,
   /** Shorter than a header: there is not even an id to answer under. */
   tooShort: 1,
   /** The response bit is set: answering answers makes loops. */
   response: 2,
-  /** Larger than {@link MAX_QUERY_BYTES}. */
+  /** Larger than {@link MAX_QUERY_BYTES}: answered FORMERR, as are the next three. */
   tooLong: 3,
   /** Not exactly one question (RFC 9619). */
   questionCount: 4,
@@ -32,6 +32,8 @@ export const ReadResult = {
   cutShort: 6,
   /** An opcode other than QUERY: answered NOTIMP. */
   opcode: 7,
+  /** From source port 0, which wants no answer (RFC 768) and can be sent none. Told by whoever receives, not by the bytes. */
+  portZero: 8,
 } as const;
 export type ReadResult = (typeof ReadResult)[keyof typeof ReadResult];
 

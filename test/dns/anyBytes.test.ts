@@ -1,0 +1,222 @@
+/** Seeded fuzz: whatever bytes clients, servers and dnsdist send, the process stays and answers. */
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer, type Socket as TcpSocket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { driveDnsdist } from '../../src/dns/dnsdist/index.ts';
+import { QueryType } from '../../src/dns/wire/queryTypes.ts';
+import { questionOf } from '../../src/dns/wire/questionOf.ts';
+import { freePort } from '../support/freePort.ts';
+import { Random } from '../support/random.ts';
+import { until } from '../support/until.ts';
+import { query, RCODE, type Target, UdpClient } from './support/dnsClient.ts';
+import { RULE, TestRules, ZONE_NAME } from './support/guardInFront.ts';
+import { startProgram } from './support/program.ts';
+
+const LOOPBACK = '127.0.0.1';
+const SEED = 20_261_121;
+/** What UDP over IPv4 can carry. */
+const MAX_PAYLOAD_BYTES = 65_507;
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+/** Bytes without sense, of any length that UDP carries; short ones mostly. */
+function noise(random: Random): Buffer {
+  const longest = random.chance(0.02) ? MAX_PAYLOAD_BYTES : random.chance(0.2) ? 600 : 40;
+  return Buffer.from(Array.from({ length: random.below(longest + 1) }, () => random.below(256)));
+}
+
+/** The message with some bytes changed, cut off or added: what reads most of it meets the fault deep inside. */
+function mutated(message: Buffer, random: Random): Buffer {
+  const copy = Buffer.from(message);
+  for (let change = random.below(4); change > 0; change--)
+    copy[random.below(copy.length)] = random.chance(0.3) ? 0xc0 + random.below(64) : random.below(256);
+  if (random.chance(0.2)) return copy.subarray(0, random.below(copy.length + 1));
+  return random.chance(0.2) ? Buffer.concat([copy, noise(random)]) : copy;
+}
+
+const anyQuery = (random: Random): Buffer =>
+  random.chance(0.3)
+    ? noise(random)
+    : mutated(query(`h${random.below(1000)}.${ZONE_NAME}`, random.below(300), random.below(0x10000)), random);
+
+/** An answer to the query with a record or two behind it, as they may come: with pointers, also in circles. */
+function anyAnswer(asked: Buffer, random: Random): Buffer {
+  if (random.chance(0.1)) return noise(random);
+  const head = Buffer.from(asked);
+  head[2] = 0x80;
+  head[3] = random.below(6);
+  head.writeUInt16BE(random.below(2), 6);
+  head.writeUInt16BE(random.below(2), 8);
+  const name = random.chance(0.5) ? Buffer.from([0xc0, random.below(80)]) : noise(random).subarray(0, 300);
+  const type = random.chance(0.7) ? QueryType.SOA : random.below(300);
+  const record = Buffer.concat([
+    name,
+    Buffer.from([type >> 8, type & 0xff, 0, 1, 0, 0, 1, 44, 0, 4]),
+    noise(random),
+  ]);
+  return mutated(Buffer.concat([head, record]).subarray(0, MAX_PAYLOAD_BYTES), random);
+}
+
+/** Answers only what asks for TXT as a server should; all else with whatever comes. */
+function babble(server: Socket, random: Random): void {
+  server.on('message', (asked, { port, address }) => {
+    const isTrue = asked.length > 20 && asked.readUInt16BE(asked.length - 4) === QueryType.TXT;
+    const answers = isTrue
+      ? [Buffer.from(asked)]
+      : Array.from({ length: 1 + random.below(3) }, () => anyAnswer(asked, random));
+    if (isTrue && answers[0] !== undefined) answers[0][2] = 0x80;
+    for (const answer of answers) server.send(answer, port, address);
+  });
+}
+
+it('whatever clients and servers send over UDP and TCP, the program stays and answers', async () => {
+  const random = new Random(SEED);
+  const tcp = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.on('data', (asked) =>
+      socket.write(random.chance(0.5) ? noise(random) : anyAnswer(Buffer.from(asked), random)),
+    );
+  });
+  tcp.listen(0, LOOPBACK);
+  await once(tcp, 'listening');
+  ends.push(() => tcp.close());
+  const { port } = tcp.address() as AddressInfo; // it listens on TCP
+  const server = createSocket('udp4').bind(port, LOOPBACK);
+  await once(server, 'listening');
+  ends.push(() => server.close());
+  babble(server, random);
+  const folder = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
+  ends.push(() => rm(folder, { recursive: true, force: true }));
+  const program = await startProgram(folder, { host: LOOPBACK, port });
+  ends.push(() => program.stop());
+  await program.api('POST', '', { ...ruleBody(), profile_sensitivity: 'very_high' });
+  const client = await new UdpClient().open();
+  ends.push(() => client.close());
+  const alive = async (id: number): Promise<void> => {
+    const answer = await client.ask(query(`alive.${ZONE_NAME}`, QueryType.TXT, id), program.dns, 250);
+    expect(answer).toMatchObject({ id, rcode: RCODE.NOERROR });
+  };
+  for (let i = 0; i < 6000; i++) {
+    client.send(anyQuery(random), program.dns);
+    if (i % 50 === 0) await alive(i);
+    if (i % 100 === 0) await overTcp(program.dns, random);
+  }
+  await alive(1);
+  const metrics = await program.metrics();
+  expect(metrics).toContain('floodgate_dns_packet_faults_total 0');
+  const count = (result: string): number =>
+    Number(new RegExp(`floodgate_dns_packets_total\\{result="${result}"\\} (\\d+)`).exec(metrics)?.[1]);
+  // Every kind of packet was among them.
+  for (const result of [
+    'ok',
+    'tooShort',
+    'response',
+    'tooLong',
+    'questionCount',
+    'badName',
+    'cutShort',
+    'opcode',
+  ])
+    expect([result, count(result) > 0]).toEqual([result, true]);
+  expect(Number(/server_answers_total\{[^}]*result="mismatched"\} (\d+)/.exec(metrics)?.[1])).toBeGreaterThan(
+    1000,
+  );
+});
+
+/** Resolves when the socket is closed, by whomever and why ever. */
+const closeOf = (socket: TcpSocket): Promise<void> =>
+  new Promise((resolve) => {
+    socket.once('close', () => resolve());
+  });
+
+/** Whatever comes, in one connection: it is over when somebody closes it. */
+async function overTcp({ host, port }: Target, random: Random): Promise<void> {
+  const socket = connect(port, host);
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  for (let i = random.below(4); i >= 0; i--) {
+    const message = anyQuery(random).subarray(0, 0xffff);
+    const length = random.chance(0.8) ? message.length : random.below(0x10000);
+    socket.write(Buffer.concat([Buffer.from([length >> 8, length & 0xff]), message]));
+  }
+  const closed = closeOf(socket);
+  random.pick([() => socket.resume().end(), () => socket.resetAndDestroy(), () => socket.destroy()])();
+  await closed;
+}
+
+it('whatever is sent as dnstap, the driver of dnsdist stays and learns', async () => {
+  const random = new Random(SEED);
+  const folder = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
+  ends.push(() => rm(folder, { recursive: true, force: true }));
+  const dnstap = { host: LOOPBACK, port: await freePort() };
+  const rules = new TestRules([{ ...RULE, profile_sensitivity: 'very_high' }]);
+  const guard = await driveDnsdist({ place: {}, rules, consoles: [], key: '', dnstap, folder });
+  ends.push(() => guard.stop());
+  for (let connection = 0; connection < 40; connection++) {
+    const socket = connect(dnstap.port, dnstap.host);
+    socket.on('error', () => {});
+    await once(socket, 'connect');
+    for (let i = 0; i < 100; i++) {
+      const asked = query(`h${random.below(1000)}.${ZONE_NAME}`, random.below(300), random.below(0x10000));
+      const message = random.chance(0.5) ? mutated(asked, random) : anyAnswer(asked, random);
+      const frame = random.chance(0.2) ? noise(random) : frameOf(message, random);
+      const bytes = random.chance(0.3) ? mutated(frame, random) : frame;
+      const length = random.chance(0.98) ? bytes.length : random.below(2 ** 32);
+      const header = Buffer.alloc(4);
+      header.writeUInt32BE(length);
+      socket.write(Buffer.concat([header, bytes]));
+    }
+    const closed = closeOf(socket);
+    socket.resume().end();
+    await closed;
+  }
+  const socket = connect(dnstap.port, dnstap.host);
+  ends.push(() => socket.destroy());
+  const answer = query(`learned.${ZONE_NAME}`);
+  answer[2] = 0x80;
+  for (const network of [1, 2]) socket.write(framed(tapped(6, answer, Buffer.from([192, 0, network, 1]))));
+  const { hashHigh, hashLow } = questionOf(`learned.${ZONE_NAME}`, QueryType.A, guard.judge.key);
+  await until('the name is learned', () => guard.judge.profile.find(hashHigh, hashLow) >= 0);
+  expect(guard.faults()).toBe(0);
+});
+
+function framed(bytes: Buffer): Buffer {
+  const header = Buffer.alloc(4);
+  header.writeUInt32BE(bytes.length);
+  return Buffer.concat([header, bytes]);
+}
+
+function frameOf(message: Buffer, random: Random): Buffer {
+  return tapped(5 + random.below(2), message, noise(random).subarray(0, random.chance(0.5) ? 4 : 16));
+}
+
+/** A frame of dnstap.proto with type, protocol, address and message. */
+function tapped(type: number, message: Buffer, address: Buffer): Buffer {
+  const field = (number: number, bytes: Buffer): Buffer =>
+    Buffer.concat([varint(number * 8 + 2), varint(bytes.length), bytes]);
+  const inside = Buffer.concat([
+    Buffer.from([8, type, 24, 1]),
+    field(4, address),
+    field(type === 5 ? 10 : 14, message),
+  ]);
+  return field(14, inside);
+}
+
+function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  for (let left = value; ; left >>>= 7) {
+    if (left < 0x80) return Buffer.from([...bytes, left]);
+    bytes.push((left & 0x7f) | 0x80);
+  }
+}
+
+function ruleBody() {
+  const { scope, name, mode, rate_sensitivity, burst_sensitivity } = RULE;
+  return { scope, name, mode, rate_sensitivity, burst_sensitivity };
+}

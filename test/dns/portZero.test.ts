@@ -1,0 +1,136 @@
+import { fork } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it } from 'vitest';
+import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
+import { QueryType } from '../../src/dns/wire/queryTypes.ts';
+import { NO_NEWER_NODE, newerNode } from '../support/newerNode.ts';
+import { query, RCODE, UdpClient } from './support/dnsClient.ts';
+import { guardInFront, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
+import { startProgram } from './support/program.ts';
+import { noRawSockets, RawUdp } from './support/rawUdp.ts';
+import type { GuardState } from './support/threadedGuard.ts';
+
+const THREADED_GUARD = fileURLToPath(new URL('./support/threadedGuard.ts', import.meta.url));
+const THREADS = 3;
+const LOOPBACK = '127.0.0.1';
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+/** One for each way that a packet can go: on to a server and back, answered FORMERR, answered NOTIMP, dropped. */
+function everyKind(): Buffer[] {
+  const changed = (offset: number, byte: number): Buffer => {
+    const packet = query(`www.${ZONE_NAME}`);
+    packet[offset] = byte;
+    return packet;
+  };
+  return [
+    query(`www.${ZONE_NAME}`),
+    query(`none.${ZONE_NAME}`),
+    changed(5, 2),
+    changed(12, 0xc0),
+    changed(2, 5 << 3),
+    changed(2, 0x80),
+    Buffer.alloc(0),
+    Buffer.alloc(5000, 1),
+  ];
+}
+
+async function opened() {
+  const raw = await new RawUdp().open();
+  ends.push(() => raw.close());
+  const client = await new UdpClient().open();
+  ends.push(() => client.close());
+  return { raw, client };
+}
+
+describe('a packet from source port 0', () => {
+  it('cannot be answered: it is counted and dropped, and the program goes on', async (ctx) => {
+    if (noRawSockets) return ctx.skip(noRawSockets);
+    const { raw, client } = await opened();
+    const folder = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
+    ends.push(() => rm(folder, { recursive: true, force: true }));
+    const server = createSocket('udp4').bind(0, LOOPBACK);
+    await once(server, 'listening');
+    ends.push(() => server.close());
+    const asked: number[] = [];
+    server.on('message', (packet, { port, address }) => {
+      asked.push(packet.readUInt16BE(packet.length - 4));
+      packet[2] = 0x80;
+      server.send(packet, port, address);
+    });
+    const program = await startProgram(folder, { host: LOOPBACK, port: server.address().port });
+    ends.push(() => program.stop());
+    const packets = everyKind();
+    for (const packet of packets) {
+      await raw.send(0, program.dns.port, packet);
+      // A query of its own kind after each: what the packet set off has happened when that is answered.
+      const alive = query(`www.${ZONE_NAME}`, QueryType.TXT, 7);
+      expect(await client.ask(alive, program.dns)).toMatchObject({ id: 7, rcode: RCODE.NOERROR });
+    }
+    expect(await program.metrics()).toContain(
+      `floodgate_dns_packets_total{result="portZero"} ${packets.length}`,
+    );
+    // No server is asked what nobody can be told.
+    expect(new Set(asked)).toEqual(new Set([QueryType.TXT]));
+  });
+
+  const node = newerNode();
+  it.skipIf(node === undefined)(
+    `costs no thread its life${node ? '' : ` (${NO_NEWER_NODE})`}`,
+    async (ctx) => {
+      if (noRawSockets) return ctx.skip(noRawSockets);
+      const { raw, client } = await opened();
+      const child = fork(THREADED_GUARD, [String(THREADS)], { execPath: node, execArgv: [] });
+      ends.push(() => child.kill('SIGKILL'));
+      const state = async (): Promise<GuardState> => {
+        const answer = once(child, 'message');
+        child.send('state');
+        return (await answer)[0];
+      };
+      const [first]: GuardState[] = await once(child, 'message');
+      if (first === undefined) throw new Error('the guard said nothing');
+      // The kernel picks one of the sockets by the source port, and all packets from port 0 come to the same.
+      for (const packet of everyKind()) {
+        await raw.send(0, first.port, packet);
+        const target = { host: LOOPBACK, port: first.port };
+        for (let i = 0; i < THREADS * 4; i++) {
+          const other = await new UdpClient().open();
+          expect(await other.ask(query(`h${i}.${ZONE_NAME}`, QueryType.A, i), target)).toMatchObject({
+            id: i,
+          });
+          other.close();
+        }
+        expect(await client.ask(query(`www.${ZONE_NAME}`), target)).toMatchObject({ rcode: RCODE.NOERROR });
+      }
+      expect((await state()).threads).toEqual(first.threads);
+    },
+  );
+
+  it('is dropped where the bucket is empty and TC=1 would be the answer, and by the built-in server', async (ctx) => {
+    if (noRawSockets) return ctx.skip(noRawSockets);
+    const { raw, client } = await opened();
+    const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
+    ends.push(() => server.stop());
+    const { guard, target, stop } = await guardInFront(
+      {},
+      { servers: [server], judge: { refuseWith: 'truncate' } },
+    );
+    ends.push(stop);
+    for (let i = 0; i < 700; i++) client.send(query(`x${i}.${ZONE_NAME}`, QueryType.A, 1000 + i), target);
+    await client.ask(query(`www.${ZONE_NAME}`), target);
+    for (let i = 0; i < 50; i++) {
+      await raw.send(0, target.port, query(`y${i}.${ZONE_NAME}`));
+      await raw.send(0, server.port, query(`www.${ZONE_NAME}`));
+    }
+    expect(await client.ask(query(`www.${ZONE_NAME}`), server)).toMatchObject({ rcode: RCODE.NOERROR });
+    expect(await client.ask(query(`www.${ZONE_NAME}`), target)).toMatchObject({ rcode: RCODE.NOERROR });
+    expect(guard.packets().portZero).toBe(50);
+  });
+});

@@ -1,0 +1,38 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const SCRIPT = fileURLToPath(new URL('./rawUdp.py', import.meta.url));
+
+/** Why a test that needs raw sockets cannot run here; undefined where it can. */
+export const noRawSockets: string | undefined =
+  process.getuid?.() !== 0
+    ? 'raw sockets need root'
+    : spawnSync('python3', ['-c', 'import socket']).status !== 0
+      ? 'python3 is not installed'
+      : undefined;
+
+/** Sends UDP packets over loopback from any source port, also from those that no socket can have. */
+export class RawUdp {
+  readonly #child = spawn('python3', [SCRIPT], { stdio: ['pipe', 'pipe', 'inherit'] });
+  readonly #lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
+
+  async open(): Promise<this> {
+    await this.#lines.next();
+    return this;
+  }
+
+  /** Resolves when the packet is in the receive buffer of whoever listens there: loopback knows no delay. */
+  async send(sourcePort: number, targetPort: number, payload: Uint8Array): Promise<void> {
+    this.#child.stdin.write(`${sourcePort} ${targetPort} ${Buffer.from(payload).toString('hex')}\n`);
+    const { done } = await this.#lines.next();
+    if (done === true) throw new Error('the raw socket is gone: see what Python said');
+  }
+
+  async close(): Promise<void> {
+    const exited = once(this.#child, 'exit');
+    this.#child.stdin.end();
+    await exited;
+  }
+}
