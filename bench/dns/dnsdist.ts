@@ -83,7 +83,7 @@ async function underFlood(
   });
   try {
     // The rules and the names are in force when the flood begins.
-    while (guard.knownNames() <= NAMES || !guard.hasRules())
+    while (guard.seeding.missing().length > 0 || guard.knownNames() <= NAMES || !guard.hasRules())
       await new Promise((resolve) => setTimeout(resolve, 50));
     const running = await start(dnsdist.port);
     const legit = await legitimate(dnsdist.port, LEGIT_PER_SECOND, FLOOD_SECONDS, NAMES);

@@ -45,6 +45,7 @@ const guard = await startGuard({
     onChange: () => () => {},
   },
 });
+await guard.seeding.tried;
 process.send?.({ port: guard.addresses[0]?.port, threads: Math.max(1, guard.threads.length) });
 process.on('message', () =>
   process.send?.({

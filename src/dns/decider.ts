@@ -70,9 +70,11 @@ export class Decider {
     const level = orders.level;
     if (place < 0) {
       if (zone.byRate) return 'zoneRate';
+      if (zone.awaitsNames) return 'none';
       return level > profileLevel.low || zone.attacked(nowMs) ? 'unknownName' : 'none';
     }
-    if (level >= profileLevel.high && !this.#knowsType(question, place)) return 'unknownType';
+    if (level >= profileLevel.high && !this.#knowsType(question, place))
+      return zone.awaitsNames ? 'none' : 'unknownType';
     return level >= profileLevel.very_high && beyondUsual ? 'aboveUsual' : 'none';
   }
 

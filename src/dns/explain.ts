@@ -10,6 +10,8 @@ export interface Explanation {
   readonly zone: string;
   readonly zone_attacked: boolean;
   readonly zone_judged_by_rate: boolean;
+  /** Whether the names of the zone are still being read: none of them is unknown until then. */
+  readonly zone_awaits_names: boolean;
   readonly known: boolean;
   /** The query types that the name is known with. */
   readonly known_types: readonly string[];
@@ -37,6 +39,7 @@ export function explain(
     zone: zone.name,
     zone_attacked: zone.attacked(nowMs),
     zone_judged_by_rate: zone.byRate,
+    zone_awaits_names: zone.awaitsNames,
     known: place >= 0,
     known_types: place >= 0 ? typeNames(judge.profile.types(place)) : [],
     reason,

@@ -27,4 +27,5 @@ export {
   reasons,
   type Verdict,
 } from './verdict.ts';
+export { nameToWire } from './wire/name.ts';
 export { type SeedResult, ZoneSeed } from './zoneSeed.ts';

@@ -318,7 +318,8 @@ it('knows after a restart what it knew before', () => {
   run(judge, { seconds: 1300, known: 250, random: 20 });
   const again = new Judge(KEY, { profile: { maxNames: 10_000 } }, NOW + 1_300_000);
   for (const entry of judge.profile.entries()) again.profile.restore(entry, NOW + 1_300_000);
-  again.restore(judge.learned(), NOW + 1_300_000);
-  expect(again.learned()).toEqual(judge.learned());
+  again.restore(judge.learned(NOW), NOW + 1_300_000);
+  again.expectSeed(ZONE);
+  expect(again.learned(NOW)).toEqual(judge.learned(NOW));
   expect(again.history.threshold.ratePerSecond).toBe(270);
 });

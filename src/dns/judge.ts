@@ -34,6 +34,9 @@ export const DEFAULT_JUDGE_OPTIONS: JudgeOptions = {
 
 const RCODE_NOERROR = 0;
 const RCODE_NXDOMAIN = 3;
+const SECONDS_PER_MINUTE = 60;
+/** Longer than any restart; a zone that nobody kept in step for longer may have other names by now. */
+const NAMES_HOLD_MS = 24 * 3_600_000;
 
 /** What learning needs of a question. */
 export type AskedName = Pick<Question, 'hashHigh' | 'hashLow' | 'type'>;
@@ -52,6 +55,7 @@ export class Judge {
   #rule: Rule | undefined;
   #attack = false;
   #ready = false;
+  #restoredLately = false;
 
   constructor(key: HashKey, options: Partial<JudgeOptions> = {}, nowMs = 0) {
     this.options = { ...DEFAULT_JUDGE_OPTIONS, ...options };
@@ -163,16 +167,33 @@ export class Judge {
     this.profile.sweep(nowMs);
   }
 
+  /**
+   * Says that a zone's names will be put into the profile. What an earlier run knew of them holds meanwhile; where none did,
+   * no name of the zone counts as unknown until they are all there, or the zone was watched as long as a guard without zones.
+   */
+  expectSeed(name: string): void {
+    const zone = this.zones.add(name);
+    if (zone === undefined) return;
+    for (const other of this.zones.all())
+      if (zone !== this.zones.outside && other.before.boundlessBy === zone.name) {
+        other.boundless = true;
+        other.boundlessBy = zone.name;
+      }
+    if (zone.before.seeded === true && this.#restoredLately) this.noteSeeded(zone);
+    else zone.awaitNames(this.options.learnForMinutes * SECONDS_PER_MINUTE);
+  }
+
   /** Says that a zone's names were all put into the profile. */
   noteSeeded(zone: Zone): void {
-    zone.seeded = true;
+    zone.noteSeeded();
     this.#ready = true;
     this.#giveOrders();
   }
 
   /** What was learned besides the profile, to be stored with it. */
-  learned(): Learned {
+  learned(nowMs: number): Learned {
     return {
+      savedMs: nowMs,
       hashKey: this.key,
       rates: this.history.samples(),
       zones: this.zones.all().map((zone) => zone.learned()),
@@ -181,6 +202,7 @@ export class Judge {
 
   /** Puts back what was learned before a restart, under the same hash key. */
   restore(learned: Learned, nowMs: number): void {
+    this.#restoredLately = nowMs - (learned.savedMs ?? Number.NEGATIVE_INFINITY) <= NAMES_HOLD_MS;
     this.history.restore(learned.rates);
     for (const stored of learned.zones) {
       const zone = stored.name === '' ? this.zones.outside : this.zones.add(stored.name);

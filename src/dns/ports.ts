@@ -14,6 +14,8 @@ export interface RuleSource {
 export interface Learned {
   /** The key the names are hashed under. */
   readonly hashKey: { readonly high: number; readonly low: number };
+  /** When it was saved; left out by what was saved before this was kept. */
+  readonly savedMs?: number;
   readonly rates: readonly RateSample[];
   readonly zones: readonly LearnedZone[];
 }
@@ -28,6 +30,10 @@ export interface LearnedZone {
   readonly learnedSeconds: number;
   readonly positiveAnswers: number;
   readonly onceOnlyAnswers: number;
+  /** Whether all its names were in the profile; left out by what was saved before this was kept. */
+  readonly seeded?: boolean;
+  /** The zone whose seed says that any name answers here; empty for none. */
+  readonly boundlessBy?: string;
 }
 
 /** Keeps what a guard has learned over a restart. */

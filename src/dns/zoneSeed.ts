@@ -28,17 +28,18 @@ export class ZoneSeed {
   readonly #nowMs: number;
   readonly #onName: (name: Uint8Array) => void;
   readonly #question = new Question();
+  /** Subtrees in which any name answers, as this seed finds them. */
+  readonly #boundless = new Set<Zone>();
   #names = 0;
   #noRoom = 0;
 
-  /** `onName` hears of every name, in wire form. Takes back what an earlier seed of the zone said about wildcards and delegations. */
+  /** `onName` hears of every name, in wire form. */
   constructor(judge: Judge, zoneName: string, nowMs: number, onName: (name: Uint8Array) => void = () => {}) {
     this.#judge = judge;
     this.#onName = onName;
     this.#nowMs = nowMs;
     this.#zone = judge.zones.add(zoneName);
     this.#zoneName = this.#zone?.name ?? '';
-    for (const zone of judge.zones.all()) if (zone.boundlessBy === this.#zoneName) zone.boundless = false;
   }
 
   /** Adds the owner (in wire form) of one record of the zone. */
@@ -51,8 +52,10 @@ export class ZoneSeed {
     this.#addEmptyNonTerminals(owner);
   }
 
-  /** Ends the seed: from now on the zone counts as known. */
+  /** Ends the seed: from now on the zone counts as known. Takes back what an earlier seed said about wildcards and delegations that are gone. */
   finish(): SeedResult {
+    for (const zone of this.#judge.zones.all())
+      if (zone.boundlessBy === this.#zoneName && !this.#boundless.has(zone)) zone.boundless = false;
     if (this.#zone !== undefined) this.#judge.noteSeeded(this.#zone);
     return { zone: this.#zoneName, names: this.#names, noRoom: this.#noRoom };
   }
@@ -83,5 +86,6 @@ export class ZoneSeed {
     if (zone === undefined) return;
     zone.boundless = true;
     zone.boundlessBy = this.#zoneName;
+    this.#boundless.add(zone);
   }
 }

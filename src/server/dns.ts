@@ -4,8 +4,9 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { type Config, ConfigError } from '../config/index.ts';
 import { driveDnsdist, registerDnsdistMetrics } from '../dns/dnsdist/index.ts';
-import { analyticsOf, InvalidAnalyticsQuery } from '../dns/index.ts';
+import { analyticsOf, InvalidAnalyticsQuery, nameToWire } from '../dns/index.ts';
 import {
+  type MissingZone,
   registerDnsMetrics,
   registerJudgeMetrics,
   type ServerAddress,
@@ -22,6 +23,8 @@ export interface Dns {
   readonly addresses: readonly ServerAddress[];
   /** Answers `GET …/rules/{rule_id}/analytics`. */
   readonly analytics: RuleAnalytics;
+  /** What is not as configured yet, for whoever looks: DNS is answered all the same. Undefined where nothing is missing. */
+  missing(): string | undefined;
   stop(): Promise<void>;
 }
 
@@ -51,6 +54,7 @@ export async function startDns(
     return {
       addresses,
       analytics: asRuleAnalytics(analyticsOf({ ...guard, store, now: Date.now })),
+      missing: () => missingOf(guard.seeding.missing(), 'servers' in guard ? guard.servers : []),
       async stop() {
         await guard.stop();
         await store.close();
@@ -128,6 +132,25 @@ async function startDriver({ dns, dataDir }: Config, options: CommonOptions, reg
   return { guard, addresses: [] };
 }
 
+/** So many zones are named, the others counted. */
+const MAX_ZONES_NAMED = 10;
+
+function missingOf(
+  zones: readonly MissingZone[],
+  servers: readonly { readonly up: boolean }[],
+): string | undefined {
+  const named = zones
+    .slice(0, MAX_ZONES_NAMED)
+    .map(({ zone, reason }) => `${zone} (${reason ?? 'being read'})`)
+    .join(', ');
+  const others = zones.length > MAX_ZONES_NAMED ? ` and ${zones.length - MAX_ZONES_NAMED} more` : '';
+  const parts = [
+    ...(servers.length > 0 && servers.every(({ up }) => !up) ? ['no DNS server answers'] : []),
+    ...(zones.length > 0 ? [`names not known yet: ${named}${others}`] : []),
+  ];
+  return parts.length === 0 ? undefined : parts.join('; ');
+}
+
 /** The rules API has one error for whatever in a request is not as it should be. */
 function asRuleAnalytics(analyticsFor: ReturnType<typeof analyticsOf>): RuleAnalytics {
   return (ruleId, query) => {
@@ -146,6 +169,8 @@ function addressOf(text: string, option: string): ServerAddress {
   const port = Number(text.slice(colon + 1));
   if (!(port <= 0xffff))
     throw new ConfigError(`${option} is ${JSON.stringify(text)}; a port is at most 65535`);
+  if (port === 0 && option !== 'dns.listen')
+    throw new ConfigError(`${option} is ${JSON.stringify(text)}; nobody can be reached at port 0`);
   return { host: text.slice(0, colon).replace(/^\[|\]$/g, ''), port };
 }
 
@@ -156,6 +181,11 @@ function zoneOf(text: string): ZoneSource {
   const equals = text.indexOf('=');
   const name = text.slice(0, equals);
   const source = text.slice(equals + 1);
+  try {
+    nameToWire(name);
+  } catch (error) {
+    throw new ConfigError(`dns.zones: ${error instanceof Error ? error.message : String(error)}`);
+  }
   if (!source.startsWith(TRANSFER)) return { name, file: source };
   return { name, transferFrom: addressOf(source.slice(TRANSFER.length), 'dns.zones') };
 }

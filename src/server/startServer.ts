@@ -78,6 +78,8 @@ export async function startServer({ config, logger, lock }: ServerOptions): Prom
       const checks = {
         store: 'ok',
         ...(ethereum && { ingest: missing ?? 'ok' }),
+        // Told, and no reason to be kept out of service: DNS is answered whatever is missing here.
+        ...(dns && { dns: dns.missing() ?? 'ok' }),
         ...(stopping && { server: 'it is stopping' }),
       };
       return { ready: missing === undefined && !stopping, checks };

@@ -35,6 +35,7 @@ async function guard(zones: readonly ZoneSource[], store?: DnsStore): Promise<Gu
     ...(store && { profileStore: store, seenStore: store }),
   });
   ends.push(() => server.stop());
+  await started.seeding.tried;
   return started;
 }
 const knows = ({ judge }: Guard, name: string) => {

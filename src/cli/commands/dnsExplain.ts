@@ -40,7 +40,7 @@ function inWords(told: Explanation, rule: Rule): string {
     `${told.name} ${told.type}: ${told.verdict}`,
     `  why    ${WHY[told.reason] ?? told.reason}`,
     `  name   ${told.known ? `known, with ${told.known_types.join(', ')}` : 'not known'}`,
-    `  zone   ${zone}${told.zone_attacked ? ', under attack' : ''}${told.zone_judged_by_rate ? ', judged by rate alone' : ''}`,
+    `  zone   ${zone}${told.zone_attacked ? ', under attack' : ''}${told.zone_judged_by_rate ? ', judged by rate alone' : ''}${told.zone_awaits_names ? ', whose names are still being read' : ''}`,
     `  rule   ${rule.id}, ${rule.mode}, profile sensitivity ${rule.profile_sensitivity}`,
   ].join('\n');
 }

@@ -100,6 +100,16 @@ function ttlSeconds(word: string, line: number): number {
   return seconds;
 }
 
+/** One line after the other: a zone of a million names is not cut up in one go. */
+function* linesOf(text: string): Generator<string> {
+  for (let at = 0; at <= text.length; ) {
+    const newline = text.indexOf('\n', at);
+    const end = newline < 0 ? text.length : newline;
+    yield text.slice(at, end > at && text[end - 1] === '\r' ? end - 1 : end);
+    at = end + 1;
+  }
+}
+
 /** Joins lines inside parentheses, drops comments and blank lines, splits into words. */
 function* entries(text: string): Generator<Entry> {
   let words: string[] = [];
@@ -107,7 +117,7 @@ function* entries(text: string): Generator<Entry> {
   let startLine = 0;
   let startsBlank = false;
   let line = 0;
-  for (const source of text.split(/\r?\n/)) {
+  for (const source of linesOf(text)) {
     line++;
     if (depth === 0) {
       startLine = line;

@@ -23,6 +23,7 @@ const STATE: DnsdistState = {
   refuseWith: 'drop',
   bucket: { ratePerSecond: 100, burst: 500 },
   attackedZones: [],
+  unseededZones: [],
   zonesByRate: [],
 };
 const rules = (state: Partial<DnsdistState>) => compileRules({ ...STATE, ...state });

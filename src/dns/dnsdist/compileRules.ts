@@ -19,6 +19,8 @@ export interface DnsdistState {
   readonly bucket: { readonly ratePerSecond: number; readonly burst: number };
   /** Zones under attack, the only ones whose unknown names pay at sensitivity `low`. */
   readonly attackedZones: readonly string[];
+  /** Zones whose names are still being read: no name of theirs is unknown yet. */
+  readonly unseededZones: readonly string[];
   readonly zonesByRate: readonly {
     readonly name: string;
     readonly ratePerSecond: number;
@@ -89,6 +91,7 @@ function protecting(state: DnsdistState, rule: Rule): string[] {
   const selectors = [
     overUdp,
     ...(low ? [inZones(state.attackedZones)] : []),
+    ...(state.unseededZones.length > 0 ? [`NotRule(${inZones(state.unseededZones)})`] : []),
     ...(byRate.length > 0 ? [typed ? unlessByRate(byRate, unknown) : `NotRule(${inZones(byRate)})`] : []),
     typed ? `OrRule({${paying.join(',')}})` : unknown,
     beyond(THE_ACCOUNT, state.bucket.ratePerSecond, state.bucket.burst),

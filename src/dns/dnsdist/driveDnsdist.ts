@@ -13,11 +13,13 @@ import {
   type ServerAddress,
   seedZones,
   storedKey,
+  type ZoneSeeding,
   type ZoneSource,
 } from '../proxy/index.ts';
 import { Seen } from '../seen.ts';
 import { reasonOf } from '../verdict.ts';
 import { negativeZone, rcodeOf } from '../wire/answer.ts';
+import { nameToText, nameToWire } from '../wire/name.ts';
 import { HEADER_BYTES, Question, ReadResult, readQuery, readQuestionSection } from '../wire/question.ts';
 import { BusyNames } from './busyNames.ts';
 import { compileRules, type DnsdistState, MAX_TYPE_COMBINATIONS, RULE_NAMES } from './compileRules.ts';
@@ -46,6 +48,8 @@ export interface DnsdistOptions {
 export interface DnsdistGuard {
   readonly judge: Judge;
   readonly seen: Seen;
+  /** How far the zones are whose names are known from the start. */
+  readonly seeding: ZoneSeeding;
   /** Names that dnsdist is told of. */
   knownNames(): number;
   /** The nodes, whether each has what is wanted of it, and how often telling it failed. */
@@ -60,6 +64,8 @@ export interface DnsdistGuard {
 }
 
 const TICK_MS = 1000;
+/** While a zone is read its names come by the thousand, and each time the whole file is written. */
+const PUBLISH_WHILE_SEEDING_MS = 10_000;
 /** Names that were forgotten leave the file once an hour: looking at each costs a while. */
 const FORGET_EVERY_TICKS = 3600;
 const QUIET: GuardLog = { info() {}, warn() {} };
@@ -72,7 +78,19 @@ export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuar
   const saveAtEnd = remember(judge, options.profileStore, log);
   const seen = new Seen(judge, Date.now());
   const known = new KnownNames(judge, join(options.folder, 'known.cdb'));
+  const zones = options.zones ?? [];
+  const seeding = seedZones(zones, judge, log, {
+    onName: (owner) => known.add(owner),
+    onSeeded: () => applySoon(),
+  });
   await known.load(Date.now());
+  // What an earlier run published of a zone is what dnsdist refuses by already: it holds until the zone is read again.
+  const publishedZones = new Set(
+    zones
+      .map(({ name }) => nameToWire(name))
+      .filter((name) => known.has(name))
+      .map((name) => nameToText(name)),
+  );
   const busy = new BusyNames();
   const nodes = options.consoles.map(
     (address) => new DnsdistNode(new DnsdistConsole(address, options.key), log),
@@ -80,13 +98,25 @@ export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuar
   const faults = new PacketFaults((fault) => log.warn({ fault }, FAULT));
   const tap = new DnstapServer((tapped) => learnFrom(tapped, judge, known, busy), faults);
   await tap.listen(options.dnstap.host, options.dnstap.port);
-  const seeding = await seedZones(options.zones ?? [], judge, log, (owner) => known.add(owner));
-  const wanted = (): string => compileRules(stateOf(judge, known, busy, Date.now()));
+  const unseeded = (): string[] =>
+    judge.zones
+      .all()
+      .filter((zone) => zone.awaitsNames && !publishedZones.has(zone.name))
+      .map(({ name }) => name);
+  // A zone counts as unseeded until a file with its names was written, not only until they are known here.
+  let unseededZones = unseeded();
+  const wanted = (): string => compileRules({ ...stateOf(judge, known, busy, Date.now()), unseededZones });
   let failing = '';
   let publishing: Promise<void> = Promise.resolve();
+  let publishedMs = Number.NEGATIVE_INFINITY;
   const publish = async (): Promise<void> => {
     if (!mayPublish(judge, known)) return;
+    const unseededNow = unseeded();
+    const isSoon = performance.now() - publishedMs < PUBLISH_WHILE_SEEDING_MS;
+    if (isSoon && seeding.busy && unseededNow.length === unseededZones.length) return;
+    publishedMs = performance.now();
     const reason = await known.publish().then(() => '', String);
+    if (reason === '') unseededZones = unseededNow;
     if (reason !== '' && reason !== failing)
       log.warn({ reason }, 'the names cannot be written: dnsdist goes on with the last ones');
     failing = reason;
@@ -99,6 +129,7 @@ export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuar
   };
   const stopRules = await followRules(options.rules, options.place, judge, seen, log, applySoon);
   applySoon();
+  seeding.start();
   let ticks = 0;
   const timer = setInterval(() => {
     judge.tick(Date.now());
@@ -109,15 +140,16 @@ export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuar
   return {
     judge,
     seen,
+    seeding,
     knownNames: () => known.size,
     nodes: () => nodes,
     faults: () => faults.count,
-    hasRules: () => nodes.every((node) => node.has(wanted())),
+    hasRules: () => unseededZones.length === unseeded().length && nodes.every((node) => node.has(wanted())),
     matches: () => readMatches(nodes.map(({ console }) => console)),
     async stop() {
       clearInterval(timer);
       stopRules();
-      seeding.stop();
+      await seeding.stop();
       await publishing;
       await Promise.all(nodes.map((node) => node.settled()));
       for (const node of nodes) node.console.close();
@@ -135,7 +167,12 @@ export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuar
 const mayPublish = ({ ready, profile }: Judge, known: KnownNames): boolean =>
   known.published !== undefined || (ready && known.size * 2 >= profile.size);
 
-function stateOf(judge: Judge, known: KnownNames, busy: BusyNames, nowMs: number): DnsdistState {
+function stateOf(
+  judge: Judge,
+  known: KnownNames,
+  busy: BusyNames,
+  nowMs: number,
+): Omit<DnsdistState, 'unseededZones'> {
   const zones = judge.zones.all();
   return {
     rule: judge.rule,

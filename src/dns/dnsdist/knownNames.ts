@@ -30,6 +30,11 @@ export class KnownNames {
     return this.#names.size;
   }
 
+  /** Whether this name, in wire form, is among them. */
+  has(wire: Uint8Array): boolean {
+    return this.#names.has(textOf(wire));
+  }
+
   /** Where the names are; undefined until some were published. */
   get published(): string | undefined {
     return this.#published ? this.#file : undefined;
@@ -48,9 +53,7 @@ export class KnownNames {
 
   /** Adds a name in wire form, with the types that the profile knows of it. */
   add(wire: Uint8Array): void {
-    const name = Buffer.from(wire)
-      .toString('latin1')
-      .replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+    const name = textOf(wire);
     this.#set(name, this.#typesOf(name) ?? 0);
   }
 
@@ -128,6 +131,12 @@ export class KnownNames {
       yield [Buffer.from(name, 'latin1'), Buffer.from(typesText(types))];
   }
 }
+
+/** A name in wire form as it is kept here: in lower case, one character a byte. */
+const textOf = (wire: Uint8Array): string =>
+  Buffer.from(wire)
+    .toString('latin1')
+    .replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 /** How dnsdist compares the types of a name: as text. */
 export const typesText = (types: number): string => types.toString(16).padStart(4, '0');

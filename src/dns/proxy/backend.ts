@@ -10,6 +10,7 @@ import { QueryType } from '../wire/queryTypes.ts';
 import { HEADER_BYTES, Question, ReadResult, readQuestionSection } from '../wire/question.ts';
 import { queryPacket } from '../wire/questionOf.ts';
 import { InFlight } from './inFlight.ts';
+import { noLookup } from './noLookup.ts';
 import { RCODE_FORMERR } from './ownAnswers.ts';
 import type { PacketFaults } from './packetFaults.ts';
 
@@ -44,13 +45,14 @@ const ID_ATTEMPTS = 4;
 const RANDOM_BYTES = 16_384;
 /** So many questions in a row without an answer in between, and the server counts as down. */
 const DOWN_AFTER_TIMEOUTS = 20;
+/** Twice as long after each socket that could not be opened, up to this: a route that is back is used soon. */
+const MAX_WAIT_TICKS = 4;
 const ROOT = Uint8Array.of(0);
 
 interface Line {
   readonly socket: Socket;
   /** The ticket under which each id waits. */
   readonly tickets: Float64Array;
-  ready: boolean;
 }
 
 export class Backend {
@@ -58,6 +60,8 @@ export class Backend {
   readonly timeoutMs: number;
   readonly inFlight = new InFlight();
   up = true;
+  /** Why the last socket could not be opened, undefined where it could: no route to the server, or no descriptor left. */
+  unreachable: string | undefined;
   answered = 0;
   timedOut = 0;
   /** Packets on our ports that answer nothing we asked: late answers, or somebody guessing. */
@@ -66,7 +70,9 @@ export class Backend {
   readonly #onAnswer: OnAnswer;
   readonly #faults: PacketFaults;
   readonly #question = new Question();
+  /** Those that are open: none where there is no way to the server. */
   readonly #lines: Line[] = [];
+  readonly #opened: Promise<void>;
   readonly #retired = new Set<Socket>();
   readonly #random = Buffer.alloc(RANDOM_BYTES);
   #randomAt = RANDOM_BYTES;
@@ -74,6 +80,8 @@ export class Backend {
   #timeoutsInARow = 0;
   #probeId = -1;
   #closed = false;
+  #ticksToWait = 0;
+  #nextWaitTicks = 1;
 
   constructor(address: ServerAddress, { timeoutMs, key, onAnswer, faults }: BackendOptions) {
     this.address = address;
@@ -81,19 +89,20 @@ export class Backend {
     this.#key = key;
     this.#onAnswer = onAnswer;
     this.#faults = faults;
-    for (let i = 0; i < SOCKETS; i++) this.#lines.push(this.#open());
+    this.#opened = this.#openMissing();
   }
 
-  /** Resolves when the first sockets can send. */
-  async opened(): Promise<void> {
-    await Promise.all(
-      this.#lines.map(
-        (line) => line.ready || new Promise<void>((resolve) => line.socket.once('connect', () => resolve())),
-      ),
-    );
+  /** Resolves when the first sockets can send, or it is known why they cannot: neither waits for the server. */
+  opened(): Promise<void> {
+    return this.#opened;
   }
 
-  /** Sends a query on under a new id. False when it could not be sent: every line was full or closed. */
+  /** Whether there is a socket to send from. */
+  get reachable(): boolean {
+    return this.#lines.length > 0;
+  }
+
+  /** Sends a query on under a new id. False when it could not be sent: every line was full, or none is open. */
   forward(
     query: Buffer,
     question: Question,
@@ -103,9 +112,9 @@ export class Backend {
     nowMs: number,
   ): boolean {
     for (let attempt = 0; attempt < ID_ATTEMPTS; attempt++) {
-      const line = this.#lines[this.#next++ % SOCKETS];
+      const line = this.#lines[this.#next++ % this.#lines.length];
       const id = this.#randomId();
-      if (line === undefined || !line.ready || this.inFlight.isWaiting(line.tickets[id] ?? 0)) continue;
+      if (line === undefined || this.inFlight.isWaiting(line.tickets[id] ?? 0)) continue;
       line.tickets[id] = this.inFlight.add(question, address, port, front, nowMs);
       query[0] = id >>> 8;
       query[1] = id & 0xff;
@@ -115,15 +124,18 @@ export class Backend {
     return false;
   }
 
-  /** Gives up what waits too long, replaces a socket, asks a server that is down whether it is back. Every second. */
+  /**
+   * Gives up what waits too long, replaces a socket or opens those that are missing, asks a server that is down whether it
+   * is back. Every second.
+   */
   tick(nowMs: number): void {
     this.expire(nowMs);
-    this.#replaceOneLine();
-    if (this.up) return;
-    const probe = Buffer.from(queryPacket(ROOT, QueryType.SOA, this.#randomId()));
-    this.#probeId = probe.readUInt16BE(0);
-    const line = this.#lines.find(({ ready }) => ready);
-    line?.socket.send(probe);
+    if (this.#closed) return;
+    if (--this.#ticksToWait <= 0) {
+      if (this.#lines.length < SOCKETS) void this.#openMissing();
+      else void this.#open(this.#next % SOCKETS);
+    }
+    if (!this.up) this.#probe();
   }
 
   /** Gives up what was sent longer ago than the time limit. */
@@ -135,7 +147,7 @@ export class Backend {
 
   close(): void {
     this.#closed = true;
-    for (const { socket } of this.#lines) closeQuietly(socket);
+    for (const { socket } of this.#lines.splice(0)) closeQuietly(socket);
     for (const socket of this.#retired) closeQuietly(socket);
   }
 
@@ -144,14 +156,55 @@ export class Backend {
     if (this.#timeoutsInARow >= DOWN_AFTER_TIMEOUTS) this.up = false;
   }
 
-  #open(): Line {
+  #probe(): void {
+    const probe = Buffer.from(queryPacket(ROOT, QueryType.SOA, this.#randomId()));
+    this.#probeId = probe.readUInt16BE(0);
+    this.#lines[0]?.socket.send(probe);
+  }
+
+  /** One socket first, which tells whether there is a way to the server, then the others. */
+  async #openMissing(): Promise<void> {
+    if (!(await this.#open())) return;
+    await Promise.all(Array.from({ length: SOCKETS - this.#lines.length }, () => this.#open()));
+  }
+
+  /**
+   * Adds a socket, or puts it in the place of another. False where there is no way to the server: what is there goes on.
+   * Connecting a UDP socket asks the routing table and nobody else.
+   */
+  #open(place?: number): Promise<boolean> {
     const { host, port } = this.address;
     const socket = createSocket({
       type: host.includes(':') ? 'udp6' : 'udp4',
       recvBufferSize: SOCKET_BUFFER_BYTES,
       sendBufferSize: SOCKET_BUFFER_BYTES,
+      lookup: noLookup,
     });
-    const line: Line = { socket, tickets: new Float64Array(IDS), ready: false };
+    return new Promise((resolve) => {
+      const onFailure = (error: Error): void => {
+        closeQuietly(socket);
+        this.#noteUnreachable(error);
+        resolve(false);
+      };
+      socket.once('error', onFailure);
+      socket.once('connect', () => {
+        socket.off('error', onFailure);
+        // A connected socket hears that nobody listens there: that counts as a question without an answer.
+        socket.on('error', () => this.#noteTimeouts(1));
+        this.#use(socket, place);
+        resolve(true);
+      });
+      try {
+        socket.connect(port, host);
+      } catch (error) {
+        onFailure(error instanceof Error ? error : new Error(String(error)));
+      }
+    });
+  }
+
+  #use(socket: Socket, place = this.#lines.length): void {
+    if (this.#closed || place >= SOCKETS) return closeQuietly(socket);
+    const line: Line = { socket, tickets: new Float64Array(IDS) };
     socket.on('message', (answer) => {
       try {
         this.#receive(answer, line);
@@ -159,12 +212,19 @@ export class Backend {
         this.#faults.note(error, Date.now());
       }
     });
-    // A connected socket hears that nobody listens there: that counts as a question without an answer.
-    socket.on('error', () => this.#noteTimeouts(1));
-    socket.connect(port, host, () => {
-      line.ready = !this.#closed;
-    });
-    return line;
+    const old = this.#lines[place];
+    this.#lines[place] = line;
+    if (old !== undefined) this.#retire(old.socket);
+    this.unreachable = undefined;
+    this.#nextWaitTicks = 1;
+  }
+
+  #noteUnreachable(error: Error): void {
+    if (this.#closed) return;
+    this.unreachable = error.message;
+    if (!this.reachable) this.up = false;
+    this.#ticksToWait = this.#nextWaitTicks;
+    this.#nextWaitTicks = Math.min(MAX_WAIT_TICKS, this.#nextWaitTicks * 2);
   }
 
   #receive(answer: Buffer, line: Line): void {
@@ -204,21 +264,13 @@ export class Backend {
   }
 
   /** The old socket hears late answers until nothing sent from it can be waiting any more. */
-  #replaceOneLine(): void {
-    const index = this.#next % SOCKETS;
-    const old = this.#lines[index];
-    if (this.#closed || old === undefined) return;
-    const fresh = this.#open();
-    fresh.socket.once('connect', () => {
-      if (this.#closed) return closeQuietly(fresh.socket);
-      this.#lines[index] = fresh;
-      this.#retired.add(old.socket);
-      const timer = setTimeout(() => {
-        this.#retired.delete(old.socket);
-        closeQuietly(old.socket);
-      }, this.timeoutMs);
-      timer.unref();
-    });
+  #retire(socket: Socket): void {
+    this.#retired.add(socket);
+    const timer = setTimeout(() => {
+      this.#retired.delete(socket);
+      closeQuietly(socket);
+    }, this.timeoutMs);
+    timer.unref();
   }
 
   #randomId(): number {

@@ -45,13 +45,19 @@ export class Backends {
   }
 
   #pick(): Backend {
+    const any =
+      this.#next(({ up }) => up) ?? this.#next(({ reachable }) => reachable) ?? this.#next(() => true);
+    if (any === undefined) throw new Error('the guard has no server behind it: name one in dns.servers');
+    return any;
+  }
+
+  /** The next in turn of those that are as wanted. */
+  #next(isWanted: (backend: Backend) => boolean): Backend | undefined {
     const count = this.all.length;
     for (let tried = 0; tried < count; tried++) {
       const backend = this.all[this.#turn++ % count];
-      if (backend?.up) return backend;
+      if (backend !== undefined && isWanted(backend)) return backend;
     }
-    const any = this.all[this.#turn++ % count];
-    if (any === undefined) throw new Error('the guard has no server behind it: name one in dns.servers');
-    return any;
+    return undefined;
   }
 }

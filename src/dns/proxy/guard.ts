@@ -12,7 +12,8 @@ import { followRules } from './followRules.ts';
 import { type Listener, listenAt } from './listener.ts';
 import { PacketFaults } from './packetFaults.ts';
 import { keepMinutes, remember, storedKey } from './remember.ts';
-import { seedZones, type ZoneSource } from './seedZones.ts';
+import { seedZones, type ZoneSeeding, type ZoneSource } from './seedZones.ts';
+import { ServerLog } from './serverLog.ts';
 import { cannotSharePort, threadsFor } from './sharePort.ts';
 import type { OnTcpAnswer, TcpRelay } from './tcpRelay.ts';
 import { type Plane, type ServerState, UdpPlane } from './udpPlane.ts';
@@ -26,7 +27,7 @@ export interface GuardOptions {
   readonly servers: readonly ServerAddress[];
   readonly rules: RuleSource;
   readonly judge?: Partial<JudgeOptions>;
-  /** Zones whose names are known from the start. */
+  /** Zones whose names are read at the start, while DNS is answered already. */
   readonly zones?: readonly ZoneSource[];
   /** Where what is learned and seen is kept; nowhere where left out. */
   readonly profileStore?: ProfileStore;
@@ -50,6 +51,8 @@ export interface Guard {
   readonly addresses: readonly ServerAddress[];
   readonly judge: Judge;
   readonly seen: Seen;
+  /** How far the zones are whose names are known from the start. */
+  readonly seeding: ZoneSeeding;
   readonly servers: readonly ServerState[];
   /** The threads that receive; none where this thread does. */
   readonly threads: UdpThreads['workers'];
@@ -79,15 +82,13 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
   const listeners: Listener[] = [];
   const tcpFaults = new PacketFaults(sayFault(log));
   const stopRules = await followRules(options.rules, options.place, judge, seen, log);
-  const seeding = await seedZones(options.zones ?? [], judge, log);
+  const seeding = seedZones(options.zones ?? [], judge, log);
   const plane = await startPlane(options, judge, log).catch((error: unknown) => {
     stopRules();
-    seeding.stop();
     throw error;
   });
   const close = async (): Promise<void> => {
     stopRules();
-    seeding.stop();
     await Promise.all([...listeners.map(({ relay }) => relay.close()), plane.close()]);
   };
   try {
@@ -97,16 +98,22 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
     await close();
     throw error;
   }
+  // Behind everything that answers: neither a server nor a zone that is away keeps DNS waiting.
+  seeding.start();
+  const serverLog = new ServerLog(log);
+  serverLog.note(plane.servers);
   const timer = setInterval(() => {
     const nowMs = Date.now();
     judge.tick(nowMs);
     plane.tick(nowMs);
+    serverLog.note(plane.servers);
     void keepMinutes(seen.tick(nowMs), options.seenStore, log);
   }, TICK_MS);
   return {
     addresses: listeners.map(({ address }) => address),
     judge,
     seen,
+    seeding,
     get servers() {
       return plane.servers;
     },
@@ -119,7 +126,7 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
     faults: () => plane.faults() + tcpFaults.count,
     async stop() {
       clearInterval(timer);
-      await close();
+      await Promise.all([seeding.stop(), close()]);
       await keepMinutes(seen.flush(Date.now()), options.seenStore, log);
       await saveAtEnd();
     },

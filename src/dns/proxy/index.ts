@@ -5,4 +5,4 @@ export { DEFAULT_TIMEOUT_MS, type Guard, type GuardLog, type GuardOptions, start
 export { registerDnsMetrics, registerJudgeMetrics } from './metrics.ts';
 export { PacketFaults } from './packetFaults.ts';
 export { keepMinutes, remember, storedKey } from './remember.ts';
-export { seedZones, type ZoneSource } from './seedZones.ts';
+export { type MissingZone, seedZones, type ZoneSeeding, type ZoneSource } from './seedZones.ts';

@@ -28,7 +28,7 @@ export function remember(judge: Judge, store: ProfileStore | undefined, log: Gua
   let saving = Promise.resolve();
   const save = (): Promise<void> => {
     saving = saving
-      .then(() => store.save(judge.learned(), judge.profile.entries()))
+      .then(() => store.save(judge.learned(Date.now()), judge.profile.entries()))
       .catch((error: unknown) => log.warn({ error: String(error) }, 'what was learned could not be stored'));
     return saving;
   };

@@ -1,10 +1,13 @@
-/** Keeps the profile in step with the zones that are named in the configuration: read at the start and when they change. */
+/** Keeps the profile in step with the zones that are named in the configuration: read from the start on and when they change. */
+import { setMaxListeners } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
 import { readMasterFile } from '../authority/index.ts';
 import type { Judge } from '../judge.ts';
 import { type SeedResult, ZoneSeed } from '../zoneSeed.ts';
 import type { ServerAddress } from './backend.ts';
 import type { GuardLog } from './guard.ts';
+import { inTurns, SeedTurns } from './seedTurns.ts';
+import { ZoneSlots } from './zoneSlots.ts';
 import { serialOf, transferZone } from './zoneTransfer.ts';
 
 /** A zone and where its names come from. */
@@ -14,83 +17,209 @@ export type ZoneSource =
 
 /** How soon a new name is known: a stat of a file, or one small query to a server of ours. */
 const CHECK_MS = 2000;
-/** So many records are put into the profile before packets are looked at again: some two milliseconds. */
-const RECORDS_A_SLICE = 500;
+/** Twice as long after each failure in a row, up to this. */
+const MAX_CHECK_MS = 16_000;
+/** A server that says nothing for so long gives its place to the next zone: what it says later is still taken. */
+const STALL_MS = 1000;
 
 export interface ZoneSeeding {
-  /** Checks at once whether zones changed; resolves when the profile is in step. */
-  check(): Promise<void>;
-  stop(): void;
+  /** Begins to read; until then the zones are only expected. */
+  start(): void;
+  /** The zones whose names are not known yet, in the order of the configuration. */
+  missing(): readonly MissingZone[];
+  /** Whether records are being put into the profile. */
+  readonly busy: boolean;
+  /** Resolves when every zone was tried once: its names are known, or `missing` says why not. */
+  readonly tried: Promise<void>;
+  /** Breaks off whatever is under way, at once; resolves when nothing is put into the profile any more. */
+  stop(): Promise<void>;
+}
+
+export interface SeedHooks {
+  /** Hears of every name, in wire form. */
+  readonly onName?: (owner: Uint8Array) => void;
+  /** Hears when all names of a zone are in the profile. */
+  readonly onSeeded?: () => void;
+}
+
+export interface MissingZone {
+  readonly zone: string;
+  /** Why the last attempt failed; undefined while the first one is under way. */
+  readonly reason: string | undefined;
 }
 
 /**
- * Seeds every zone and keeps checking. A zone that cannot be read at the start or later is logged, keeps the names it had,
- * and is tried again.
+ * Seeds every zone, several at a time, and keeps checking, once it is started. Nobody waits for it: a zone whose names are
+ * not there yet is judged without them. One that cannot be read, at the start or later, is logged, keeps the names it had, and is tried again.
  */
-export async function seedZones(
+export function seedZones(
   sources: readonly ZoneSource[],
   judge: Judge,
   log: GuardLog,
-  onName: (owner: Uint8Array) => void = () => {},
-): Promise<ZoneSeeding> {
-  const versions = new Map<ZoneSource, string>();
-  const failures = new Map<ZoneSource, string>();
-  const check = async (): Promise<void> => {
-    for (const source of sources) {
-      try {
-        const version = await versionOf(source);
-        if (version === versions.get(source)) continue;
-        const seeded = await seedZone(source, judge, onName);
-        versions.set(source, version);
-        failures.delete(source);
-        log.info(seeded, 'the names of the zone are known');
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        // Once for each new reason: a server that is away for a day makes one line.
-        if (failures.get(source) !== reason)
-          log.warn({ zone: source.name, reason }, 'the zone cannot be read: its names stay as they are');
-        failures.set(source, reason);
-      }
-    }
+  hooks: SeedHooks = {},
+): ZoneSeeding {
+  const abort = new AbortController();
+  // Each transfer listens, and each takes its listener back.
+  setMaxListeners(0, abort.signal);
+  const parts: Parts = {
+    judge,
+    log,
+    hooks,
+    slots: new ZoneSlots(),
+    turns: new SeedTurns(),
+    signal: abort.signal,
   };
-  await check();
-  let timer: NodeJS.Timeout | undefined;
-  let stopped = false;
-  const again = (): void => {
-    if (stopped) return;
-    timer = setTimeout(() => void check().then(again), CHECK_MS);
-    timer.unref();
-  };
-  if (sources.length > 0) again();
+  for (const { name } of sources) judge.expectSeed(name);
+  const followers = sources.map((source) => new ZoneFollower(source, parts));
   return {
-    check,
-    stop() {
-      stopped = true;
-      clearTimeout(timer);
+    start() {
+      if (followers.length > 0) log.info({ zones: followers.length }, 'reading the names of the zones');
+      for (const follower of followers) follower.start();
+    },
+    missing: () =>
+      followers
+        .filter(({ known }) => !known)
+        .map(({ source, failure }) => ({ zone: source.name, reason: failure })),
+    get busy() {
+      return followers.some(({ busy }) => busy);
+    },
+    tried: Promise.all(followers.map(({ tried }) => tried)).then(() => {}),
+    async stop() {
+      abort.abort();
+      await Promise.all(followers.map((follower) => follower.stop()));
     },
   };
 }
 
-async function versionOf(source: ZoneSource): Promise<string> {
-  if ('transferFrom' in source) return String(await serialOf(source.name, source.transferFrom));
+interface Parts {
+  readonly judge: Judge;
+  readonly log: GuardLog;
+  readonly hooks: SeedHooks;
+  readonly slots: ZoneSlots;
+  readonly turns: SeedTurns;
+  readonly signal: AbortSignal;
+}
+
+/** One zone: read when it is new or has changed, and looked at again and again. */
+class ZoneFollower {
+  readonly source: ZoneSource;
+  known = false;
+  busy = false;
+  failure: string | undefined;
+  readonly tried: Promise<void>;
+  readonly #parts: Parts;
+  #onTried: () => void = () => {};
+  #version: string | undefined;
+  #failures = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #checking: Promise<void> = Promise.resolve();
+
+  constructor(source: ZoneSource, parts: Parts) {
+    this.source = source;
+    this.#parts = parts;
+    this.tried = new Promise((resolve) => {
+      this.#onTried = resolve;
+    });
+  }
+
+  start(): void {
+    void this.#round();
+  }
+
+  /** Resolves when nothing of this zone is under way; the signal has ended what was. */
+  async stop(): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.#checking;
+  }
+
+  async #round(): Promise<void> {
+    const { slots, signal } = this.#parts;
+    const release = await slots.take(serverOf(this.source));
+    if (signal.aborted) return release();
+    const stalled = setTimeout(release, STALL_MS);
+    this.#checking = this.#check(() => stalled.refresh());
+    await this.#checking;
+    clearTimeout(stalled);
+    release();
+    this.#onTried();
+    if (signal.aborted) return;
+    const waitMs = Math.min(MAX_CHECK_MS, CHECK_MS * 2 ** Math.max(0, this.#failures - 1));
+    this.#timer = setTimeout(() => void this.#round(), waitMs);
+    this.#timer.unref();
+  }
+
+  async #check(onProgress: () => void): Promise<void> {
+    const { log, signal, hooks } = this.#parts;
+    try {
+      const version = await versionOf(this.source, signal);
+      if (version !== this.#version) {
+        const startedMs = performance.now();
+        const seeded = await this.#seed(onProgress);
+        const seconds = Math.round((performance.now() - startedMs) / 100) / 10;
+        log.info({ ...seeded, seconds }, 'the names of the zone are known');
+        hooks.onSeeded?.();
+      }
+      this.#version = version;
+      this.known = true;
+      this.failure = undefined;
+      this.#failures = 0;
+    } catch (error) {
+      if (!signal.aborted) this.#fail(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  async #seed(onProgress: () => void): Promise<SeedResult> {
+    const { judge, hooks, turns, signal } = this.#parts;
+    const seed = new ZoneSeed(judge, this.source.name, Date.now(), hooks.onName);
+    this.busy = true;
+    try {
+      const records = await recordsOf(this.source, signal, onProgress);
+      for await (const { owner, type } of inTurns(records, turns, onProgress)) {
+        signal.throwIfAborted();
+        seed.add(owner, type);
+      }
+    } finally {
+      this.busy = false;
+    }
+    return seed.finish();
+  }
+
+  #fail(reason: string): void {
+    const { log } = this.#parts;
+    this.#failures++;
+    // Once for each new reason: a server that is away for a day makes one line.
+    if (this.failure !== reason)
+      log.warn(
+        { zone: this.source.name, reason },
+        this.known
+          ? 'the zone cannot be read: its names stay as they are; tried again'
+          : 'the zone cannot be read: its names are not known yet; tried again',
+      );
+    this.failure = reason;
+  }
+}
+
+/** Whose load and whose hanging it is: files are one server more. */
+const serverOf = (source: ZoneSource): string =>
+  'transferFrom' in source ? `${source.transferFrom.host} ${source.transferFrom.port}` : '';
+
+async function versionOf(source: ZoneSource, signal: AbortSignal): Promise<string> {
+  if ('transferFrom' in source) return String(await serialOf(source.name, source.transferFrom, { signal }));
   const { mtimeMs, size, ino } = await stat(source.file);
   return `${mtimeMs} ${size} ${ino}`;
 }
 
-async function seedZone(
+/** What a seed needs of a record, wherever that was read. */
+interface SeedRecord {
+  readonly owner: Uint8Array;
+  readonly type: string;
+}
+
+async function recordsOf(
   source: ZoneSource,
-  judge: Judge,
-  onName: (owner: Uint8Array) => void,
-): Promise<SeedResult> {
-  const records =
-    'transferFrom' in source
-      ? transferZone(source.name, source.transferFrom)
-      : readMasterFile(await readFile(source.file, 'utf8'), source.name);
-  const seed = new ZoneSeed(judge, source.name, Date.now(), onName);
-  let slice = 0;
-  for await (const { owner, type } of records) {
-    seed.add(owner, type);
-    if (++slice % RECORDS_A_SLICE === 0) await new Promise((resolve) => setImmediate(resolve));
-  }
-  return seed.finish();
+  signal: AbortSignal,
+  onProgress: () => void,
+): Promise<Iterable<SeedRecord> | AsyncIterable<SeedRecord>> {
+  if ('transferFrom' in source) return transferZone(source.name, source.transferFrom, { signal, onProgress });
+  return readMasterFile(await readFile(source.file, { encoding: 'utf8', signal }), source.name);
 }

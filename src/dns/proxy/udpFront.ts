@@ -6,18 +6,12 @@ import type { HashKey } from '../nameHash.ts';
 import { FIRST_REFUSAL, FIRST_TRUNCATION } from '../verdict.ts';
 import { Question, ReadResult, readQuery, readResultNames } from '../wire/question.ts';
 import type { Backends } from './backends.ts';
+import { noLookup } from './noLookup.ts';
 import { RCODE_FORMERR, RCODE_NOTIMP, refuse, truncate } from './ownAnswers.ts';
 import type { PacketFaults } from './packetFaults.ts';
 
 /** Large enough to hold a tenth of a second of a full flood: what overflows here is lost without a look at it. */
 export const FRONT_BUFFER_BYTES = 8 * 1024 * 1024;
-
-/** Addresses come from packets: there is nothing to look up, and not looking up saves a tick of the loop. */
-const noLookup = (
-  host: string,
-  _options: unknown,
-  callback: (error: null, address: string, family: number) => void,
-): void => callback(null, host, host.includes(':') ? 6 : 4);
 
 export interface UdpFrontParts {
   readonly host: string;

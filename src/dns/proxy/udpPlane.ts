@@ -8,7 +8,10 @@ import { PacketFaults } from './packetFaults.ts';
 import { UdpFront } from './udpFront.ts';
 
 /** A server behind, as the metrics tell of it. */
-export type ServerState = Pick<Backend, 'address' | 'up' | 'answered' | 'timedOut' | 'mismatched'> & {
+export type ServerState = Pick<
+  Backend,
+  'address' | 'up' | 'unreachable' | 'answered' | 'timedOut' | 'mismatched'
+> & {
   readonly inFlight: { readonly waiting: number };
 };
 

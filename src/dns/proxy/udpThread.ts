@@ -34,14 +34,17 @@ const tellCounts = (): void =>
     kind: 'counts',
     counts: {
       packets: plane.packets(),
-      servers: plane.servers.map(({ address, up, answered, timedOut, mismatched, inFlight }) => ({
-        address,
-        up,
-        answered,
-        timedOut,
-        mismatched,
-        inFlight: { waiting: inFlight.waiting },
-      })),
+      servers: plane.servers.map(
+        ({ address, up, unreachable, answered, timedOut, mismatched, inFlight }) => ({
+          address,
+          up,
+          unreachable,
+          answered,
+          timedOut,
+          mismatched,
+          inFlight: { waiting: inFlight.waiting },
+        }),
+      ),
       lost: observations.lost,
       faults: plane.faults(),
     },
@@ -62,6 +65,7 @@ port.on('message', (message: ToThread) => {
     );
 });
 await plane.opened();
+tellCounts();
 tell({ kind: 'ready' });
 
 async function stop(): Promise<void> {

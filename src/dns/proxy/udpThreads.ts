@@ -76,9 +76,11 @@ export class UdpThreads implements Plane {
       const all = [...now, ...this.#past.flatMap(({ servers }) => servers[index] ?? [])];
       const sum = (count: (state: ServerState) => number): number =>
         all.reduce((total, state) => total + count(state), 0);
+      const up = now.length === 0 || now.some((state) => state.up);
       return {
         address,
-        up: now.length === 0 || now.some(({ up }) => up),
+        up,
+        unreachable: up ? undefined : now.find(({ unreachable }) => unreachable !== undefined)?.unreachable,
         answered: sum(({ answered }) => answered),
         timedOut: sum(({ timedOut }) => timedOut),
         mismatched: sum(({ mismatched }) => mismatched),
@@ -229,6 +231,7 @@ function sumOf(all: readonly ThreadCounts[]): ThreadCounts {
       return {
         address,
         up: false,
+        unreachable: undefined,
         answered: sum('answered'),
         timedOut: sum('timedOut'),
         mismatched: sum('mismatched'),

@@ -37,8 +37,6 @@ const SECONDS_PER_MINUTE = 60;
 export class Zone {
   /** Lower-case text without the last dot; empty for names outside every zone. */
   readonly name: string;
-  /** All names of the zone are in the profile: it was read from a file or by transfer. */
-  seeded = false;
   boundlessBy = '';
 
   unknownShare = USUAL_NXDOMAIN_SHARE;
@@ -56,6 +54,13 @@ export class Zone {
   #attackUntilMs = Number.NEGATIVE_INFINITY;
   #boundless = false;
   #onceOnly = false;
+  #seeded = false;
+  /** So many seconds of its own traffic stand in for the names that are to come; undefined where none are. */
+  #awaitedSeconds: number | undefined;
+  /** What an earlier run knew. */
+  #before: Pick<LearnedZone, 'seeded' | 'boundlessBy'> = {};
+  /** What was usual when its names were known: what is counted while they are not says nothing of what comes after. */
+  #usualUnknown = { share: USUAL_NXDOMAIN_SHARE, perSecond: 0 };
 
   // Answers of this second.
   answers = 0;
@@ -87,6 +92,42 @@ export class Zone {
     return this.#boundless || this.#onceOnly;
   }
 
+  /** Whether all names of the zone are in the profile: it was read from a file or by transfer. */
+  get seeded(): boolean {
+    return this.#seeded;
+  }
+
+  /** Whether its names are still to come, and not enough was watched to do without. */
+  get awaitsNames(): boolean {
+    return this.desk.awaitsNames;
+  }
+
+  /** What an earlier run knew of it. */
+  get before(): Pick<LearnedZone, 'seeded' | 'boundlessBy'> {
+    return this.#before;
+  }
+
+  /** Its names will come. Until then, or until so many seconds of its traffic without an attack were watched, no name is unknown. */
+  awaitNames(seconds: number): void {
+    if (this.#seeded) return;
+    this.#awaitedSeconds = seconds;
+    this.#judgeAwaiting();
+  }
+
+  /** All its names are in the profile from now on. What was counted as unknown before they were says nothing. */
+  noteSeeded(): void {
+    if (!this.#seeded) {
+      this.desk.forgetUnknown();
+      this.unknownAnswers = 0;
+      this.unknownPositives = 0;
+      this.unknownShare = this.#usualUnknown.share;
+      this.unknownPerSecond = this.#usualUnknown.perSecond;
+    }
+    this.#seeded = true;
+    this.#judgeAwaiting();
+    this.#setAlarm();
+  }
+
   /** For zones judged by rate alone; sized by the judge every second. */
   get bucket(): SharedBucket {
     return this.desk.bucket;
@@ -115,6 +156,7 @@ export class Zone {
     if (this.#looksAttacked(queries, unknown) || refusedByRate > 0) this.#attack(nowMs);
     else if (learning && queries > 0) this.#learn(queries, unknown);
     this.#judgeOnceOnly();
+    this.#judgeAwaiting();
     this.answers = 0;
     this.nxdomains = 0;
     this.unknownAnswers = 0;
@@ -135,6 +177,8 @@ export class Zone {
       learnedSeconds,
       positiveAnswers,
       onceOnlyAnswers,
+      seeded: this.#seeded,
+      boundlessBy: this.#boundless ? this.boundlessBy : '',
     };
   }
 
@@ -146,6 +190,9 @@ export class Zone {
     this.learnedSeconds = learned.learnedSeconds;
     this.positiveAnswers = learned.positiveAnswers;
     this.onceOnlyAnswers = learned.onceOnlyAnswers;
+    this.#before = learned;
+    if (learned.seeded !== false)
+      this.#usualUnknown = { share: learned.unknownShare, perSecond: learned.unknownPerSecond };
     this.#judgeOnceOnly();
     this.#setAlarm();
   }
@@ -193,6 +240,11 @@ export class Zone {
     this.ratePerSecond = Math.max(rate, this.ratePerSecond * PEAK_FADE_PER_MINUTE);
     this.#minuteQueries = 0;
     this.#minuteSeconds = 0;
+  }
+
+  #judgeAwaiting(): void {
+    const awaited = this.#seeded ? undefined : this.#awaitedSeconds;
+    this.desk.setAwaitsNames(awaited !== undefined && this.learnedSeconds < awaited);
   }
 
   #judgeOnceOnly(): void {

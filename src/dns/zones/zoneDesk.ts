@@ -6,6 +6,7 @@ const UNKNOWN = 1;
 const REFUSED_BY_RATE = 2;
 const ALARM_AT = 3;
 const BY_RATE = 4;
+const AWAITS_NAMES = 5;
 /** Words 6 and 7, as one 64-bit number. */
 const ATTACK_UNTIL_MS = 3;
 const BUCKET_OFFSET = 32;
@@ -82,6 +83,20 @@ export class ZoneDesk {
 
   setByRate(byRate: boolean): void {
     Atomics.store(this.#words, BY_RATE, byRate ? 1 : 0);
+  }
+
+  /** Whether the zone's names are still to come: that one is unknown says nothing here until then. */
+  get awaitsNames(): boolean {
+    return Atomics.load(this.#words, AWAITS_NAMES) !== 0;
+  }
+
+  setAwaitsNames(awaitsNames: boolean): void {
+    Atomics.store(this.#words, AWAITS_NAMES, awaitsNames ? 1 : 0);
+  }
+
+  /** Names that were counted as unknown before the zone's names were known. */
+  forgetUnknown(): void {
+    Atomics.store(this.#words, UNKNOWN, 0);
   }
 
   attacked(nowMs: number): boolean {

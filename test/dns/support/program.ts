@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { spawnGuarded } from '../../support/spawn.ts';
+import { until } from '../../support/until.ts';
 import type { Target } from './dnsClient.ts';
 
 const MAIN = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
@@ -24,7 +25,7 @@ export interface Envelope {
   readonly errors: readonly { code: number; message: string }[];
 }
 
-/** Runs `floodgate start` with a guard in front of the server, as configured by further flags. */
+/** Runs `floodgate start` with a guard in front of the server, as configured by further flags; resolves when it knows its zones. */
 export async function startProgram(dataDir: string, server: Target, ...flags: string[]): Promise<Program> {
   const fixed = [
     '--rules-only',
@@ -51,6 +52,11 @@ export async function startProgram(dataDir: string, server: Target, ...flags: st
     };
     for (const input of [child.stdout, child.stderr]) createInterface({ input }).on('line', read);
     child.once('exit', (code) => reject(new Error(`the program ended with ${code}: ${output}`)));
+  });
+  // The names of the zones are read behind: a test begins when they are known.
+  await until('the names of the zones are known', async () => {
+    const { checks } = (await (await fetch(`${found.url}/readyz`)).json()) as { checks: { dns: string } };
+    return !checks.dns.includes('names not known');
   });
   const rules = `${found.url}/client/v4/accounts/${ACCOUNT}/network/advanced_dns_protection/configs/dns_protection/rules`;
   return {

@@ -1,0 +1,30 @@
+/** A line in the log when a server behind can no longer be used, and when it can again. */
+import type { GuardLog } from './guard.ts';
+import type { ServerState } from './udpPlane.ts';
+
+const UNREACHABLE = 'the DNS server cannot be reached; tried again every few seconds';
+const SILENT = 'the DNS server does not answer; asked every second whether it is back';
+const BACK = 'the DNS server answers again';
+
+export class ServerLog {
+  readonly #log: GuardLog;
+  /** What was last told of each server, by its place in the configuration; nothing where it was well. */
+  readonly #told: (string | undefined)[] = [];
+
+  constructor(log: GuardLog) {
+    this.#log = log;
+  }
+
+  /** Call it every second. */
+  note(servers: readonly Pick<ServerState, 'address' | 'up' | 'unreachable'>[]): void {
+    for (const [index, { address, up, unreachable }] of servers.entries()) {
+      const now = up ? undefined : (unreachable ?? SILENT);
+      if (now === this.#told[index]) continue;
+      this.#told[index] = now;
+      const server = `${address.host} port ${address.port}`;
+      if (now === undefined) this.#log.info({ server }, BACK);
+      else if (now === SILENT) this.#log.warn({ server }, SILENT);
+      else this.#log.warn({ server, reason: now }, UNREACHABLE);
+    }
+  }
+}
