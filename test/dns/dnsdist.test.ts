@@ -295,6 +295,49 @@ describe('dnsdist, driven', () => {
     });
   });
 
+  it('refuses no name of a zone that is still being read, while it protects those that it knows', async (ctx) => {
+    if (noDnsdist) return ctx.skip(noDnsdist);
+    const late = 'late.test';
+    const zones = [new ZoneData(ZONE_TEXT, ZONE_NAME), new ZoneData(ZONE_TEXT, late)];
+    const server = await serveZones(zones, LOOPBACK, 0);
+    ends.push(() => server.stop());
+    const dnsdist = await startDnsdist(server);
+    ends.push(() => dnsdist.stop());
+    const open = new Set<Socket>();
+    const silent = createServer((socket) => void open.add(socket.on('error', () => {}))).listen(0, LOOPBACK);
+    await once(silent, 'listening');
+    ends.push(
+      () => silent.close(),
+      () => open.forEach((socket) => void socket.destroy()),
+    );
+    const { port } = silent.address() as AddressInfo; // it listens on TCP
+    const zoneFile = join(dnsdist.folder, 'zone');
+    await writeFile(zoneFile, ZONE_TEXT);
+    const guard = await driveDnsdist({
+      ...{ place: {}, rules: new TestRules([RULE]), consoles: [dnsdist.console], key: dnsdist.key },
+      ...{ dnstap: dnsdist.dnstap, folder: dnsdist.folder },
+      zones: [
+        { name: late, transferFrom: { host: LOOPBACK, port } },
+        { name: ZONE_NAME, file: zoneFile },
+      ],
+    });
+    ends.push(() => guard.stop());
+    const client = await new UdpClient().open();
+    ends.push(() => client.close());
+    const all = { dnsdist, guard, rules: new TestRules([RULE]), client, zoneFile };
+    await floodUntil(all, () => matched(all));
+    expect(guard.seeding.missing().map(({ zone }) => zone)).toEqual([late]);
+    // The bucket stays empty: a name that had to pay would be refused.
+    let sent = 0;
+    for (let i = 0; i < 100; i++) {
+      for (let j = 0; j < 50; j++, sent++)
+        client.send(query(`y${sent}.${ZONE_NAME}`, 1, 10_000 + sent), dnsdist);
+      client.answers.delete(i);
+      client.send(query(`h${i}.${late}`, 1, i), dnsdist);
+      expect(await client.wait(() => client.answers.has(i), 10_000)).toBe(true);
+    }
+  });
+
   it('goes on with the last good state when Floodgate is gone, and never gets an empty profile', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const all = await running(RULE);

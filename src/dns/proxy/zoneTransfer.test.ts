@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { afterEach, expect, it } from 'vitest';
+import { serialOf, transferZone } from './zoneTransfer.ts';
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+async function serving(onConnection: (socket: Socket) => void) {
+  const open = new Set<Socket>();
+  const server = createServer((socket) => {
+    open.add(socket.on('error', () => {}));
+    onConnection(socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  ends.push(
+    () => server.close(),
+    () => open.forEach((socket) => void socket.destroy()),
+  );
+  const { port } = server.address() as AddressInfo; // it listens on TCP
+  return { server: { host: '127.0.0.1', port }, open };
+}
+
+/** Resolves when the socket is closed, with a reset or without. */
+const closed = (socket: Socket): Promise<void> =>
+  new Promise((resolve) => {
+    if (socket.closed) resolve();
+    else socket.once('close', () => resolve());
+  });
+
+it('a server that sends a byte now and then has so long for the whole of a transfer, and no longer', async () => {
+  const { server, open } = await serving((socket) => {
+    const timer = setInterval(() => socket.write(Uint8Array.of(0xff)), 20);
+    socket.on('close', () => clearInterval(timer));
+  });
+  const bytes: number[] = [];
+  const transfer = async () => {
+    const onProgress = () => bytes.push(1);
+    for await (const _ of transferZone('example.test', server, { maxMs: 300, onProgress }))
+      throw new Error('none');
+  };
+  await expect(transfer()).rejects.toThrow('it took longer than 0.3 seconds');
+  expect(bytes.length).toBeGreaterThan(0);
+  for (const socket of open) await closed(socket);
+});
+
+it('a transfer is broken off at once when it is told to, also before it began', async () => {
+  const { server, open } = await serving(() => abort.abort());
+  const abort = new AbortController();
+  const { signal } = abort;
+  await expect(serialOf('example.test', server, { signal })).rejects.toThrow('it was broken off');
+  await expect(serialOf('example.test', server, { signal })).rejects.toThrow('it was broken off');
+  for (const socket of open) await closed(socket);
+});

@@ -1,0 +1,139 @@
+/** Zones are read while DNS is answered: however many, large, or hanging they are. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type AuthorityServer, serveZones, ZoneData } from '../../src/dns/authority/index.ts';
+import { QueryType } from '../../src/dns/wire/queryTypes.ts';
+import { until } from '../support/until.ts';
+import { query, RCODE, type Target, UdpClient } from './support/dnsClient.ts';
+import { ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
+
+const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+const LOOPBACK = '127.0.0.1';
+const KNOWN = 'the names of the zone are known';
+const ends: (() => unknown)[] = [];
+let folder: string;
+let server: AuthorityServer;
+let client: UdpClient;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
+  server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
+  client = await new UdpClient().open();
+  ends.push(
+    () => rm(folder, { recursive: true, force: true }),
+    () => server.stop(),
+    () => client.close(),
+  );
+});
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+class Running {
+  readonly child: ChildProcess;
+  readonly exited: Promise<unknown[]>;
+  output = '';
+
+  constructor(zones: readonly string[]) {
+    const servers = `${server.host}:${server.port}`;
+    const flags = ['--dns-account', 'acme', '--dns-listen', `${LOOPBACK}:0`, '--dns-servers', servers];
+    const args = [
+      'start',
+      '--rules-only',
+      '--port',
+      '0',
+      '--data-dir',
+      folder,
+      ...flags,
+      '--dns-zones',
+      ...zones,
+    ];
+    this.child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.exited = once(this.child, 'exit');
+    ends.push(() => this.child.kill('SIGKILL') && this.exited);
+    for (const input of [this.child.stdout, this.child.stderr])
+      if (input !== null) createInterface({ input }).on('line', (line) => (this.output += `${line}\n`));
+  }
+
+  dns(): Promise<Target> {
+    return until('it answers DNS', () => {
+      const port = Number(/"dns":\["127\.0\.0\.1:(\d+)"\]/.exec(this.output)?.[1]);
+      return port > 0 && { host: LOOPBACK, port };
+    });
+  }
+
+  url(): Promise<string> {
+    return until('it listens', () => /"url":"(http:[^"]+)"/.exec(this.output)?.[1]);
+  }
+}
+
+/** Takes connections and says nothing. */
+async function hanging(): Promise<string> {
+  const open = new Set<Socket>();
+  const silent = createServer((socket) => void open.add(socket.on('error', () => {})));
+  silent.listen(0, LOOPBACK);
+  await once(silent, 'listening');
+  ends.push(
+    () => silent.close(),
+    () => open.forEach((socket) => void socket.destroy()),
+  );
+  const { port } = silent.address() as AddressInfo; // it listens on TCP
+  return `${LOOPBACK}:${port}`;
+}
+
+it('zones whose transfer hangs hold up neither DNS, nor the zones behind them of the same server, nor a stop', async () => {
+  const silent = await hanging();
+  const file = join(folder, 'zone');
+  await writeFile(file, ZONE_TEXT);
+  // More of one server than are read of it at a time, and as many servers as are read at a time.
+  const others = await Promise.all(Array.from({ length: 12 }, hanging));
+  const zones = [
+    ...Array.from({ length: 6 }, (_, n) => `hangs${n}.test=axfr:${silent}`),
+    ...others.map((address, n) => `other${n}.test=axfr:${address}`),
+    `${ZONE_NAME}=${file}`,
+  ];
+  const program = new Running(zones);
+  const dns = await program.dns();
+  expect(await client.ask(query(`www.${ZONE_NAME}`), dns)).toMatchObject({ rcode: RCODE.NOERROR });
+  await until('the good zone is known', () => program.output.includes(KNOWN));
+  // The first of those that hang has not even been given up.
+  expect(program.output).not.toContain('cannot be read');
+  const ready = await fetch(`${await program.url()}/readyz`);
+  expect([ready.status, ((await ready.json()) as { checks: { dns: string } }).checks.dns]).toEqual([
+    200,
+    expect.stringMatching(
+      /^names not known yet: hangs0\.test \(being read\), .*other3\.test \(being read\) and 8 more$/,
+    ),
+  ]);
+  program.child.kill('SIGTERM');
+  expect(await program.exited).toEqual([0, null]);
+  expect(program.output).not.toContain('cannot be read');
+});
+
+it('a zone of 300,000 names is read between the packets, and a stop does not wait for it', async () => {
+  const file = join(folder, 'zone');
+  const names = Array.from({ length: 300_000 }, (_, n) => `n${n} A 192.0.2.${n % 250}`).join('\n');
+  await writeFile(file, `${ZONE_TEXT}\n${names}\n`);
+  const program = new Running([`${ZONE_NAME}=${file}`]);
+  const dns = await program.dns();
+  let answered = 0;
+  for (let id = 1; !program.output.includes(KNOWN); id = (id % 60_000) + 1, answered++)
+    expect(await client.ask(query(`www.${ZONE_NAME}`, QueryType.A, id), dns)).toMatchObject({ answers: 1 });
+  // One after the other, each behind a slice or two: had they waited for the zone, there would be one.
+  expect(answered).toBeGreaterThan(100);
+  program.child.kill('SIGTERM');
+  expect(await program.exited).toEqual([0, null]);
+
+  await rm(join(folder, 'dns'), { recursive: true });
+  const again = new Running([`${ZONE_NAME}=${file}`]);
+  await client.ask(query(`www.${ZONE_NAME}`), await again.dns());
+  again.child.kill('SIGTERM');
+  expect(await again.exited).toEqual([0, null]);
+  expect(again.output).not.toContain(KNOWN);
+});
