@@ -159,6 +159,14 @@ it('a guard without servers, or with a bad address, is refused with the option t
     code: 64,
     stderr: expect.stringContaining('192.0.2.1:53'),
   });
+  await expect(start('--dns-servers', '127.0.0.1:0')).rejects.toMatchObject({
+    code: 64,
+    stderr: expect.stringContaining('nobody can be reached at port 0'),
+  });
+  await expect(start('--dns-servers', '127.0.0.1:53', '--dns-zones', 'a..b=zone')).rejects.toMatchObject({
+    code: 64,
+    stderr: expect.stringContaining('dns.zones: "a..b" is no domain name'),
+  });
   const taken = `${server.host}:${server.port}`;
   await expect(start('--dns-servers', taken, '--dns-listen', taken)).rejects.toMatchObject({
     code: 64,

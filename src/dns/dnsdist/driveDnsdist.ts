@@ -149,7 +149,7 @@ export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuar
     async stop() {
       clearInterval(timer);
       stopRules();
-      await seeding.stop();
+      seeding.stop();
       await publishing;
       await Promise.all(nodes.map((node) => node.settled()));
       for (const node of nodes) node.console.close();

@@ -3,8 +3,20 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { DnsdistGuard } from './driveDnsdist.ts';
 
 /** Registers what is told of the dnsdist nodes; it is read when it is asked for. */
-export function registerDnsdistMetrics(guard: Pick<DnsdistGuard, 'nodes'>, registry: Registry): void {
+export function registerDnsdistMetrics(
+  guard: Pick<DnsdistGuard, 'nodes' | 'faults'>,
+  registry: Registry,
+): void {
   const registers = [registry];
+  new Counter({
+    name: 'floodgate_dns_packet_faults_total',
+    help: 'Frames of dnstap that were dropped because handling them failed, by a fault of Floodgate: the log says what.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(guard.faults());
+    },
+  });
   new Gauge({
     name: 'floodgate_dns_dnsdist_in_force',
     help: '1 while the dnsdist node has the rules that are wanted of it.',

@@ -126,7 +126,8 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
     faults: () => plane.faults() + tcpFaults.count,
     async stop() {
       clearInterval(timer);
-      await Promise.all([seeding.stop(), close()]);
+      seeding.stop();
+      await close();
       await keepMinutes(seen.flush(Date.now()), options.seenStore, log);
       await saveAtEnd();
     },

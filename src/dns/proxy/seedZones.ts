@@ -31,8 +31,8 @@ export interface ZoneSeeding {
   readonly busy: boolean;
   /** Resolves when every zone was tried once: its names are known, or `missing` says why not. */
   readonly tried: Promise<void>;
-  /** Breaks off whatever is under way, at once; resolves when nothing is put into the profile any more. */
-  stop(): Promise<void>;
+  /** Breaks off whatever is under way: from now on nothing is put into the profile any more. */
+  stop(): void;
 }
 
 export interface SeedHooks {
@@ -84,9 +84,9 @@ export function seedZones(
       return followers.some(({ busy }) => busy);
     },
     tried: Promise.all(followers.map(({ tried }) => tried)).then(() => {}),
-    async stop() {
+    stop() {
       abort.abort();
-      await Promise.all(followers.map((follower) => follower.stop()));
+      for (const follower of followers) follower.stop();
     },
   };
 }
@@ -112,7 +112,6 @@ class ZoneFollower {
   #version: string | undefined;
   #failures = 0;
   #timer: NodeJS.Timeout | undefined;
-  #checking: Promise<void> = Promise.resolve();
 
   constructor(source: ZoneSource, parts: Parts) {
     this.source = source;
@@ -126,10 +125,9 @@ class ZoneFollower {
     void this.#round();
   }
 
-  /** Resolves when nothing of this zone is under way; the signal has ended what was. */
-  async stop(): Promise<void> {
+  /** The signal ends what is under way. */
+  stop(): void {
     clearTimeout(this.#timer);
-    await this.#checking;
   }
 
   async #round(): Promise<void> {
@@ -137,8 +135,7 @@ class ZoneFollower {
     const release = await slots.take(serverOf(this.source));
     if (signal.aborted) return release();
     const stalled = setTimeout(release, STALL_MS);
-    this.#checking = this.#check(() => stalled.refresh());
-    await this.#checking;
+    await this.#check(() => stalled.refresh());
     clearTimeout(stalled);
     release();
     this.#onTried();
@@ -181,6 +178,7 @@ class ZoneFollower {
     } finally {
       this.busy = false;
     }
+    signal.throwIfAborted();
     return seed.finish();
   }
 
