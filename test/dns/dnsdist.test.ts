@@ -22,6 +22,7 @@ import { startProgram } from './support/program.ts';
 import { noDnsdist, type RealDnsdist, startDnsdist } from './support/realDnsdist.ts';
 
 const LOOPBACK = '127.0.0.1';
+const RESEND_MS = 2000;
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
@@ -327,15 +328,19 @@ describe('dnsdist, driven', () => {
     const all = { dnsdist, guard, rules: new TestRules([RULE]), client, zoneFile };
     await floodUntil(all, () => matched(all));
     expect(guard.seeding.missing().map(({ zone }) => zone)).toEqual([late]);
-    // The bucket stays empty: a name that had to pay would be refused.
-    let sent = 0;
+    // The bucket stays empty: a name that had to pay would be refused nearly each time.
+    let [sent, resent] = [0, 0];
     for (let i = 0; i < 100; i++) {
       for (let j = 0; j < 50; j++, sent++)
         client.send(query(`y${sent}.${ZONE_NAME}`, 1, 10_000 + sent), dnsdist);
       client.answers.delete(i);
-      client.send(query(`h${i}.${late}`, 1, i), dnsdist);
-      expect(await client.wait(() => client.answers.has(i), 10_000)).toBe(true);
+      for (; ; resent++) {
+        client.send(query(`h${i}.${late}`, 1, i), dnsdist);
+        if (await client.wait(() => client.answers.has(i), RESEND_MS)) break;
+      }
     }
+    // A packet may be lost on a busy machine.
+    expect(resent).toBeLessThan(10);
   });
 
   it('goes on with the last good state when Floodgate is gone, and never gets an empty profile', async (ctx) => {
@@ -488,7 +493,7 @@ describe('dnsdist, driven', () => {
     );
     // One for the rules without the names, which come behind, and one for those with them.
     const told = warnings.filter((line) => line.includes('newRuleAction') && line.includes('last ones'));
-    expect(told.length).toBeGreaterThan(0);
+    expect([1, 2]).toContain(told.length);
     expect(new Set(told).size).toBe(told.length);
     expect(ruleIds(await console.run('showRules({showUUIDs=true})'))).toEqual(ruleIds(before));
     await console.run('newRuleAction=kept');

@@ -1,5 +1,4 @@
 /** Zones are read while DNS is answered: however many, large, or hanging they are. */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
@@ -10,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type AuthorityServer, serveZones, ZoneData } from '../../src/dns/authority/index.ts';
 import { QueryType } from '../../src/dns/wire/queryTypes.ts';
+import { type GuardedChild, spawnGuarded } from '../support/spawn.ts';
 import { until } from '../support/until.ts';
 import { query, RCODE, type Target, UdpClient } from './support/dnsClient.ts';
 import { ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
@@ -36,7 +36,7 @@ afterEach(async () => {
 });
 
 class Running {
-  readonly child: ChildProcess;
+  readonly child: GuardedChild;
   readonly exited: Promise<unknown[]>;
   output = '';
 
@@ -54,11 +54,11 @@ class Running {
       '--dns-zones',
       ...zones,
     ];
-    this.child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.child = spawnGuarded(process.execPath, [MAIN, ...args]);
     this.exited = once(this.child, 'exit');
     ends.push(() => this.child.kill('SIGKILL') && this.exited);
     for (const input of [this.child.stdout, this.child.stderr])
-      if (input !== null) createInterface({ input }).on('line', (line) => (this.output += `${line}\n`));
+      createInterface({ input }).on('line', (line) => (this.output += `${line}\n`));
   }
 
   dns(): Promise<Target> {

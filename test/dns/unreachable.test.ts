@@ -88,7 +88,7 @@ describe.each(nodes)('DNS servers without a route to them, $name', ({ node, miss
 
       await program.inside('ip', 'addr', 'add', address, 'dev', 'lo');
       ends.push(program.runInside('python3', '-c', SERVER, host));
-      expect(await program.inside('timeout', '50', 'python3', '-c', CLIENT)).toMatch(/^00078/);
+      expect(await program.inside('timeout', '300', 'python3', '-c', CLIENT)).toMatch(/^00078/);
       await until('the log says so', () => program.output.includes('the DNS server answers again'));
       expect(await program.stop('SIGTERM')).toEqual([0, null]);
     },

@@ -1,9 +1,10 @@
-import { execFile, spawn, spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { spawnGuarded } from '../../support/spawn.ts';
 
 const MAIN = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
 const run = promisify(execFile);
@@ -25,7 +26,7 @@ export class Secluded {
   constructor(dataDir: string, node: string, ...flags: string[]) {
     const args = ['start', '--rules-only', '--data-dir', dataDir, '--dns-account', 'acme', ...flags];
     const command = ['sh', '-c', 'ip link set lo up && exec "$@"', 'sh', node, MAIN, ...args];
-    this.#child = spawn('unshare', ['-n', ...command], { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#child = spawnGuarded('unshare', ['-n', ...command]);
     this.#exited = once(this.#child, 'exit');
     for (const input of [this.#child.stdout, this.#child.stderr])
       createInterface({ input }).on('line', (line) => {
@@ -41,7 +42,8 @@ export class Secluded {
 
   /** Starts a command in the same network; returns how to end it. */
   runInside(file: string, ...args: string[]): () => Promise<void> {
-    const child = spawn('nsenter', ['-t', String(this.#child.pid), '-n', file, ...args], { stdio: 'ignore' });
+    const child = spawnGuarded('nsenter', ['-t', String(this.#child.pid), '-n', file, ...args]);
+    for (const stream of [child.stdout, child.stderr]) stream.resume();
     const exited = once(child, 'exit');
     return async () => {
       child.kill('SIGKILL');

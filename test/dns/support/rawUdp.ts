@@ -1,7 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { spawnGuarded } from '../../support/spawn.ts';
 
 const SCRIPT = fileURLToPath(new URL('./rawUdp.py', import.meta.url));
 
@@ -15,24 +16,25 @@ export const noRawSockets: string | undefined =
 
 /** Sends UDP packets over loopback from any source port, also from those that no socket can have. */
 export class RawUdp {
-  readonly #child = spawn('python3', [SCRIPT], { stdio: ['pipe', 'pipe', 'inherit'] });
+  readonly #child = spawnGuarded('python3', [SCRIPT], { stdin: 'pipe' });
   readonly #lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
 
   async open(): Promise<this> {
+    this.#child.stderr.pipe(process.stderr);
     await this.#lines.next();
     return this;
   }
 
   /** Resolves when the packet is in the receive buffer of whoever listens there: loopback knows no delay. */
   async send(sourcePort: number, targetPort: number, payload: Uint8Array): Promise<void> {
-    this.#child.stdin.write(`${sourcePort} ${targetPort} ${Buffer.from(payload).toString('hex')}\n`);
+    this.#child.stdin?.write(`${sourcePort} ${targetPort} ${Buffer.from(payload).toString('hex')}\n`);
     const { done } = await this.#lines.next();
     if (done === true) throw new Error('the raw socket is gone: see what Python said');
   }
 
   async close(): Promise<void> {
     const exited = once(this.#child, 'exit');
-    this.#child.stdin.end();
+    this.#child.stdin?.end();
     await exited;
   }
 }
