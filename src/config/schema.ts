@@ -16,6 +16,35 @@ const Log = Type.Object(
   { additionalProperties: false },
 );
 
+const Http = Type.Object(
+  {
+    maxUnsentBytes: Type.Integer({
+      minimum: 1024 * 1024,
+      maximum: 64 * 1024 * 1024 * 1024,
+      default: 96 * 1024 * 1024,
+      unit: 'bytes',
+      description:
+        'Memory of answers that are being made or that clients have not read yet; when it is full the slowest readers are cut.',
+    }),
+    maxUnsentBytesPerAddress: Type.Integer({
+      minimum: 64 * 1024,
+      maximum: 64 * 1024 * 1024 * 1024,
+      default: 48 * 1024 * 1024,
+      unit: 'bytes',
+      description:
+        'The same of one client address (of IPv6 one /64), whose further requests are refused with 429 until it reads.',
+    }),
+    sendTimeoutMs: Type.Integer({
+      minimum: 1000,
+      maximum: 600_000,
+      default: 30_000,
+      unit: 'milliseconds',
+      description: 'A client that takes nothing of its answer for so long is hung up on.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
 const Gateway = Type.Object(
   {
     corsOrigins: Type.Array(Type.String({ minLength: 1 }), {
@@ -336,6 +365,7 @@ export const ConfigSchema = Type.Object(
       description: 'How long a stop waits for requests that run.',
     }),
     log: Log,
+    http: Http,
     rules: Rules,
     gateway: Gateway,
     index: Index,

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Readers } from '../http/index.ts';
 import { RateLimitedError, RpcError } from '../rpc/index.ts';
 import { Authenticator } from './keys/authenticate.ts';
 import type { KeyStore } from './keys/keyStore.ts';
@@ -10,6 +11,7 @@ export interface GatekeeperOptions {
   readonly maxInFlight: number;
   readonly ratePerAddress: number;
   readonly trustedProxies: readonly string[];
+  readonly readers: Readers;
   readonly keys: KeyStore;
   readonly metrics: GatewayMetrics;
 }
@@ -19,7 +21,7 @@ export interface Granted {
   /** Throws RateLimitedError where these calls are too many. */
   admit(calls: number): void;
   mayCall(method: string): boolean;
-  /** Must be called when the request is over. */
+  /** Must be called when the last byte of the answer is taken, or never will be. */
   leave(): void;
 }
 
@@ -30,7 +32,7 @@ export interface Refused {
   readonly headers: readonly string[];
 }
 
-/** When too much runs at once, the next second is soon enough to try again. */
+/** When too much runs at once, or waits to be read, the next second is soon enough to try again. */
 const BUSY_RETRY_SECONDS = '1';
 
 /** Decides, before a body is read, whether a request comes in; and, before they are carried out, whether its calls do. */
@@ -48,9 +50,11 @@ export class Gatekeeper {
   }
 
   enter(request: IncomingMessage, query: string): Granted | Refused {
-    const { maxInFlight, metrics, ratePerAddress } = this.#options;
+    const { maxInFlight, metrics, ratePerAddress, readers } = this.#options;
     if (this.#inFlight >= maxInFlight) {
       metrics.limited('in_flight');
+      // Those who do not read must not keep those out who do.
+      readers.givePlace();
       const refusal = new RpcError('limitExceeded', 'too much runs at once; try again', {
         limit: maxInFlight,
       });
@@ -62,6 +66,16 @@ export class Gatekeeper {
       metrics.limited('unauthorized');
       const refusal = new RpcError('unauthorized', access.reason);
       return { status: 401, refusal, headers: ['www-authenticate', 'Bearer'] };
+    }
+    if (readers.refuses(request)) {
+      metrics.limited('unsent_bytes');
+      const limit = readers.maxBytesPerClient;
+      const refusal = new RpcError(
+        'limitExceeded',
+        `more than ${limit} bytes of answers wait to be read by this address; read them first, or try again later`,
+        { limit },
+      );
+      return { status: 429, refusal, headers: ['retry-after', BUSY_RETRY_SECONDS] };
     }
     const { key } = access;
     this.#inFlight++;

@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { Readers, TrackedResponse } from '../http/index.ts';
 import {
   type Call,
   type CallHandler,
   errorResponse,
   type HttpAnswer,
   handleBody,
+  isLent,
+  isStream,
   overLimit,
+  type Result,
   RpcError,
 } from '../rpc/index.ts';
 import { EndOfTurn } from './endOfTurn.ts';
@@ -14,6 +18,7 @@ import { Gatekeeper, type Granted } from './gatekeeper.ts';
 import type { KeyStore } from './keys/keyStore.ts';
 import type { CallContext, Method } from './method.ts';
 import type { GatewayMetrics } from './metrics.ts';
+import { noRoom } from './noRoom.ts';
 import { type ReadBody, readBody } from './readBody.ts';
 import type { Log } from './relay/startNetwork.ts';
 import { respond } from './respond.ts';
@@ -31,12 +36,19 @@ export interface GatewayOptions {
   readonly ratePerAddress: number;
   /** Addresses and networks whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
+  readonly readers: Readers;
   readonly keys: KeyStore;
   readonly metrics: GatewayMetrics;
   readonly log: Log;
   /** Whether the server takes no new requests any more. */
   readonly isStopping: () => boolean;
 }
+
+/**
+ * What a stream counts for: a megabyte or two of its answer are held, and a connection to its node. By this, as things are
+ * configured if nothing is said, streams hold half of the connections to a node at most, and as many are left for others.
+ */
+const STREAM_BYTES = 3 * 1024 * 1024;
 
 /** All paths of the gateway are below. */
 export const GATEWAY_PREFIX = '/v1/';
@@ -78,7 +90,7 @@ export class Gateway {
     return url?.startsWith(GATEWAY_PREFIX) ?? false;
   }
 
-  handle(request: IncomingMessage, response: ServerResponse): void {
+  handle(request: IncomingMessage, response: TrackedResponse): void {
     const exchange = new Exchange(
       request,
       response,
@@ -117,22 +129,16 @@ export class Gateway {
 
     const granted = this.#gatekeeper.enter(request, question === -1 ? '' : url.slice(question + 1));
     if ('refusal' in granted) return exchange.send(granted.status, granted.refusal, ...granted.headers);
+    response.whenOver(granted.leave);
     readBody(request, this.#options.maxBodyBytes, (body) => this.#answer(exchange, methods, granted, body));
   }
 
   #answer(exchange: Exchange, methods: MethodTable, granted: Granted, body: ReadBody): void {
-    if (body.kind === 'aborted') return granted.leave();
-    if (body.kind === 'tooLarge') {
-      granted.leave();
+    if (body.kind === 'aborted') return;
+    if (body.kind === 'tooLarge')
       return exchange.send(413, overLimit('bytes of a body', this.#options.maxBodyBytes, body.bytes));
-    }
     const handler = new ExchangeHandler(this.#options, methods, granted, exchange);
-    const send = (answer: HttpAnswer): void => {
-      // A stream goes on for as long as its client reads.
-      if (answer.stream === undefined) granted.leave();
-      else exchange.whenClosed(granted.leave);
-      exchange.answer(answer, handler.context);
-    };
+    const send = (answer: HttpAnswer): void => exchange.answer(answer, handler.context);
     const answer = handleBody(body.bytes, handler);
     if (answer instanceof Promise) void answer.then(send);
     else send(answer);
@@ -142,19 +148,19 @@ export class Gateway {
 /** One HTTP request and its response. */
 class Exchange {
   readonly #request: IncomingMessage;
-  readonly #response: ServerResponse;
+  readonly response: TrackedResponse;
   readonly #headers: string[];
   readonly #endOfTurn: EndOfTurn;
   #faultId: string | undefined;
 
   constructor(
     request: IncomingMessage,
-    response: ServerResponse,
+    response: TrackedResponse,
     endOfTurn: EndOfTurn,
     allowedOrigin: string | undefined,
   ) {
     this.#request = request;
-    this.#response = response;
+    this.response = response;
     this.#endOfTurn = endOfTurn;
     this.#headers = [];
     if (allowedOrigin !== undefined) this.#headers.push('access-control-allow-origin', allowedOrigin);
@@ -174,7 +180,7 @@ class Exchange {
   answer(answer: HttpAnswer, { cache, node }: CallContext): void {
     if (cache !== undefined) this.#headers.push('x-floodgate-cache', cache);
     if (node !== undefined) this.#headers.push('x-floodgate-upstream', node);
-    this.#endOfTurn.send(() => respond(this.#response, answer, this.#headers), answer.status !== 200);
+    this.#endOfTurn.send(() => respond(this.response, answer, this.#headers), answer.status !== 200);
   }
 
   refuse(
@@ -196,30 +202,24 @@ class Exchange {
       'content-length',
       String(Buffer.byteLength(body)),
     );
-    this.#response.writeHead(status, this.#headers);
+    this.response.writeHead(status, this.#headers);
     if (this.#request.complete) {
-      this.#response.end(body);
+      this.response.end(body);
       return;
     }
     // What is left of the body is read and forgotten, for as long as a request may take, and the answer ends after it: a
     // client that is hung up on while it sends would not get to read why.
-    this.#response.write(body);
-    this.#request.once('close', () => this.#response.end());
+    this.response.write(body);
+    this.#request.once('close', () => this.response.end());
     this.#request.resume();
-  }
-
-  /** At once where the client is gone already: nobody would be told so again. */
-  whenClosed(then: () => void): void {
-    if (this.#response.destroyed) then();
-    else this.#response.once('close', then);
   }
 
   preflight(): void {
     this.#headers.push('access-control-allow-methods', 'POST');
     this.#headers.push('access-control-allow-headers', 'content-type, authorization');
     this.#headers.push('access-control-max-age', '86400');
-    this.#response.writeHead(204, this.#headers);
-    this.#response.end();
+    this.response.writeHead(204, this.#headers);
+    this.response.end();
   }
 }
 
@@ -227,7 +227,7 @@ class Exchange {
 class ExchangeHandler implements CallHandler {
   readonly maxBatchBytes: number;
   /** Of a request with a single call: where its answer came from. */
-  readonly context: CallContext = { mayStream: true };
+  readonly context: CallContext;
   readonly #options: GatewayOptions;
   readonly #methods: MethodTable;
   readonly #granted: Granted;
@@ -235,6 +235,7 @@ class ExchangeHandler implements CallHandler {
 
   constructor(options: GatewayOptions, methods: MethodTable, granted: Granted, exchange: Exchange) {
     this.maxBatchBytes = options.maxAnswerBytes;
+    this.context = { mayStream: true, room: exchange.response };
     this.#options = options;
     this.#methods = methods;
     this.#granted = granted;
@@ -254,8 +255,31 @@ class ExchangeHandler implements CallHandler {
   handle(call: Call, mayStream: boolean): ReturnType<CallHandler['handle']> {
     const entry = this.#methods.get(call.method);
     if (entry === undefined) throw new RpcError('methodNotFound', 'the gateway does not support this method');
-    const context = mayStream ? this.context : { mayStream };
-    return entry.observe(() => entry.method.handle(call.params, context));
+    const context = mayStream ? this.context : { mayStream, room: this.#exchange.response };
+    return entry.observe(() => {
+      const result = entry.method.handle(call.params, context);
+      // What was changed is not to be refused for want of room for a few bytes more.
+      if (entry.method.changesState === true) return result;
+      return result instanceof Promise ? result.then((known) => this.#held(known)) : this.#held(result);
+    });
+  }
+
+  changesState(method: string): boolean {
+    return this.#methods.get(method)?.method.changesState === true;
+  }
+
+  /** A result with room for it until its last byte is taken. Throws RateLimitedError where there is none. */
+  #held(result: Result): Result {
+    const { response } = this.#exchange;
+    if (isStream(result)) {
+      if (response.holdStream(STREAM_BYTES)) return result;
+      result.abort();
+    } else if (isLent(result)) {
+      if (response.hold(result.bytes)) return result;
+      result.release();
+    } else if (response.hold(result)) return result;
+    if (!response.isOver) this.#options.metrics.limited('unsent_bytes');
+    throw noRoom();
   }
 
   fault(error: unknown): RpcError {

@@ -10,7 +10,14 @@ const DURATION_BUCKETS_S = [
 ];
 
 /** Limits that a request can hit. */
-const LIMITS = ['in_flight', 'address_rate', 'key_rate', 'unauthorized', 'unsupported_method'] as const;
+const LIMITS = [
+  'in_flight',
+  'address_rate',
+  'key_rate',
+  'unsent_bytes',
+  'unauthorized',
+  'unsupported_method',
+] as const;
 export type LimitName = (typeof LIMITS)[number];
 
 /** What is known of a node when the metrics are asked for. */

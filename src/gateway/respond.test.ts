@@ -1,12 +1,16 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { TrackedResponse } from '../http/index.ts';
 import type { Part } from '../rpc/index.ts';
 import { respond } from './respond.ts';
 
 let parts: readonly Part[] = [];
-const server = createServer((_request, response) => respond(response, { status: 200, parts }, []));
+const options = { ServerResponse: TrackedResponse as unknown as typeof ServerResponse }; // its types know only node's own
+const server = createServer(options, (_request, response) =>
+  respond(response as unknown as TrackedResponse, { status: 200, parts }, []),
+);
 beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)));
 afterAll(() => new Promise<void>((resolve) => server.close(() => resolve())));
 

@@ -1,17 +1,15 @@
-import type { ServerResponse } from 'node:http';
+import type { TrackedResponse } from '../http/index.ts';
 import type { HttpAnswer, Part, ResultStream } from '../rpc/index.ts';
 
-/** A client that reads nothing of a large answer for this long is hung up on: a node waits for it. */
-const STALLED_CLIENT_MS = 30_000;
 /** A single answer has three parts, which node takes as they are sooner than they are joined. */
 const MAX_PARTS_APART = 3;
 /** Parts that are smaller than this, as most in a batch are, are copied sooner than handed over. */
 const MIN_PART_BYTES_APART = 1024;
 
 /** Writes an answer with these headers, names and values in turn. */
-export function respond(response: ServerResponse, answer: HttpAnswer, headers: string[]): void {
+export function respond(response: TrackedResponse, answer: HttpAnswer, headers: string[]): void {
   const { status, parts, stream, retryAfterSeconds } = answer;
-  if (response.destroyed) {
+  if (response.isOver) {
     // The client is gone, and nobody will be told so again.
     stream?.abort();
     answer.release?.();
@@ -31,7 +29,7 @@ export function respond(response: ServerResponse, answer: HttpAnswer, headers: s
     pipe(stream, response, end);
     return;
   }
-  if (answer.release !== undefined) response.once('close', answer.release);
+  if (answer.release !== undefined) response.whenOver(answer.release);
   const length = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
   headers.push('content-length', String(length));
   response.writeHead(status, headers);
@@ -65,16 +63,9 @@ const encodingOf = (part: Part): BufferEncoding =>
   Buffer.byteLength(part) === part.length ? 'latin1' : 'utf8';
 
 /** A stream into a response. Where it breaks off the connection is cut, so that half an answer never looks whole. */
-function pipe(stream: ResultStream, response: ServerResponse, end: Part): void {
-  const stalled = setTimeout(() => response.destroy(), STALLED_CLIENT_MS);
-  response.on('drain', () => {
-    stalled.refresh();
-    stream.resume();
-  });
-  response.on('close', () => {
-    clearTimeout(stalled);
-    stream.abort();
-  });
+function pipe(stream: ResultStream, response: TrackedResponse, end: Part): void {
+  response.on('drain', () => stream.resume());
+  response.whenOver(() => stream.abort());
   stream.pipe({
     write: (piece) => response.write(piece),
     end: () => response.end(end),

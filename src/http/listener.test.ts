@@ -2,13 +2,19 @@ import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
+import { anyReaders } from '../../test/support/anyReaders.ts';
 import { createListener } from './listener.ts';
 
 const REQUEST_TIMEOUT_MS = 500;
 const BYTE_EVERY_MS = 50;
 
 describe('the listener', () => {
-  const listener = createListener(pino({ level: 'silent' }), (reply) => reply, REQUEST_TIMEOUT_MS);
+  const listener = createListener(
+    pino({ level: 'silent' }),
+    (reply) => reply,
+    anyReaders(),
+    REQUEST_TIMEOUT_MS,
+  );
   listener.post('/', (_request, reply) => reply.send({}));
   afterEach(() => listener.close());
 

@@ -3,12 +3,16 @@
  * What is served on it comes as fastify plugins; this room knows none of them.
  */
 import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyReply,
   LogController,
 } from 'fastify';
+import type { Readers } from './unsent/readers.ts';
+import { TooMuchUnsentError } from './unsent/tooMuchUnsent.ts';
+import { TrackedResponse } from './unsent/trackedResponse.ts';
 
 /** Time for a client to send its whole request: a client that sends a byte a second is hung up on. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -16,17 +20,21 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
 /** An idle connection is kept for the next request this long; above the 60 s that common proxies keep theirs. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+/** Answered whatever else is held: they tell whoever watches the server. */
+const ALWAYS_ANSWERED = new Set(['/healthz', '/readyz', '/metrics']);
 /** A path parameter is at most an account id or a UUID. */
 const MAX_PARAMETER_LENGTH = 200;
 
 /**
  * A server that answers nothing yet. Requests have an id, sent back as `X-Request-Id` and logged with their faults.
  * `sendBadUrl` answers a URL below /client/v4 that cannot be decoded, which no route gets to see. A request that is not
- * whole after `requestTimeoutMs` is answered with 408 and its connection closed.
+ * whole after `requestTimeoutMs` is answered with 408 and its connection closed; clients that do not read are left to
+ * `readers`.
  */
 export function createListener(
   logger: FastifyBaseLogger,
   sendBadUrl: (reply: FastifyReply) => FastifyReply,
+  readers: Readers,
   requestTimeoutMs = REQUEST_TIMEOUT_MS,
 ): FastifyInstance {
   const listener = Fastify({
@@ -34,7 +42,11 @@ export function createListener(
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     requestTimeout: requestTimeoutMs,
-    http: { connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_INTERVAL_MS, requestTimeoutMs) },
+    http: {
+      connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_INTERVAL_MS, requestTimeoutMs),
+      // Its types know no other class than node's own.
+      ServerResponse: TrackedResponse as unknown as typeof ServerResponse,
+    },
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
@@ -47,10 +59,12 @@ export function createListener(
   });
   // Where Node has a longer time for the head than for the whole, it takes the one for the other: a body had 60 s.
   listener.server.headersTimeout = requestTimeoutMs;
+  readers.watch(listener.server);
   // In callback style: waiting for a promise here costs a quarter of what a small answer takes.
   listener.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
-    done();
+    const refused = !ALWAYS_ANSWERED.has(request.url) && (readers.refuses(request.raw) || readers.isFull());
+    done(refused ? new TooMuchUnsentError() : undefined);
   });
   listener.setNotFoundHandler((request, reply) => {
     reply.code(404).send({

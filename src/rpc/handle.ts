@@ -19,6 +19,8 @@ export interface CallHandler {
   /** Hears how many calls a body has before any is carried out. Throws RateLimitedError where they are too many. */
   admit(calls: number): void;
   supports(method: string): boolean;
+  /** Whether carrying it out changes anything: its answer must not be refused afterwards. */
+  changesState(method: string): boolean;
   /** The result as JSON; a stream or lent bytes only where `mayStream`. Throws RpcError; anything else thrown is a fault of ours. */
   handle(call: Call, mayStream: boolean): Promise<Result> | Result;
   /** Turns what is not an RpcError into one that tells the client nothing of the inside. */
@@ -37,6 +39,8 @@ export interface HttpAnswer {
   readonly retryAfterSeconds?: number;
 }
 
+/** Room that the answer to what changes state finds in any case: the hash of a transaction is 68 bytes. */
+const STATE_CHANGE_ANSWER_BYTES = 128;
 /** Entries of one batch that are carried out at the same time. */
 const BATCH_CONCURRENCY = 8;
 
@@ -68,8 +72,13 @@ function answerSingle(call: Call | BadCall, handler: CallHandler): HttpAnswer | 
   if (isBadCall(call)) return { status: statusOf(call.error), parts: [errorResponse(id, call.error)] };
   if (!handler.supports(call.method)) return { status: 403, parts: [unsupportedResponse(id)] };
   const wanted = call.id !== undefined;
-  const failed = (error: unknown): HttpAnswer =>
-    wanted ? { status: 200, parts: [errorResponse(id, rpcErrorOf(error, handler))] } : NOTHING;
+  const failed = (error: unknown): HttpAnswer => {
+    if (!wanted) return NOTHING;
+    const known = rpcErrorOf(error, handler);
+    const parts = [errorResponse(id, known)];
+    if (!(known instanceof RateLimitedError)) return { status: 200, parts };
+    return { status: 429, parts, retryAfterSeconds: known.retryAfterSeconds };
+  };
   try {
     const result = handler.handle(call, wanted);
     if (result instanceof Promise) return result.then((known) => answered(id, known, wanted)).catch(failed);
@@ -118,7 +127,12 @@ async function answerEntry(
   try {
     if (isBadCall(call)) throw call.error;
     if (!handler.supports(call.method)) return [unsupportedResponse(id)];
-    return entryOf(id, await handler.handle(call, false), handler.maxBatchBytes, room);
+    if (!handler.changesState(call.method))
+      return entryOf(id, await handler.handle(call, false), handler.maxBatchBytes, room);
+    if (room.bytes < STATE_CHANGE_ANSWER_BYTES)
+      throw overBatch(handler.maxBatchBytes, room, STATE_CHANGE_ANSWER_BYTES);
+    room.bytes -= STATE_CHANGE_ANSWER_BYTES;
+    return resultResponse(id, bytesOf(await handler.handle(call, false)));
   } catch (error) {
     return [errorResponse(id, rpcErrorOf(error, handler))];
   }
@@ -130,17 +144,20 @@ function entryOf(
   maxBatchBytes: number,
   room: { bytes: number },
 ): readonly Part[] {
+  const bytes = bytesOf(result);
+  if (bytes.length > room.bytes) throw overBatch(maxBatchBytes, room, bytes.length);
+  room.bytes -= bytes.length;
+  return resultResponse(id, bytes);
+}
+
+function bytesOf(result: Result): ResultBytes {
   if (isStream(result) || isLent(result))
     throw new Error('a handler gave a stream or lent bytes for an entry of a batch');
-  if (result.length > room.bytes)
-    throw overLimit(
-      'bytes of the answers of a batch',
-      maxBatchBytes,
-      maxBatchBytes - room.bytes + result.length,
-    );
-  room.bytes -= result.length;
-  return resultResponse(id, result satisfies ResultBytes);
+  return result;
 }
+
+const overBatch = (maxBatchBytes: number, room: { readonly bytes: number }, bytes: number): RpcError =>
+  overLimit('bytes of the answers of a batch', maxBatchBytes, maxBatchBytes - room.bytes + bytes);
 
 const rpcErrorOf = (error: unknown, handler: CallHandler): RpcError =>
   error instanceof RpcError ? error : handler.fault(error);

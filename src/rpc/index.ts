@@ -6,4 +6,11 @@ export * from './errors.ts';
 export { type CallHandler, type HttpAnswer, handleBody } from './handle.ts';
 export { type Call, MAX_BATCH_ENTRIES, type RequestId } from './request.ts';
 export { errorResponse, type Part } from './response.ts';
-export { isStream, type Result, type ResultBytes, type ResultSink, type ResultStream } from './result.ts';
+export {
+  isLent,
+  isStream,
+  type Result,
+  type ResultBytes,
+  type ResultSink,
+  type ResultStream,
+} from './result.ts';

@@ -1,13 +1,7 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { type Config, ConfigError, networksOf } from '../config/index.ts';
-import {
-  clientAddressBehind,
-  GatewayMetrics,
-  type KeyStore,
-  type Method,
-  SERVED_METHODS,
-} from '../gateway/index.ts';
+import { GatewayMetrics, type KeyStore, type Method, SERVED_METHODS } from '../gateway/index.ts';
 import { openGatewayStorage } from '../storage/lmdb/gatewayStorage.ts';
 import { type EthereumNetwork, startEthereumNetwork } from './ethereumNetwork.ts';
 import { indexFolder } from './indexFolder.ts';
@@ -26,7 +20,6 @@ export interface Ethereum {
 /** Starts every network. Rejects with ConfigError, and nothing left open, where one cannot be served as configured. */
 export async function startEthereum(config: Config, logger: Logger, registry: Registry): Promise<Ethereum> {
   checkMethods(config.gateway.methods);
-  checkTrustedProxies(config.gateway.trustedProxies);
   const storage = openGatewayStorage(config.dataDir, config.gateway.cacheDiskBytes);
   const metrics = new GatewayMetrics(registry);
   const ingestMetrics = new IngestMetrics(registry);
@@ -78,12 +71,4 @@ function checkMethods(wanted: readonly string[]): void {
     throw new ConfigError(
       `gateway.methods names ${unknown.join(', ')}, which the gateway cannot serve; allowed: ${SERVED_METHODS.join(', ')}`,
     );
-}
-
-function checkTrustedProxies(entries: readonly string[]): void {
-  try {
-    clientAddressBehind(entries);
-  } catch (error) {
-    throw new ConfigError(error instanceof Error ? error.message : String(error));
-  }
 }

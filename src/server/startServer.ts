@@ -4,9 +4,9 @@
  */
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { Config } from '../config/index.ts';
-import { Gateway } from '../gateway/index.ts';
-import { createListener, interceptRequests, operations, type Readiness } from '../http/index.ts';
+import { type Config, ConfigError } from '../config/index.ts';
+import { clientAddressBehind, Gateway } from '../gateway/index.ts';
+import { createListener, interceptRequests, operations, Readers, type Readiness } from '../http/index.ts';
 import { type RateLimit, rulesApi, sendBadUrl } from '../rules/api/index.ts';
 import { openRulesStorage } from '../storage/lmdb/rulesStorage.ts';
 import { type DataDirLock, lockDataDir } from './dataDirLock.ts';
@@ -44,6 +44,7 @@ export async function startServer({ config, logger, lock }: ServerOptions): Prom
   const takeDown = async (): Promise<void> => {
     for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step();
   };
+  const clientAddress = clientAddressOf(config);
   try {
     if (lock === undefined) {
       const own = lockDataDir(config.dataDir);
@@ -85,7 +86,15 @@ export async function startServer({ config, logger, lock }: ServerOptions): Prom
       return { ready: missing === undefined && !stopping, checks };
     };
 
-    const listener = createListener(logger.child({}, { level: quieter(logger.level) }), sendBadUrl);
+    const readers = new Readers({
+      maxBytes: config.http.maxUnsentBytes,
+      maxBytesPerClient: config.http.maxUnsentBytesPerAddress,
+      sendTimeoutMs: config.http.sendTimeoutMs,
+      clientAddress,
+      metrics: registry,
+      log: logger,
+    });
+    const listener = createListener(logger.child({}, { level: quieter(logger.level) }), sendBadUrl, readers);
     await listener.register(operations, { readiness, metrics: registry });
     await listener.register(rulesApi, {
       prefix: '/client/v4',
@@ -104,6 +113,7 @@ export async function startServer({ config, logger, lock }: ServerOptions): Prom
           keys: ethereum.keys,
           metrics: ethereum.metrics,
           log: logger,
+          readers,
           isStopping: () => stopping,
         }),
       );
@@ -128,6 +138,14 @@ export async function startServer({ config, logger, lock }: ServerOptions): Prom
   } catch (error) {
     await takeDown();
     throw error;
+  }
+}
+
+function clientAddressOf({ gateway }: Config): ReturnType<typeof clientAddressBehind> {
+  try {
+    return clientAddressBehind(gateway.trustedProxies);
+  } catch (error) {
+    throw new ConfigError(error instanceof Error ? error.message : String(error));
   }
 }
 

@@ -6,12 +6,14 @@ import { Gateway, GatewayMetrics, type KeyStore } from '../../src/gateway/index.
 import { createListener, interceptRequests } from '../../src/http/index.ts';
 import { rulesApi } from '../../src/rules/api/index.ts';
 import type { RuleStore, TokenStore } from '../../src/rules/index.ts';
+import { anyReaders } from '../support/anyReaders.ts';
 
 const RULES = '/client/v4/accounts/a/network/advanced_dns_protection/configs/dns_protection/rules';
 
 const lines: string[] = [];
 const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
-const listener = createListener(log, (reply) => reply);
+const readers = anyReaders();
+const listener = createListener(log, (reply) => reply, readers);
 const fault = new TypeError('the secret inside');
 let url = '';
 
@@ -26,6 +28,7 @@ beforeAll(async () => {
   });
   const method = { name: 'trace_filter', summary: '', handle: () => Promise.reject(fault) };
   const gateway = new Gateway({
+    readers,
     networks: new Map([['mainnet', [method]]]),
     corsOrigins: [],
     maxBodyBytes: 1_000,

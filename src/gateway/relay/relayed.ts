@@ -4,6 +4,8 @@ import type { CallContext, Method } from '../method.ts';
 import { isTag } from '../methods/kinds.ts';
 import { readParams } from '../methods/readParams.ts';
 import type { MethodRow } from '../methods/row.ts';
+import { noRoom } from '../noRoom.ts';
+import { ArrivalRoom, NoRoomError } from '../upstream/answerRoom.ts';
 import { neverSent } from '../upstream/nodeConnection.ts';
 import { type Answered, type FaultOfSize, OtherForkError } from '../upstream/question.ts';
 import { FailedRequestError, NODES_TO_FAIL_REQUEST, OversizedAnswerError } from '../upstream/requestFault.ts';
@@ -37,6 +39,8 @@ interface Asked {
   readonly lifetime: Lifetime;
   readonly mayStream: boolean;
   readonly failedBefore?: FailedRequestError | undefined;
+  /** Room for what arrives; left out where an answer must not fail for want of it. */
+  readonly room?: ArrivalRoom;
 }
 
 /** A method that the nodes of a network answer. */
@@ -45,6 +49,7 @@ export function relayed(row: MethodRow, network: Network): Method {
   return {
     name: row.name,
     summary: row.summary,
+    changesState: row.once === true,
     handle: (params, context) => relay.handle(params, context),
   };
 }
@@ -169,6 +174,7 @@ class Relay {
     }
     let share: (answer: Shared | undefined) => void = () => undefined;
     this.#underWay.set(key, new Promise((resolve) => (share = resolve)));
+    const room = new ArrivalRoom(context.room);
     try {
       const epoch = this.#network.cache.epoch;
       const answered = await this.#askNodes({
@@ -177,6 +183,7 @@ class Relay {
         lifetime,
         mayStream: context.mayStream,
         failedBefore,
+        room,
       });
       context.cache = 'miss';
       context.node = answered.node.name;
@@ -187,6 +194,7 @@ class Relay {
       share({ node: answered.node.name, answer: answered.answer });
       return resultOf(answered.answer);
     } finally {
+      room.close();
       this.#underWay.delete(key);
       // Nobody hears of a failure or a stream from another's request: they ask for themselves.
       share(undefined);
@@ -215,7 +223,7 @@ class Relay {
     }
   }
 
-  async #askNodes({ key, params, lifetime, mayStream, failedBefore }: Asked): Promise<Answered> {
+  async #askNodes({ key, params, lifetime, mayStream, failedBefore, room }: Asked): Promise<Answered> {
     const { pool, maxAnswerBytes, timeoutMs } = this.#network;
     const { name, once = false, smallBytes = maxAnswerBytes } = this.#row;
     const head = pool.heads.latest?.number ?? -1;
@@ -236,6 +244,7 @@ class Relay {
         maxBytes: Math.min(maxAnswerBytes, smallBytes),
         faultOfSize: this.#faultOfSize(),
         failedBefore,
+        room,
         judge: (answer) => {
           const expectsBlock = isOfChain && this.#row.scope.of === 'block' && isBlockItself(name);
           const verdict = judge(this.#row, params, answer, pool.chain?.chainId, expectsBlock);
@@ -243,6 +252,7 @@ class Relay {
         },
       });
     } catch (error) {
+      if (error instanceof NoRoomError) throw noRoom();
       if (error instanceof FailedRequestError) {
         if (key !== undefined) this.#rememberFailed(key, params, chainState, error);
         throw refusalOf(error);

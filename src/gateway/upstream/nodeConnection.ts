@@ -1,5 +1,6 @@
 import { type Dispatcher, Pool } from 'undici';
 import { NodeError } from '../../traces/index.ts';
+import { type ArrivalRoom, NoRoomError } from './answerRoom.ts';
 import { AnswerStream } from './answerStream.ts';
 import { nodeAddress, refusalText } from './nodeAddress.ts';
 import { OversizedAnswerError, OversizedRequestError } from './requestFault.ts';
@@ -9,6 +10,12 @@ const CONNECT_TIMEOUT_MS = 2_000;
 const CONNECTIONS = 64;
 /** Answers above this are passed on while they arrive; below, they are read whole, checked and may be cached. */
 export const STREAM_THRESHOLD_BYTES = 1024 * 1024;
+/** So much of an answer needs no room: as many arrive at a time as there are connections. */
+const FREE_BYTES = 64 * 1024;
+/** A whole answer is in memory twice while it is read: in the pieces in which it came, and in one. */
+const COPIES = 2;
+/** Who waits for a connection asks this often for one that is held for a client that does not read. */
+const WANT_PLACE_EVERY_MS = 1_000;
 /** A node that asks for a pause gets one, of at most this. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
@@ -23,6 +30,7 @@ export interface PostOptions {
   readonly maxBytes: number;
   /** An answer above STREAM_THRESHOLD_BYTES is given while it arrives; otherwise it is read whole. */
   readonly mayStream: boolean;
+  readonly room?: ArrivalRoom | undefined;
 }
 
 export interface Exchange {
@@ -49,6 +57,7 @@ export class NodeConnection {
   readonly #path: string;
   readonly #headers: Record<string, string>;
   readonly #pool: Pool;
+  #inUse = 0;
 
   constructor(url: string) {
     const { origin, host, path, headers } = nodeAddress(url);
@@ -70,7 +79,8 @@ export class NodeConnection {
 
   /** Sends a body. */
   post(body: string, options: PostOptions): Exchange {
-    const answer = new AnswerCollector(this.host, options);
+    const answer = new AnswerCollector(this.host, options, () => this.#inUse--);
+    if (this.#inUse++ >= CONNECTIONS) answer.waitsForPlace();
     this.#pool.dispatch({ path: this.#path, method: 'POST', headers: this.#headers, body }, answer);
     return answer;
   }
@@ -81,18 +91,22 @@ class AnswerCollector implements Dispatcher.DispatchHandler, Exchange {
   readonly body: Promise<NodeBody>;
   readonly #host: string;
   readonly #options: PostOptions;
+  /** To be called when its connection is free again. */
+  readonly #ended: () => void;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
   #controller: Dispatcher.DispatchController | undefined;
   #stream: AnswerStream | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #wanting: NodeJS.Timeout | undefined;
   #sent = false;
   #gaveUp: NodeError | undefined;
   #resolve: (body: NodeBody) => void = () => undefined;
   #reject: (error: NodeError) => void = () => undefined;
 
-  constructor(host: string, options: PostOptions) {
+  constructor(host: string, options: PostOptions, ended: () => void) {
     this.#host = host;
+    this.#ended = ended;
     this.#options = options;
     this.body = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -103,6 +117,14 @@ class AnswerCollector implements Dispatcher.DispatchHandler, Exchange {
     }, options.timeoutMs);
   }
 
+  /** All connections are in use. */
+  waitsForPlace(): void {
+    const { room } = this.#options;
+    if (room === undefined) return;
+    room.givePlace();
+    this.#wanting = setInterval(() => room.givePlace(), WANT_PLACE_EVERY_MS);
+  }
+
   abort(): void {
     this.#giveUp(new NodeError('timeout', `the request to ${this.#host} was given up`));
   }
@@ -110,6 +132,7 @@ class AnswerCollector implements Dispatcher.DispatchHandler, Exchange {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     this.#sent = true;
+    clearInterval(this.#wanting);
     if (this.#gaveUp !== undefined) controller.abort(this.#gaveUp);
   }
 
@@ -132,6 +155,8 @@ class AnswerCollector implements Dispatcher.DispatchHandler, Exchange {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
     if (this.#bytes > this.#options.maxBytes) this.#giveUpOversized();
+    else if (this.#bytes > FREE_BYTES && this.#options.room?.charge(COPIES * chunk.length) === false)
+      this.#giveUp(new NoRoomError(this.#host));
     else if (this.#options.mayStream && this.#bytes > STREAM_THRESHOLD_BYTES) {
       clearTimeout(this.#timer);
       this.#stream = new AnswerStream(this.#chunks.splice(0), controller, this.#host, this.#options);
@@ -141,6 +166,7 @@ class AnswerCollector implements Dispatcher.DispatchHandler, Exchange {
 
   onResponseEnd(): void {
     clearTimeout(this.#timer);
+    this.#ended();
     if (this.#stream !== undefined) return this.#stream.end();
     const [only = Buffer.alloc(0)] = this.#chunks;
     this.#resolve({
@@ -151,6 +177,8 @@ class AnswerCollector implements Dispatcher.DispatchHandler, Exchange {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     clearTimeout(this.#timer);
+    clearInterval(this.#wanting);
+    this.#ended();
     const failure = this.#gaveUp ?? asNodeError(error, this.#host, this.#sent);
     this.#stream?.fail(failure);
     this.#reject(failure);
@@ -162,6 +190,7 @@ class AnswerCollector implements Dispatcher.DispatchHandler, Exchange {
 
   #giveUp(error: NodeError): void {
     clearTimeout(this.#timer);
+    clearInterval(this.#wanting);
     this.#gaveUp ??= error;
     this.#reject(this.#gaveUp);
     this.#controller?.abort(this.#gaveUp);

@@ -1,5 +1,6 @@
 import { NodeError } from '../../traces/index.ts';
 import type { NodeAnswer } from '../relay/readAnswer.ts';
+import type { ArrivalRoom } from './answerRoom.ts';
 import type { AnswerStream } from './answerStream.ts';
 import type { UpstreamNode } from './node.ts';
 import type { Block } from './nodePoll.ts';
@@ -37,6 +38,8 @@ export interface Question {
   readonly faultOfSize: FaultOfSize;
   /** The same request has failed lately, by its own fault: one more node is asked, and no other. */
   readonly failedBefore: FailedRequestError | undefined;
+  /** Room for what arrives; undefined where an answer must not fail for want of it. */
+  readonly room: ArrivalRoom | undefined;
   readonly judge: (answer: NodeAnswer) => Verdict;
 }
 

@@ -1,5 +1,6 @@
 import { NodeError } from '../../traces/index.ts';
 import { readAnswer } from '../relay/readAnswer.ts';
+import { NoRoomError } from './answerRoom.ts';
 import type { UpstreamNode } from './node.ts';
 import { type Exchange, neverSent } from './nodeConnection.ts';
 import type { NodePool } from './nodePool.ts';
@@ -88,10 +89,10 @@ export class Race {
   }
 
   async #attempt(node: UpstreamNode, timeoutMs: number): Promise<void> {
-    const { method, bodyByHash, mayStream, maxBytes } = this.#question;
+    const { method, bodyByHash, mayStream, maxBytes, room } = this.#question;
     const body = (node.takesHashes === true ? bodyByHash : undefined) ?? this.#question.body;
     const startMs = performance.now();
-    const exchange = node.connection.post(body, { timeoutMs, maxBytes, mayStream });
+    const exchange = node.connection.post(body, { timeoutMs, maxBytes, mayStream, room });
     this.#running.set(node, exchange);
     node.inFlight++;
     try {
@@ -125,6 +126,7 @@ export class Race {
     } catch (error) {
       if (this.#settled) return node.slow(performance.now() - startMs);
       const failure = asNodeError(error);
+      if (failure instanceof NoRoomError) return this.#giveUp(failure);
       if (failure instanceof RequestFaultError && !this.#isNodesFault(failure))
         return this.#requestFailed(node, failure);
       this.#pool.failed(node, method, failure);
@@ -193,6 +195,14 @@ export class Race {
     this.#settled = true;
     clearTimeout(this.#hedgeTimer);
     this.#reject(this.#lastError ?? new NodeError('unreachable', 'no node can be asked now'));
+  }
+
+  /** No node is to be asked any more, and none has failed. */
+  #giveUp(error: NodeError): void {
+    this.#settled = true;
+    clearTimeout(this.#hedgeTimer);
+    this.#reject(error);
+    for (const exchange of this.#running.values()) exchange.abort();
   }
 
   #settle(answered: Answered): void {

@@ -1,3 +1,4 @@
+import { TooMuchUnsentError } from '../../http/index.ts';
 import { type Fault, InvalidRule, KeyReused, StoreUnavailable, TooManyRules } from '../index.ts';
 import type { EnvelopeEntry } from './envelope.ts';
 
@@ -71,6 +72,8 @@ export function asApiError(error: unknown): ApiError | undefined {
       message: 'The rule store cannot be reached or written now; nothing was changed. Try again',
       headers: { 'retry-after': String(STORE_RETRY_AFTER_SECONDS) },
     });
+  if (error instanceof TooMuchUnsentError)
+    return new ApiError('rateLimited', { message: error.message, headers: error.headers });
   return fromFramework(error);
 }
 

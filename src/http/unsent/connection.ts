@@ -1,0 +1,106 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { Pace } from './pace.ts';
+import { takenBytes } from './takenBytes.ts';
+import type { TrackedResponse } from './trackedResponse.ts';
+import type { Account, Client } from './unsentBytes.ts';
+
+/** What a connection asks of those who watch all of them. */
+export interface ConnectionOwner {
+  readonly sendTimeoutMs: number;
+  account(request: IncomingMessage): Account;
+  /** A connection was given bytes that nobody took room for. */
+  owes(connection: Connection): void;
+  pipelined(connection: Connection): void;
+  givePlace(): void;
+}
+
+/** Answers that one connection may wait for; as many as a batch has entries. */
+const MAX_PIPELINED = 100;
+
+/** One connection of a client, and the answers that are not over. */
+export class Connection {
+  readonly #socket: Socket;
+  readonly #owner: ConnectionOwner;
+  readonly #open = new Set<TrackedResponse>();
+  #pace: Pace | undefined;
+
+  constructor(socket: Socket, owner: ConnectionOwner) {
+    this.#socket = socket;
+    this.#owner = owner;
+    CONNECTIONS.set(socket, this);
+  }
+
+  /** How it takes what waits for it; undefined where nothing does. */
+  get pace(): Pace | undefined {
+    return this.#pace;
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#socket.remoteAddress;
+  }
+
+  /** For a response: it is to be answered. */
+  opened(response: TrackedResponse): void {
+    this.#open.add(response);
+    if (this.#open.size > MAX_PIPELINED) this.#owner.pipelined(this);
+  }
+
+  /** For a response: it is over. */
+  over(response: TrackedResponse): void {
+    this.#open.delete(response);
+  }
+
+  /** For a response. */
+  account(request: IncomingMessage): Account {
+    return this.#owner.account(request);
+  }
+
+  /** For a response. */
+  owes(): void {
+    this.#owner.owes(this);
+  }
+
+  /** For a response. */
+  givePlace(): void {
+    this.#owner.givePlace();
+  }
+
+  /** Bytes that its answers hold, of one client or of any: a proxy's connection has answers of several. */
+  heldBytes(of: Client | undefined): number {
+    let bytes = 0;
+    for (const { account } of this.#open)
+      if (account !== undefined && (of === undefined || account.client === of)) bytes += account.bytes;
+    return bytes;
+  }
+
+  /** Time has passed. */
+  passed(elapsedMs: number): void {
+    if (this.#open.size === 0 || !this.#waitsForClient) {
+      this.#pace = undefined;
+      return;
+    }
+    const taken = takenBytes(this.#socket);
+    if (this.#pace === undefined) this.#pace = new Pace(this.#owner.sendTimeoutMs, taken);
+    else this.#pace.passed(elapsedMs, taken);
+  }
+
+  /** Closes it, what waits for its client forgotten on both sides: a reset, so that the system keeps nothing either. */
+  cut(): void {
+    this.#socket.resetAndDestroy();
+    this.closed();
+  }
+
+  closed(): void {
+    for (const response of [...this.#open]) response.over();
+  }
+
+  get #waitsForClient(): boolean {
+    return this.#socket.writableLength > 0;
+  }
+}
+
+const CONNECTIONS = new WeakMap<Socket, Connection>();
+
+/** The connection that a socket was made known as; undefined for one of another server. */
+export const connectionOf = (socket: Socket): Connection | undefined => CONNECTIONS.get(socket);

@@ -1,0 +1,15 @@
+import { Registry } from 'prom-client';
+import { Readers } from '../../src/http/index.ts';
+
+const MEGABYTE = 1024 * 1024;
+
+/** Readers with room for whatever a test sends. */
+export const anyReaders = (): Readers =>
+  new Readers({
+    maxBytes: 128 * MEGABYTE,
+    maxBytesPerClient: 64 * MEGABYTE,
+    sendTimeoutMs: 30_000,
+    clientAddress: ({ socket }) => socket.remoteAddress ?? '',
+    metrics: new Registry(),
+    log: { warn: () => undefined },
+  });
