@@ -23,15 +23,15 @@ const REST_MS = 10;
 /** Nothing at all happens for so long where something is wrong. */
 const MAX_PAUSE_MS = 60_000;
 
-/** No real node has so large answers at hand: this one makes up 10 MB of code for every address. */
-const CODE = Buffer.from(`{"jsonrpc":"2.0","id":1,"result":"0x${'61'.repeat(5 * MEGABYTE)}"}`);
-const CODE_CHARACTERS = CODE.length - '{"jsonrpc":"2.0","id":1,"result":""}'.length;
+/** No real node has so large answers at hand: this one makes up 10 MB for a call of any address. */
+const ANSWER = Buffer.from(`{"jsonrpc":"2.0","id":1,"result":"0x${'61'.repeat(5 * MEGABYTE)}"}`);
+const RESULT_CHARACTERS = ANSWER.length - '{"jsonrpc":"2.0","id":1,"result":""}'.length;
 
-const codeOf = (address: number): object => ({
+const callOf = (address: number): object => ({
   jsonrpc: '2.0',
   id: 1,
-  method: 'eth_getCode',
-  params: [`0x${address.toString(16).padStart(40, '0')}`, 'latest'],
+  method: 'eth_call',
+  params: [{ to: `0x${address.toString(16).padStart(40, '0')}` }, 'latest'],
 });
 
 /** Reads an answer piece by piece, with a rest after each. */
@@ -66,9 +66,9 @@ describe('clients that do not read their answers', () => {
     node.spoil = ({ methods }, answer, response) => {
       if (methods[0] === 'eth_sendRawTransaction')
         return `{"jsonrpc":"2.0","id":1,"result":"0x${'ab'.repeat(32)}"}`;
-      if (methods[0] !== 'eth_getCode') return answer();
+      if (methods[0] !== 'eth_call') return answer();
       response.on('error', () => undefined);
-      response.writeHead(200, { 'content-type': 'application/json' }).end(CODE);
+      response.writeHead(200, { 'content-type': 'application/json' }).end(ANSWER);
       return undefined;
     };
   });
@@ -93,9 +93,9 @@ describe('clients that do not read their answers', () => {
     return socket;
   }
 
-  /** Asks for code that nobody has asked for, by itself or in a batch. */
+  /** Makes a call that nobody has made, by itself or in a batch. */
   const ask = (floodgate: Floodgate, inBatch: boolean): string => {
-    const one = codeOf(nextAddress++);
+    const one = callOf(nextAddress++);
     return rawRequest(floodgate.gatewayUrl, inBatch ? [one] : one);
   };
 
@@ -154,8 +154,8 @@ describe('clients that do not read their answers', () => {
         expect(balance).toMatchObject({ status: 200, json: { result: expect.stringMatching(/^0x/) } });
       }
       await until('a large answer finds room', async () => {
-        const answer = await send(floodgate.gatewayUrl, { body: codeOf(nextAddress++) });
-        return answer.status === 200 && answer.json.result.length === CODE_CHARACTERS;
+        const answer = await send(floodgate.gatewayUrl, { body: callOf(nextAddress++) });
+        return answer.status === 200 && answer.json.result.length === RESULT_CHARACTERS;
       });
       if (process.platform === 'linux') expect(memoryOf(floodgate, 'VmHWM')).toBeLessThan(MAX_RESIDENT_BYTES);
     },
@@ -189,7 +189,7 @@ describe('clients that do not read their answers', () => {
       json: { error: { code: -32005 } },
     });
     socket.resume();
-    await until('it has read', () => socket.bytesRead > CODE.length);
+    await until('it has read', () => socket.bytesRead > ANSWER.length);
     await until(
       'its place is free',
       async () => (await call(floodgate.gatewayUrl, 'eth_chainId')).status === 200,
@@ -245,9 +245,9 @@ describe('clients that do not read their answers', () => {
     'but slowly get their whole answer (in a batch: %s)',
     async (inBatch) => {
       const floodgate = await start();
-      const one = codeOf(nextAddress++);
+      const one = callOf(nextAddress++);
       const answer = await slowly(floodgate.gatewayUrl, inBatch ? [one] : one);
-      expect([answer].flat()[0].result.length).toBe(CODE_CHARACTERS);
+      expect([answer].flat()[0].result.length).toBe(RESULT_CHARACTERS);
     },
     LONG_MS,
   );
@@ -289,7 +289,7 @@ describe('clients that do not read their answers', () => {
       ...['--http-max-unsent-bytes-per-address', String(MEGABYTE), '--gateway-trusted-proxies', '127.0.0.1'],
     );
     const socket = await reader(floodgate, '127.0.0.1');
-    socket.write(rawRequest(floodgate.gatewayUrl, [codeOf(nextAddress++)], ['x-forwarded-for: 2001:db8::1']));
+    socket.write(rawRequest(floodgate.gatewayUrl, [callOf(nextAddress++)], ['x-forwarded-for: 2001:db8::1']));
     await served([socket]);
     const statusOf = async (address: string): Promise<number> => {
       const body = { jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] };

@@ -182,11 +182,7 @@ export class Race {
   /** Gives the request up by its own fault. */
   #fail(isFinal: boolean): void {
     const fault = this.#requestFault;
-    if (fault === undefined || this.#settled) return;
-    this.#settled = true;
-    clearTimeout(this.#hedgeTimer);
-    this.#reject(new FailedRequestError(fault, this.#failedAt, isFinal));
-    for (const exchange of this.#running.values()) exchange.abort();
+    if (fault !== undefined) this.#giveUp(new FailedRequestError(fault, this.#failedAt, isFinal));
   }
 
   #finish(): void {
@@ -199,6 +195,7 @@ export class Race {
 
   /** No node is to be asked any more, and none has failed. */
   #giveUp(error: NodeError): void {
+    if (this.#settled) return;
     this.#settled = true;
     clearTimeout(this.#hedgeTimer);
     this.#reject(error);
