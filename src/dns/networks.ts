@@ -1,0 +1,98 @@
+/** Addresses of clients, and networks of them. An IPv4 address counts as itself where IPv6 carries it (`::ffff:192.0.2.1`). */
+import { isIP } from 'node:net';
+
+/** An IPv6 client has a network for itself: all addresses of a /64 are one client. */
+const IPV6_CLIENT_BITS = 64;
+const GROUP_BITS = 16;
+const MAPPED = /^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i;
+const MAPPED_BITS = 96;
+
+/** A network with no bits set behind its prefix; an address is one of all its bits. */
+export interface Network {
+  /** IPv4 in dots; IPv6 in eight groups. */
+  readonly address: string;
+  readonly bits: number;
+}
+
+/** Says what about a text is no network. */
+export class BadNetworkError extends Error {
+  constructor(text: string, why: string) {
+    super(`"${text}" ${why}; write networks (192.0.2.0/24, 2001:db8::/32) or addresses (192.0.2.7)`);
+    this.name = 'BadNetworkError';
+  }
+}
+
+/** Reads `192.0.2.0/24`, `2001:db8::/32`, `192.0.2.7`. Throws `BadNetworkError`. */
+export function parseNetwork(text: string): Network {
+  const [written = '', prefix, ...rest] = text.split('/');
+  // A zone (fe80::1%eth0) means something on one machine only.
+  if (isIP(written) === 0 || written.includes('%') || rest.length > 0)
+    throw new BadNetworkError(text, 'is neither an address nor a network');
+  const isMapped = MAPPED.test(written);
+  const address = plainAddress(written);
+  const allBits = isIP(address) === 6 ? 128 : 32;
+  const writtenBits = isMapped ? allBits + MAPPED_BITS : allBits;
+  if (prefix !== undefined && !(/^\d{1,3}$/.test(prefix) && Number(prefix) <= writtenBits))
+    throw new BadNetworkError(text, `has a prefix that is no number from 0 to ${writtenBits}`);
+  const bits = prefix === undefined ? allBits : Number(prefix) - (isMapped ? MAPPED_BITS : 0);
+  if (bits < 0) throw new BadNetworkError(text, 'is wider than all of IPv4');
+  const value = bitsOf(address);
+  if (value.slice(bits).includes('1'))
+    throw new BadNetworkError(text, `has bits set behind its prefix of ${prefix}`);
+  return { address: allBits === 32 ? address : groupsOf(address).join(':'), bits };
+}
+
+/** `192.0.2.0/24`. */
+export const networkText = ({ address, bits }: Network): string => `${address}/${bits}`;
+
+/** Tells whether an address, as a socket writes it, is within one of the networks. A network has addresses of its own family only. */
+export function within(networks: readonly Network[]): (address: string) => boolean {
+  const prefixes = networks.map(({ address, bits }) => ({
+    isIpv6: address.includes(':'),
+    prefix: bitsOf(address).slice(0, bits),
+  }));
+  return (text) => {
+    const address = plainAddress(text);
+    if (isIP(address) === 0) return false;
+    const bits = bitsOf(address);
+    return prefixes.some(({ isIpv6, prefix }) => isIpv6 === address.includes(':') && bits.startsWith(prefix));
+  };
+}
+
+/** Who counts as one client: an IPv4 address, or the /64 of an IPv6 one. */
+export function clientOf(text: string): string {
+  const address = plainAddress(text);
+  if (!address.includes(':')) return address;
+  return groupsOf(address)
+    .slice(0, IPV6_CLIENT_BITS / GROUP_BITS)
+    .join(':');
+}
+
+/** As IPv4 where it is, and without the interface of a link-local one. */
+const plainAddress = (address: string): string => address.replace(/%.*$/, '').replace(MAPPED, '');
+
+/** The eight groups of an IPv6 address, without leading zeros. */
+function groupsOf(address: string): string[] {
+  const inDots = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address);
+  const [, start = '', ...octets] = inDots ?? [];
+  const [a = 0, b = 0, c = 0, d = 0] = octets.map(Number);
+  const text = inDots ? `${start}${hex(a * 256 + b)}:${hex(c * 256 + d)}` : address;
+  const [before = [], after] = text.split('::').map((half) => (half === '' ? [] : half.split(':')));
+  const zeros = after === undefined ? 0 : 8 - before.length - after.length;
+  return [...before, ...Array<string>(Math.max(0, zeros)).fill('0'), ...(after ?? [])].map((group) =>
+    hex(Number.parseInt(group, 16)),
+  );
+}
+
+const hex = (value: number): string => value.toString(16);
+
+function bitsOf(address: string): string {
+  if (!address.includes(':'))
+    return address
+      .split('.')
+      .map((octet) => Number(octet).toString(2).padStart(8, '0'))
+      .join('');
+  return groupsOf(address)
+    .map((group) => Number.parseInt(group, 16).toString(2).padStart(GROUP_BITS, '0'))
+    .join('');
+}
