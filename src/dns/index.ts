@@ -6,6 +6,7 @@ export { type Analytics, analyticsOf, InvalidAnalyticsQuery, standing } from './
 export type { Explanation } from './explain.ts';
 export { DEFAULT_JUDGE_OPTIONS, Judge, type JudgeOptions } from './judge.ts';
 export { type HashKey, networkHash } from './nameHash.ts';
+export { BadNetworkError, type Network, networkText, parseNetwork } from './networks.ts';
 export {
   KEPT_MINUTES,
   type Learned,

@@ -162,6 +162,7 @@ describe('what is no query', () => {
       cutShort: 0,
       opcode: 1,
       portZero: 0,
+      transfer: 0,
     });
   });
 

@@ -23,6 +23,11 @@ export function respond(zones: readonly ZoneData[], query: Uint8Array, tcp: bool
   const question = new Question();
   const result = readQuery(query, query.length, NO_KEY, question);
   if (result === ReadResult.tooShort || result === ReadResult.response) return undefined;
+  if (result === ReadResult.transfer)
+    return Buffer.concat([
+      header(query, RCODE.REFUSED, [1, 0, 0, 0]),
+      query.subarray(HEADER_BYTES, question.end),
+    ]);
   if (result !== ReadResult.ok)
     return header(query, result === ReadResult.opcode ? RCODE.NOTIMP : RCODE.FORMERR, [0, 0, 0, 0]);
   const name = nameToText(query, HEADER_BYTES);

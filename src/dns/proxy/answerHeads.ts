@@ -18,7 +18,14 @@ export class AnswerHeads {
     this.#onHead = onHead;
   }
 
-  push(chunk: Uint8Array): void {
+  /** Whether a message has begun and not ended. */
+  get isInside(): boolean {
+    return this.#lengthBytes > 0;
+  }
+
+  /** Returns where in the chunk the last message that ends in it ends, 0 where none does. */
+  push(chunk: Uint8Array): number {
+    let lastEnd = 0;
     for (let at = 0; at < chunk.length; ) {
       if (this.#lengthBytes < LENGTH_BYTES) {
         this.#length = (this.#length << 8) | (chunk[at++] ?? 0);
@@ -31,8 +38,12 @@ export class AnswerHeads {
         this.#left -= end - at;
         at = end;
       }
-      if (this.#lengthBytes === LENGTH_BYTES && this.#left === 0) this.#finish();
+      if (this.#lengthBytes === LENGTH_BYTES && this.#left === 0) {
+        this.#finish();
+        lastEnd = at;
+      }
     }
+    return lastEnd;
   }
 
   #finish(): void {

@@ -2,11 +2,11 @@
 import type { Place } from '../../rules/index.ts';
 import { Judge, type JudgeOptions } from '../judge.ts';
 import { networkHash } from '../nameHash.ts';
+import { type Network, within } from '../networks.ts';
 import type { ProfileStore, RuleSource, SeenStore } from '../ports.ts';
 import { Seen } from '../seen.ts';
 import { isResponse, negativeZone, rcodeOf } from '../wire/answer.ts';
-import { QueryType } from '../wire/queryTypes.ts';
-import { Question, ReadResult, readQuestionSection, readResultNames } from '../wire/question.ts';
+import { isTransfer, Question, ReadResult, readQuestionSection, readResultNames } from '../wire/question.ts';
 import type { ServerAddress } from './backend.ts';
 import { followRules } from './followRules.ts';
 import { type Listener, listenAt } from './listener.ts';
@@ -15,7 +15,7 @@ import { keepMinutes, remember, storedKey } from './remember.ts';
 import { seedZones, type ZoneSeeding, type ZoneSource } from './seedZones.ts';
 import { ServerLog } from './serverLog.ts';
 import { cannotSharePort, threadsFor } from './sharePort.ts';
-import type { OnTcpAnswer, TcpRelay } from './tcpRelay.ts';
+import { type OnTcpAnswer, TcpRelay } from './tcpRelay.ts';
 import { type Plane, type ServerState, UdpPlane } from './udpPlane.ts';
 import { UdpThreads } from './udpThreads.ts';
 
@@ -38,6 +38,8 @@ export interface GuardOptions {
   readonly workers?: number;
   /** False passes everything that is a query, unjudged: what there is to compare with. */
   readonly guarded?: boolean;
+  /** Networks and addresses that may transfer zones, over TCP; nobody where left out. */
+  readonly transfersAllow?: readonly Network[];
   readonly log?: GuardLog;
 }
 
@@ -56,7 +58,7 @@ export interface Guard {
   readonly servers: readonly ServerState[];
   /** The threads that receive; none where this thread does. */
   readonly threads: UdpThreads['workers'];
-  readonly tcp: readonly TcpRelay[];
+  readonly tcp: Pick<TcpRelay, 'connections' | 'serverConnections' | 'counts'>;
   /** Packets read over UDP by what came of it (`ok`, or the fault). */
   packets(): Record<(typeof readResultNames)[number], number>;
   /** Answers that taught nothing, because the judge was too busy to hear of them. */
@@ -75,6 +77,7 @@ const QUIET: GuardLog = { info() {}, warn() {} };
 /** Rejects where a listen address cannot be bound or the rules cannot be read the first time. */
 export async function startGuard(options: GuardOptions): Promise<Guard> {
   const log = options.log ?? QUIET;
+  const mayTransfer = within(options.transfersAllow ?? []);
   const key = storedKey(options.profileStore);
   const judge = new Judge(key, options.judge, Date.now());
   const saveAtEnd = remember(judge, options.profileStore, log);
@@ -87,13 +90,15 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
     stopRules();
     throw error;
   });
+  const relay = new TcpRelay({ servers: () => plane.inOrder(), onAnswer: learnOverTcp(judge, tcpFaults), mayTransfer });
   const close = async (): Promise<void> => {
     stopRules();
-    await Promise.all([...listeners.map(({ relay }) => relay.close()), plane.close()]);
+    relay.close();
+    await Promise.all([...listeners.map(closeTcp), plane.close()]);
   };
   try {
     for (const [front, address] of options.listen.entries())
-      listeners.push(await listenAt(address, front, plane, learnOverTcp(judge, tcpFaults), log));
+      listeners.push(await listenAt(address, front, plane, relay, log));
   } catch (error) {
     await close();
     throw error;
@@ -120,7 +125,7 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
     get threads() {
       return plane instanceof UdpThreads ? plane.workers : [];
     },
-    tcp: listeners.map(({ relay }) => relay),
+    tcp: relay,
     packets: () => named(plane.packets()),
     unlearned: () => plane.unlearned(),
     faults: () => plane.faults() + tcpFaults.count,
@@ -171,8 +176,7 @@ function learnOverTcp(judge: Judge, faults: PacketFaults): OnTcpAnswer {
   const hear: OnTcpAnswer = (head, address) => {
     if (!isResponse(head) || readQuestionSection(head, head.length, judge.key, question) !== ReadResult.ok)
       return;
-    if (question.type !== QueryType.AXFR && question.type !== QueryType.IXFR)
-      learn(judge, head, question, address);
+    if (!isTransfer(question.type)) learn(judge, head, question, address);
   };
   return (head, address) => {
     try {
@@ -190,6 +194,11 @@ const sayFault =
       { fault },
       'a packet could not be handled and was dropped, by a fault of Floodgate: please report it',
     );
+
+/** Its connections are closed already. */
+const closeTcp = async ({ tcp }: Listener): Promise<void> => {
+  await new Promise((resolve) => tcp.close(resolve));
+};
 
 /** The names are the keys of the record, each with its number: the entries are the whole of it. */
 const named = (packets: readonly number[]): ReturnType<Guard['packets']> =>

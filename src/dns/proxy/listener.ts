@@ -1,16 +1,19 @@
 import { once } from 'node:events';
+import type { Server } from 'node:net';
 import type { ServerAddress } from './backend.ts';
 import type { GuardLog } from './guard.ts';
-import { type OnTcpAnswer, TcpRelay } from './tcpRelay.ts';
+import type { TcpRelay } from './tcpRelay.ts';
 import type { Plane } from './udpPlane.ts';
 
 export interface Listener {
-  readonly relay: TcpRelay;
+  readonly tcp: Server;
   readonly address: ServerAddress;
 }
 
 /** A port that is free over TCP may be taken over UDP: so many are tried for port 0. */
 const PORT_ATTEMPTS = 20;
+/** Connections that wait to be accepted: one for each place, so that those who come at once come in. */
+const BACKLOG = 1024;
 
 /**
  * Listens for UDP and TCP on one port; port 0 takes one that is free for both. Rejects where it is not. TCP comes first:
@@ -20,24 +23,24 @@ export async function listenAt(
   { host, port }: ServerAddress,
   front: number,
   plane: Plane,
-  onTcpAnswer: OnTcpAnswer,
+  relay: TcpRelay,
   log: GuardLog,
 ): Promise<Listener> {
   for (let attempt = 1; ; attempt++) {
-    const relay = new TcpRelay(() => plane.inOrder(), onTcpAnswer);
+    const tcp = relay.createServer();
     try {
-      relay.server.listen(port, host);
-      await once(relay.server, 'listening');
+      tcp.listen({ port, host, backlog: BACKLOG });
+      await once(tcp, 'listening');
       // One connection that the kernel could not hand over, for want of memory or descriptors: the others go on.
-      relay.server.on('error', (error) =>
+      tcp.on('error', (error) =>
         log.warn({ reason: error.message }, 'a connection of DNS over TCP could not be taken'),
       );
-      const bound = relay.server.address();
+      const bound = tcp.address();
       const address = { host, port: typeof bound === 'object' && bound !== null ? bound.port : port };
       await plane.listen(front, address);
-      return { relay, address };
+      return { tcp, address };
     } catch (error) {
-      await relay.close();
+      await new Promise((resolve) => tcp.close(resolve));
       if (port !== 0 || attempt === PORT_ATTEMPTS) throw error;
     }
   }

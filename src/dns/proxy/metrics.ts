@@ -2,6 +2,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Judge } from '../judge.ts';
 import { outcomeOf, reasonOf, type Verdict } from '../verdict.ts';
+import { readResultNames } from '../wire/question.ts';
 import type { Guard } from './guard.ts';
 
 /** Registers what every guard tells, whichever data plane it has; it is read when it is asked for. */
@@ -87,6 +88,7 @@ export function registerDnsMetrics(guard: Guard, registry: Registry): void {
       this.inc(guard.faults());
     },
   });
+  registerTcpMetrics(guard, registry);
   const gauge = gauges(registry);
   gauge('floodgate_dns_threads', 'Threads that receive over UDP.', () => Math.max(1, guard.threads.length));
   gauge('floodgate_dns_in_flight', 'Questions that wait for an answer.', () =>
@@ -97,9 +99,59 @@ export function registerDnsMetrics(guard: Guard, registry: Registry): void {
     'Servers behind that answer.',
     () => guard.servers.filter(({ up }) => up).length,
   );
-  gauge('floodgate_dns_tcp_connections', 'Open connections of DNS over TCP.', () =>
-    guard.tcp.reduce((sum, { connections }) => sum + connections, 0),
+  gauge('floodgate_dns_tcp_connections', 'Open connections of DNS over TCP.', () => guard.tcp.connections);
+  gauge(
+    'floodgate_dns_tcp_server_connections',
+    'Open connections of DNS over TCP to the servers behind.',
+    () => guard.tcp.serverConnections,
   );
+}
+
+function registerTcpMetrics(guard: Guard, registry: Registry): void {
+  const registers = [registry];
+  const { counts } = guard.tcp;
+  new Counter({
+    name: 'floodgate_dns_tcp_messages_total',
+    help: 'Messages over TCP by what came of reading them: ok, or the fault.',
+    labelNames: ['result'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [number, result] of readResultNames.entries())
+        this.inc({ result }, counts.messages[number] ?? 0);
+    },
+  });
+  new Counter({
+    name: 'floodgate_dns_transfers_total',
+    help: 'Zone transfers that clients asked for (AXFR, IXFR), over UDP and TCP, by whether they were allowed.',
+    labelNames: ['protocol', 'outcome'],
+    registers,
+    collect() {
+      this.reset();
+      this.inc({ protocol: 'udp', outcome: 'refused' }, guard.packets().transfer);
+      this.inc({ protocol: 'tcp', outcome: 'refused' }, counts.transfers.refused);
+      this.inc({ protocol: 'tcp', outcome: 'allowed' }, counts.transfers.allowed);
+    },
+  });
+  new Counter({
+    name: 'floodgate_dns_tcp_accepted_total',
+    help: 'Connections of DNS over TCP that found a place.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(counts.accepted);
+    },
+  });
+  new Counter({
+    name: 'floodgate_dns_tcp_closed_total',
+    help: 'Connections of DNS over TCP that were closed, by why.',
+    labelNames: ['reason'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [reason, connections] of Object.entries(counts.closed)) this.inc({ reason }, connections);
+    },
+  });
 }
 
 type Gauged = (name: string, help: string, read: () => number) => void;

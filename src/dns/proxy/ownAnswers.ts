@@ -1,5 +1,5 @@
 /** The answers that the guard gives itself, made in the query's own bytes: a flood of them allocates nothing. */
-import { HEADER_BYTES } from '../wire/question.ts';
+import { HEADER_BYTES, ReadResult } from '../wire/question.ts';
 
 const RESPONSE = 0x80;
 const TRUNCATED = 0x02;
@@ -7,10 +7,18 @@ const TRUNCATED = 0x02;
 const KEPT = 0x79;
 
 export const RCODE_FORMERR = 1;
-export const RCODE_NOTIMP = 4;
+const RCODE_NOTIMP = 4;
+const RCODE_REFUSED = 5;
 
-/** Turns a query that cannot be read into a header that says why; returns how many bytes to send. */
-export function refuse(packet: Uint8Array, rcode: number): number {
+/** Turns a packet that is no query to judge into the answer that says why; returns how many bytes to send. */
+export function answerFault(packet: Uint8Array, result: ReadResult, questionEnd: number): number {
+  // A transfer that is allowed never comes here.
+  if (result === ReadResult.transfer) return withoutRecords(packet, questionEnd, 0, RCODE_REFUSED);
+  return headerAlone(packet, result === ReadResult.opcode ? RCODE_NOTIMP : RCODE_FORMERR);
+}
+
+/** There may be no question that could be sent back. */
+function headerAlone(packet: Uint8Array, rcode: number): number {
   packet[2] = RESPONSE | ((packet[2] ?? 0) & KEPT);
   packet[3] = rcode;
   packet.fill(0, 4, HEADER_BYTES);
@@ -18,9 +26,12 @@ export function refuse(packet: Uint8Array, rcode: number): number {
 }
 
 /** Turns a query into the answer "ask over TCP"; returns how many bytes to send. */
-export function truncate(packet: Uint8Array, questionEnd: number): number {
-  packet[2] = RESPONSE | TRUNCATED | ((packet[2] ?? 0) & KEPT);
-  packet[3] = 0;
+export const truncate = (packet: Uint8Array, questionEnd: number): number =>
+  withoutRecords(packet, questionEnd, TRUNCATED, 0);
+
+function withoutRecords(packet: Uint8Array, questionEnd: number, flags: number, rcode: number): number {
+  packet[2] = RESPONSE | flags | ((packet[2] ?? 0) & KEPT);
+  packet[3] = rcode;
   packet.fill(0, 6, HEADER_BYTES);
   return questionEnd;
 }

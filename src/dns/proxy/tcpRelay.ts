@@ -1,86 +1,125 @@
-/**
- * DNS over TCP is passed on byte by byte, to one server a connection, and never dropped: transfers, pipelining and
- * whatever comes next work without being known here. Only how many and how long is bounded.
- */
-import { connect, createServer, type Server, type Socket } from 'node:net';
-import { AnswerHeads } from './answerHeads.ts';
+/** DNS over TCP: the connections of all listening addresses, which share their places, and their places at the servers behind. */
+import { createServer, type Server, type ServerOpts, type Socket } from 'node:net';
+import { clientOf } from '../networks.ts';
 import type { ServerAddress } from './backend.ts';
+import { ConnectionTable } from './connectionTable.ts';
+import { ServerPlaces } from './serverPlaces.ts';
+import { admit } from './tcpAdmission.ts';
+import { MAX_UNSENT_BYTES, TcpConnection, type TcpShared } from './tcpConnection.ts';
+import { type CloseReason, TcpCounts } from './tcpCounts.ts';
 
 /** Hears the head of each answer over TCP, and the address of whoever asked. */
 export type OnTcpAnswer = (head: Uint8Array, address: string) => void;
 
-/** As many as a server of ours would take itself by default; beyond, a new connection is closed at once. */
-const MAX_CONNECTIONS = 1000;
-/** One address may not take them all. */
-const MAX_CONNECTIONS_PER_ADDRESS = 100;
-/** RFC 7766, 6.2.3: an idle limit of the order of seconds. */
-const IDLE_MS = 10_000;
-const CONNECT_TIMEOUT_MS = 2000;
+/** How exactly the limits of time are kept. */
+const SWEEP_MS = 250;
+/** Half of the places at the servers: queries always find some, however many secondaries come at once. */
+const MAX_TRANSFERS = 32;
+
+export interface TcpRelayOptions {
+  /** The servers behind, in the order in which a connection tries them. */
+  readonly servers: () => readonly ServerAddress[];
+  readonly onAnswer: OnTcpAnswer;
+  /** Whether a client at this address may transfer zones. */
+  readonly mayTransfer: (address: string) => boolean;
+}
 
 export class TcpRelay {
-  readonly server: Server;
-  accepted = 0;
-  refused = 0;
-  readonly #servers: () => readonly ServerAddress[];
-  readonly #onAnswer: OnTcpAnswer;
-  readonly #open = new Set<Socket>();
-  readonly #perAddress = new Map<string, number>();
+  readonly counts = new TcpCounts();
+  readonly #options: TcpRelayOptions;
+  readonly #table = new ConnectionTable<TcpConnection>();
+  readonly #places = new ServerPlaces<TcpConnection>();
+  readonly #transfers = new Set<TcpConnection>();
+  readonly #sweeps: NodeJS.Timeout;
+  readonly #shared: TcpShared;
+  #clockMs = 0;
+  #closed = false;
 
-  constructor(servers: () => readonly ServerAddress[], onAnswer: OnTcpAnswer) {
-    this.#servers = servers;
-    this.#onAnswer = onAnswer;
-    this.server = createServer({ noDelay: true, allowHalfOpen: true }, (client) => this.#accept(client));
+  constructor(options: TcpRelayOptions) {
+    this.#options = options;
+    this.#shared = this.#makeShared();
+    this.#sweeps = setInterval(() => this.#sweep(), SWEEP_MS);
+    this.#sweeps.unref();
+  }
+
+  /** A server whose connections are relayed; it has yet to listen. */
+  createServer(): Server {
+    // Newer than the types of the oldest Node that this runs on, which ignores it.
+    const options: ServerOpts & { highWaterMark: number } = {
+      noDelay: true,
+      allowHalfOpen: true,
+      highWaterMark: MAX_UNSENT_BYTES,
+    };
+    return createServer(options, (socket) => this.#accept(socket));
   }
 
   get connections(): number {
-    return this.#open.size;
+    return this.#table.size;
   }
 
-  async close(): Promise<void> {
-    for (const socket of this.#open) socket.destroy();
-    await new Promise((resolve) => this.server.close(resolve));
+  /** Connections to the servers behind. */
+  get serverConnections(): number {
+    return this.#places.taken;
   }
 
-  #accept(client: Socket): void {
-    const address = client.remoteAddress ?? '';
-    const fromAddress = this.#perAddress.get(address) ?? 0;
-    if (this.#open.size >= MAX_CONNECTIONS || fromAddress >= MAX_CONNECTIONS_PER_ADDRESS) {
-      this.refused++;
-      client.destroy();
+  close(): void {
+    this.#closed = true;
+    clearInterval(this.#sweeps);
+    for (const connection of [...this.#table.all()]) connection.reset('stop');
+  }
+
+  #accept(socket: Socket): void {
+    const address = socket.remoteAddress ?? '';
+    const client = clientOf(address);
+    const admission = admit(this.#table, client);
+    if (this.#closed || !admission.admitted) {
+      this.counts.closed[this.#closed ? 'stop' : 'no_place']++;
+      socket.on('error', () => {});
+      socket.resetAndDestroy();
       return;
     }
-    this.accepted++;
-    this.#open.add(client);
-    this.#perAddress.set(address, fromAddress + 1);
-    client.on('error', () => client.destroy());
-    client.on('close', () => {
-      this.#open.delete(client);
-      const left = (this.#perAddress.get(address) ?? 1) - 1;
-      if (left === 0) this.#perAddress.delete(address);
-      else this.#perAddress.set(address, left);
-    });
-    client.setTimeout(IDLE_MS, () => client.destroy());
-    this.#connect(client, this.#servers());
+    this.counts.accepted++;
+    const { givesWay } = admission;
+    if (givesWay?.isBusy) this.#table.postpone(givesWay);
+    else if (givesWay !== undefined) this.#table.remove(givesWay);
+    givesWay?.giveWay();
+    this.#table.add(new TcpConnection(socket, address, client, this.#shared));
   }
 
-  /** Tries the servers one after the other; the client's bytes wait in its socket meanwhile. */
-  #connect(client: Socket, [server, ...others]: readonly ServerAddress[]): void {
-    if (server === undefined || client.destroyed) return void client.destroy();
-    const upstream = connect({ host: server.host, port: server.port, noDelay: true, allowHalfOpen: true });
-    upstream.setTimeout(CONNECT_TIMEOUT_MS, () => upstream.destroy());
-    let connected = false;
-    upstream.once('connect', () => {
-      connected = true;
-      upstream.setTimeout(IDLE_MS);
-      const address = client.remoteAddress ?? '';
-      const heads = new AnswerHeads((head) => this.#onAnswer(head, address));
-      upstream.on('data', (chunk: Buffer) => heads.push(chunk));
-      client.pipe(upstream);
-      upstream.pipe(client);
-    });
-    upstream.on('error', () => upstream.destroy());
-    // end() still sends what the client has not received yet; its own idle limit closes it for good.
-    upstream.once('close', () => (connected ? client.end() : this.#connect(client, others)));
-    client.once('close', () => upstream.destroy());
+  #sweep(): void {
+    this.#clockMs += SWEEP_MS;
+    for (const connection of [...this.#table.all()]) connection.endOverdue();
+  }
+
+  #makeShared(): TcpShared {
+    const relay = this;
+    const { servers, onAnswer } = this.#options;
+    return {
+      get clockMs() {
+        return relay.#clockMs;
+      },
+      counts: this.counts,
+      serverPlaces: this.#places,
+      servers,
+      onAnswer,
+      beginTransfer: (connection) => this.#beginTransfer(connection),
+      note: (connection, isBusy) => this.#table.note(connection, isBusy),
+      closed: (connection, reason) => this.#gone(connection, reason),
+    };
+  }
+
+  #beginTransfer(connection: TcpConnection): boolean {
+    const isAllowed =
+      this.#options.mayTransfer(connection.address) &&
+      (this.#transfers.has(connection) || this.#transfers.size < MAX_TRANSFERS);
+    this.counts.transfers[isAllowed ? 'allowed' : 'refused']++;
+    if (isAllowed) this.#transfers.add(connection);
+    return isAllowed;
+  }
+
+  #gone(connection: TcpConnection, reason: CloseReason): void {
+    this.#table.remove(connection);
+    this.#transfers.delete(connection);
+    this.counts.closed[reason]++;
   }
 }

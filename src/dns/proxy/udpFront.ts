@@ -7,7 +7,7 @@ import { FIRST_REFUSAL, FIRST_TRUNCATION } from '../verdict.ts';
 import { Question, ReadResult, readQuery, readResultNames } from '../wire/question.ts';
 import type { Backends } from './backends.ts';
 import { noLookup } from './noLookup.ts';
-import { RCODE_FORMERR, RCODE_NOTIMP, refuse, truncate } from './ownAnswers.ts';
+import { answerFault, truncate } from './ownAnswers.ts';
 import type { PacketFaults } from './packetFaults.ts';
 
 /** Large enough to hold a tenth of a second of a full flood: what overflows here is lost without a look at it. */
@@ -109,7 +109,10 @@ export class UdpFront {
   #answerFault(packet: Buffer, result: ReadResult, client: RemoteInfo): void {
     if (result === ReadResult.tooShort || result === ReadResult.response || result === ReadResult.portZero)
       return;
-    const rcode = result === ReadResult.opcode ? RCODE_NOTIMP : RCODE_FORMERR;
-    this.answer(packet.subarray(0, refuse(packet, rcode)), client.address, client.port);
+    this.answer(
+      packet.subarray(0, answerFault(packet, result, this.#question.end)),
+      client.address,
+      client.port,
+    );
   }
 }

@@ -21,7 +21,7 @@ describe('a good query', () => {
     fc.assert(
       fc.property(
         name,
-        fc.nat(0xffff),
+        fc.nat(0xffff).filter((type) => type !== QueryType.AXFR && type !== QueryType.IXFR),
         fc.nat(0xffff),
         fc.uint8Array({ maxLength: 40 }),
         (wire, type, id, rest) => {
@@ -70,6 +70,24 @@ describe('a good query', () => {
   });
 });
 
+it('a question for a whole zone is told by its type, in any class and whatever follows', () => {
+  fc.assert(
+    fc.property(
+      name,
+      fc.constantFrom(QueryType.AXFR, QueryType.IXFR),
+      fc.nat(0xffff),
+      fc.uint8Array({ maxLength: 40 }),
+      (wire, type, dnsClass, rest) => {
+        const question = new Question();
+        const packet = queryPacket(wire, type, 7);
+        packet.set([dnsClass >> 8, dnsClass & 0xff], packet.length - 2);
+        expect(read(Uint8Array.from([...packet, ...rest]), question)).toBe(ReadResult.transfer);
+        expect(question).toMatchObject({ id: 7, type, class: dnsClass, end: packet.length });
+      },
+    ),
+  );
+});
+
 describe('what cannot be read', () => {
   const good = queryPacket(nameToWire('www.example.test'), QueryType.A, 77);
   const changed = (offset: number, byte: number) => {
@@ -94,6 +112,11 @@ describe('what cannot be read', () => {
     ['255 questions', changed(5, 255), ReadResult.questionCount],
     ['256 and one questions', changed(4, 1), ReadResult.questionCount],
     ['an update', changed(2, 5 << 3), ReadResult.opcode],
+    [
+      'an update of five thousand bytes',
+      Uint8Array.from([...changed(2, 5 << 3), ...Array(5000).fill(0)]),
+      ReadResult.opcode,
+    ],
     ['a pointer to itself', changed(12, 0xc0), ReadResult.badName],
     ['a reserved label type', changed(12, 0x40), ReadResult.badName],
     ['a name of 321 octets', queryPacket(longName, 1), ReadResult.badName],
@@ -116,7 +139,8 @@ describe('what cannot be read', () => {
         const question = new Question();
         const result = read(packet, question);
         expect(Object.values(ReadResult)).toContain(result);
-        if (result === ReadResult.ok) expect(question.end).toBeLessThanOrEqual(packet.length);
+        if (result === ReadResult.ok || result === ReadResult.transfer)
+          expect(question.end).toBeLessThanOrEqual(packet.length);
       }),
       { numRuns: 5000 },
     );

@@ -3,6 +3,7 @@
  * allocating. It never throws; what cannot be read is a named fault, and a fault costs no more than a good packet.
  */
 import { finish, type HashKey, lowerCase, mixHigh, mixLow } from '../nameHash.ts';
+import { QueryType } from './queryTypes.ts';
 
 /** RFC 1035, 4.1.1. */
 export const HEADER_BYTES = 12;
@@ -15,7 +16,7 @@ const TYPE_AND_CLASS_BYTES = 4;
 /** No honest query comes near it: 255 octets of name and a few EDNS options. Larger ones are refused unread. */
 export const MAX_QUERY_BYTES = 4096;
 
-/** What came of reading: `ok`, or the fault. Those that say so are answered, the others are dropped. */
+/** What came of reading: `ok`, or why it is no query to judge. Those up to `response` are dropped unanswered, the others get FORMERR or what stands beside them. */
 export const ReadResult = {
   ok: 0,
   /** Shorter than a header: there is not even an id to answer under. */
@@ -34,6 +35,8 @@ export const ReadResult = {
   opcode: 7,
   /** From source port 0, which wants no answer (RFC 768) and can be sent none. Told by whoever receives, not by the bytes. */
   portZero: 8,
+  /** A question for a whole zone (AXFR, IXFR), read as `ok` is: answered REFUSED except where the client may transfer. */
+  transfer: 9,
 } as const;
 export type ReadResult = (typeof ReadResult)[keyof typeof ReadResult];
 
@@ -64,10 +67,14 @@ export function readQuery(packet: Uint8Array, length: number, key: HashKey, ques
   if (length < HEADER_BYTES) return ReadResult.tooShort;
   const flags = packet[2] as number; // inside the packet: length is at least that of a header
   if ((flags & 0x80) !== 0) return ReadResult.response;
-  if (length > MAX_QUERY_BYTES) return ReadResult.tooLong;
   if ((flags & 0x78) !== 0) return ReadResult.opcode;
-  return readQuestionSection(packet, length, key, question);
+  if (length > MAX_QUERY_BYTES) return ReadResult.tooLong;
+  const result = readQuestionSection(packet, length, key, question);
+  return result === ReadResult.ok && isTransfer(question.type) ? ReadResult.transfer : result;
 }
+
+/** Whether a type asks for a zone (AXFR, RFC 5936) or for what changed in it (IXFR, RFC 1995), whatever the class. */
+export const isTransfer = (type: number): boolean => type === QueryType.AXFR || type === QueryType.IXFR;
 
 /** Reads the question section of any message, query or answer; the caller has checked the header's flags. */
 export function readQuestionSection(

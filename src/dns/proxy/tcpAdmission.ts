@@ -1,0 +1,37 @@
+/**
+ * Which TCP connections there is room for, in the manner of dynamic thresholds (Choudhury and Hahne, 1998): a client may
+ * hold as many as are still free for all others. Nothing here does I/O.
+ */
+import type { ConnectionTable, Held } from './connectionTable.ts';
+
+/** Far more than honest clients of DNS over TCP hold open, at some tens of kilobytes each. */
+export const MAX_CONNECTIONS = 1000;
+/** No more than a tenth of them all for one client, however empty the table is. */
+export const MAX_CONNECTIONS_PER_CLIENT = 100;
+/** Places that are made free again before the next client needs one: a busy connection takes a moment to give way. */
+export const RESERVED_CONNECTIONS = 50;
+
+export type Admission<T> =
+  | { readonly admitted: false }
+  /** With the connection that gives way, at once where it is idle, else when it has its answers. */
+  | { readonly admitted: true; readonly givesWay: T | undefined };
+
+export function admit<T extends Held>(
+  table: ConnectionTable<T>,
+  client: string,
+  capacity = MAX_CONNECTIONS,
+  perClient = MAX_CONNECTIONS_PER_CLIENT,
+  reserved = RESERVED_CONNECTIONS,
+): Admission<T> {
+  const held = table.heldBy(client);
+  const free = capacity - table.size;
+  const share = Math.max(1, Math.min(perClient, free));
+  if (held >= share) return inPlaceOf(table.longestIdleOf(client));
+  if (free <= 0) return inPlaceOf(table.longestIdle(0));
+  if (free > reserved) return { admitted: true, givesWay: undefined };
+  const most = held + 1;
+  return { admitted: true, givesWay: table.longestIdle(most) ?? table.longestBusy(most) };
+}
+
+const inPlaceOf = <T>(givesWay: T | undefined): Admission<T> =>
+  givesWay === undefined ? { admitted: false } : { admitted: true, givesWay };

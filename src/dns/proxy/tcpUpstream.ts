@@ -1,0 +1,83 @@
+/** A connection to one of the servers behind, the first that can be reached; what is sent before it stands waits. */
+import { connect, type Socket } from 'node:net';
+import type { ServerAddress } from './backend.ts';
+
+const CONNECT_TIMEOUT_MS = 2000;
+
+export interface TcpUpstreamEvents {
+  data(chunk: Buffer): void;
+  /** What was sent has left: more can be. */
+  drain(): void;
+  /** The server closed the connection, or none could be reached. */
+  end(): void;
+}
+
+export class TcpUpstream {
+  readonly #events: TcpUpstreamEvents;
+  #socket: Socket | undefined;
+  #queued: Buffer[] | undefined = [];
+  #isPaused = false;
+  #isClosed = false;
+
+  constructor(servers: readonly ServerAddress[], events: TcpUpstreamEvents) {
+    this.#events = events;
+    this.#connect(servers);
+  }
+
+  /** Whether it takes more now: a server that does not read is not sent more. */
+  get takesMore(): boolean {
+    return this.#queued === undefined && this.#socket?.writableNeedDrain === false;
+  }
+
+  send(framed: Buffer): void {
+    if (this.#queued === undefined) this.#socket?.write(framed);
+    else this.#queued.push(framed);
+  }
+
+  /** Whether answers wait in the server's socket instead of here. */
+  hold(isHeld: boolean): void {
+    if (isHeld === this.#isPaused) return;
+    this.#isPaused = isHeld;
+    if (isHeld) this.#socket?.pause();
+    else this.#socket?.resume();
+  }
+
+  get isHeld(): boolean {
+    return this.#isPaused;
+  }
+
+  /** Closes it by a reset: a port that waits for a minute after each connection would soon leave none for new ones. */
+  close(): void {
+    this.#isClosed = true;
+    this.#socket?.resetAndDestroy();
+  }
+
+  #connect([server, ...others]: readonly ServerAddress[]): void {
+    if (this.#isClosed) return;
+    if (server === undefined) {
+      this.#isClosed = true;
+      queueMicrotask(() => this.#events.end());
+      return;
+    }
+    const socket = connect({ host: server.host, port: server.port, noDelay: true });
+    this.#socket = socket;
+    let connected = false;
+    socket.setTimeout(CONNECT_TIMEOUT_MS, () => socket.destroy());
+    socket.once('connect', () => {
+      connected = true;
+      socket.setTimeout(0);
+      for (const framed of this.#queued ?? []) socket.write(framed);
+      this.#queued = undefined;
+      this.#events.drain();
+    });
+    socket.on('data', (chunk: Buffer) => this.#isClosed || this.#events.data(chunk));
+    socket.on('drain', () => this.#events.drain());
+    // The end follows.
+    socket.on('error', () => {});
+    socket.once('close', () => {
+      if (!connected) return this.#connect(others);
+      if (!this.#isClosed) this.#events.end();
+      this.#isClosed = true;
+    });
+  }
+}
