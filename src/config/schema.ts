@@ -209,6 +209,18 @@ const percent = (level: string, value: number) =>
     description: `Size of rate and burst at sensitivity ${level}, of the threshold.`,
   });
 
+const Transfers = Type.Object(
+  {
+    allow: Type.Array(Type.String({ minLength: 1, allowed: 'a network or an address' }), {
+      default: [],
+      maxItems: 1000,
+      description:
+        'Networks (192.0.2.0/24, 2001:db8::/32) and addresses of those who may transfer zones (AXFR, IXFR) through the guard or dnsdist, over TCP. Left out: nobody.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
 const Dns = Type.Object(
   {
     account: Type.Optional(
@@ -245,6 +257,7 @@ const Dns = Type.Object(
       description:
         'Zones whose names are known from the start: example.com=FILE, or example.com=axfr:192.0.2.1:53 to transfer it.',
     }),
+    transfers: Transfers,
     dnsdistConsoles: Type.Array(Type.String({ pattern: HOST_AND_PORT }), {
       default: [],
       maxItems: 256,

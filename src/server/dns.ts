@@ -4,7 +4,14 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { type Config, ConfigError } from '../config/index.ts';
 import { driveDnsdist, registerDnsdistMetrics } from '../dns/dnsdist/index.ts';
-import { analyticsOf, InvalidAnalyticsQuery, nameToWire } from '../dns/index.ts';
+import {
+  analyticsOf,
+  BadNetworkError,
+  InvalidAnalyticsQuery,
+  type Network,
+  nameToWire,
+  parseNetwork,
+} from '../dns/index.ts';
 import {
   type MissingZone,
   registerDnsMetrics,
@@ -73,6 +80,7 @@ function commonOptions({ dns }: Config, account: string, rules: RuleStore, store
   return {
     place: { region: dns.region, datacenter: dns.datacenter },
     zones: dns.zones.map(zoneOf),
+    transfersAllow: dns.transfers.allow.map(networkOf),
     rules: {
       list: () => rules.list(account),
       onChange: (listener: () => void) => rules.onChange((changed) => changed === account && listener()),
@@ -172,6 +180,15 @@ function addressOf(text: string, option: string): ServerAddress {
   if (port === 0 && option !== 'dns.listen')
     throw new ConfigError(`${option} is ${JSON.stringify(text)}; nobody can be reached at port 0`);
   return { host: text.slice(0, colon).replace(/^\[|\]$/g, ''), port };
+}
+
+function networkOf(text: string): Network {
+  try {
+    return parseNetwork(text);
+  } catch (error) {
+    if (error instanceof BadNetworkError) throw new ConfigError(`dns.transfers.allow: ${error.message}`);
+    throw error;
+  }
 }
 
 const textOf = ({ host, port }: ServerAddress): string =>

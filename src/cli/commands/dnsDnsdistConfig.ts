@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Network, parseNetwork } from '../../dns/index.ts';
 import type { ServerAddress } from '../../dns/proxy/index.ts';
 import { print } from '../print.ts';
 
@@ -8,6 +9,7 @@ interface DnsdistConfigOptions {
   readonly servers: readonly ServerAddress[];
   readonly console: ServerAddress;
   readonly dnstap: ServerAddress;
+  readonly transfersAllow: readonly Network[];
   readonly key?: string;
 }
 
@@ -34,6 +36,15 @@ export function registerDnsDnsdistConfig(dns: Command): void {
       addressOf('127.0.0.1:5301'),
     )
     .addOption(
+      new Option(
+        '--transfers-allow <networks...>',
+        'networks that may transfer zones, over TCP (dns.transfers.allow); nobody where left out',
+      )
+        .env('FLOODGATE_DNS_TRANSFERS_ALLOW')
+        .default([], 'nobody')
+        .argParser(addNetworks),
+    )
+    .addOption(
       new Option('--key <base64>', 'the key of the console (dns.dnsdistKey); a new one where left out')
         .env('FLOODGATE_DNS_DNSDIST_KEY')
         .argParser(keyOf),
@@ -58,6 +69,15 @@ const addAddress = (text: string, before: readonly ServerAddress[] = []): readon
   ...before,
   addressOf(text),
 ];
+
+/** One or several at their commas, as a variable has them. */
+function addNetworks(text: string, before: readonly Network[]): readonly Network[] {
+  try {
+    return [...before, ...text.split(',').map((network) => parseNetwork(network.trim()))];
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
+  }
+}
 
 function keyOf(text: string): string {
   if (!/^[A-Za-z0-9+/]{43}=$/.test(text))

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Rule } from '../../rules/index.ts';
+import { parseNetwork } from '../index.ts';
 import { QueryType, typeBit } from '../wire/queryTypes.ts';
 import { compileRules, type DnsdistState, luaText } from './compileRules.ts';
 
@@ -16,6 +17,7 @@ const RULE: Rule = {
   modified_on: '',
 };
 const STATE: DnsdistState = {
+  transfersAllow: [],
   rule: RULE,
   knownNames: '/var/lib/floodgate/known.cdb',
   typeCombinations: [],
@@ -93,6 +95,21 @@ describe('the rules of dnsdist', () => {
     expect(compiled).toContain(`makeRule({${luaText('w.test')}}),`);
     expect(compiled).toContain(`NotRule(bucket(${luaText('w.test')},7,9))`);
     expect(compiled).toContain(`NotRule(makeRule({${luaText('w.test')}}))`);
+  });
+
+  it('refuse transfers and all that is no query whatever the rule is, but for networks that may, over TCP', () => {
+    const refusals = [
+      'newRuleAction(NotRule(OpcodeRule(DNSOpcode.Query)),RCodeAction(DNSRCode.NOTIMP)',
+      'newRuleAction(AndRule({OrRule({QTypeRule(252),QTypeRule(251)})}),RCodeAction(DNSRCode.REFUSED)',
+    ];
+    const disabled = { ...RULE, mode: 'disabled' } as const;
+    for (const state of [{}, { rule: undefined }, { rule: disabled }, { knownNames: undefined }])
+      for (const refusal of refusals)
+        expect(rules(state).split('if floodgateKnown then')[0]).toContain(refusal);
+    expect(rules({ transfersAllow: ['192.0.2.0/24', '::1'].map(parseNetwork) })).toContain(
+      'AndRule({OrRule({QTypeRule(252),QTypeRule(251)}),NotRule(AndRule({TCPRule(true),NetmaskGroupRule((function() ' +
+        'local allowed=newNMG() allowed:addMask("192.0.2.0/24") allowed:addMask("0:0:0:0:0:0:0:1/128") return allowed end)())}))})',
+    );
   });
 
   it('have no byte of a name, a path or a label as it came: no name becomes Lua', () => {

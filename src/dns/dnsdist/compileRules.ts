@@ -3,11 +3,15 @@
  * outside is written as decimal escapes, byte by byte: no name can become Lua.
  */
 import type { Rule } from '../../rules/index.ts';
+import type { Network } from '../index.ts';
 import { profileLevel } from '../sensitivity.ts';
 import { haveOtherTypes, TYPES_WITH_BIT } from '../wire/queryTypes.ts';
 import { typesText } from './knownNames.ts';
+import { refusalsOf } from './refusals.ts';
 
 export interface DnsdistState {
+  /** Who may transfer zones, over TCP. */
+  readonly transfersAllow: readonly Network[];
   readonly rule: Rule | undefined;
   /** Where the names are that are known; undefined while none are published: then dnsdist keeps the names that it has, and a dnsdist that has none refuses nothing. */
   readonly knownNames: string | undefined;
@@ -46,10 +50,13 @@ export const MAX_TYPE_COMBINATIONS = 64;
 
 /** One console command that puts the state in force, whole: dnsdist swaps its rule list at once. */
 export function compileRules(state: DnsdistState): string {
-  const { rule, knownNames } = state;
+  const { rule, knownNames, transfersAllow } = state;
   const protection = rule === undefined || rule.mode === 'disabled' ? [] : protecting(state, rule);
+  const refusals = refusalsOf(transfersAllow).map(
+    ({ selector, action, name }) => `newRuleAction(${selector},${action},{name="${name}"})`,
+  );
   const store = knownNames === undefined ? '' : storeAt(luaText(knownNames));
-  return `${store}${KEEP_BUCKETS}local rules={${TAP}} if floodgateKnown then for _,rule in ipairs({${protection.join(',')}}) do rules[#rules+1]=rule end end setRules(rules) floodgateBuckets=buckets`;
+  return `${store}${KEEP_BUCKETS}local rules={${[...refusals, TAP].join(',')}} if floodgateKnown then for _,rule in ipairs({${protection.join(',')}}) do rules[#rules+1]=rule end end setRules(rules) floodgateBuckets=buckets`;
 }
 
 const TAP = 'newRuleAction(AllRule(),DnstapLogAction("floodgate",floodgateTap),{name="floodgate-tap"})';

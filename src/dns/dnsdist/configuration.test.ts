@@ -11,7 +11,14 @@ it('is the same Lua whatever hosts and keys are given: only what stands between 
   );
   const shapeOf = (host: string, key: string): string => {
     const address = { host, port: 53 };
-    const all = { listen: address, servers: [address], console: address, key, dnstap: address };
+    const all = {
+      listen: address,
+      servers: [address],
+      console: address,
+      key,
+      dnstap: address,
+      transfersAllow: [],
+    };
     return dnsdistConfiguration(all).replace(STRING, 'TEXT');
   };
   const shape = shapeOf('192.0.2.1', 'a2V5');

@@ -1,4 +1,6 @@
+import type { Network } from '../index.ts';
 import type { ServerAddress } from '../proxy/index.ts';
+import { refusalsOf } from './refusals.ts';
 
 export interface DnsdistConfiguration {
   readonly listen: ServerAddress;
@@ -7,6 +9,8 @@ export interface DnsdistConfiguration {
   /** 32 bytes in base64. */
   readonly key: string;
   readonly dnstap: ServerAddress;
+  /** Who may transfer zones, over TCP. */
+  readonly transfersAllow: readonly Network[];
 }
 
 /** Large enough that a burst waits instead of being lost: measured, the default loses legitimate queries under a flood. */
@@ -21,6 +25,7 @@ export function dnsdistConfiguration({
   console,
   key,
   dnstap,
+  transfersAllow,
 }: DnsdistConfiguration): string {
   return [
     `setLocal(${quoted(textOf(listen))})`,
@@ -31,6 +36,9 @@ export function dnsdistConfiguration({
     `setKey(${quoted(key)})`,
     `controlSocket(${quoted(textOf(console))})`,
     `floodgateTap=newFrameStreamTcpLogger(${quoted(textOf(dnstap))})`,
+    ...refusalsOf(transfersAllow).map(
+      ({ selector, action, name }) => `addAction(${selector},${action},{name="${name}"})`,
+    ),
     'addAction(AllRule(),DnstapLogAction("floodgate",floodgateTap),{name="floodgate-tap"})',
     'addResponseAction(AllRule(),DnstapLogResponseAction("floodgate",floodgateTap))',
     '',

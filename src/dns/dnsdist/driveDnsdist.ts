@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Place } from '../../rules/index.ts';
 import { Judge, type JudgeOptions } from '../judge.ts';
 import { networkHash } from '../nameHash.ts';
+import type { Network } from '../networks.ts';
 import type { ProfileStore, RuleSource, SeenStore } from '../ports.ts';
 import {
   followRules,
@@ -20,7 +21,14 @@ import { Seen } from '../seen.ts';
 import { reasonOf } from '../verdict.ts';
 import { negativeZone, rcodeOf } from '../wire/answer.ts';
 import { nameToText, nameToWire } from '../wire/name.ts';
-import { HEADER_BYTES, Question, ReadResult, readQuery, readQuestionSection } from '../wire/question.ts';
+import {
+  HEADER_BYTES,
+  isTransfer,
+  Question,
+  ReadResult,
+  readQuery,
+  readQuestionSection,
+} from '../wire/question.ts';
 import { BusyNames } from './busyNames.ts';
 import { compileRules, type DnsdistState, MAX_TYPE_COMBINATIONS, RULE_NAMES } from './compileRules.ts';
 import { DnsdistConsole } from './console.ts';
@@ -39,6 +47,8 @@ export interface DnsdistOptions {
   /** The folder in which the names are published; dnsdist must be able to read it. */
   readonly folder: string;
   readonly zones?: readonly ZoneSource[];
+  /** Networks and addresses that may transfer zones, over TCP; nobody where left out. */
+  readonly transfersAllow?: readonly Network[];
   readonly judge?: Partial<JudgeOptions>;
   readonly profileStore?: ProfileStore;
   readonly seenStore?: SeenStore;
@@ -73,7 +83,7 @@ const FAULT = 'a frame of dnstap could not be handled, by a fault of Floodgate: 
 
 /** Rejects where dnstap cannot listen or the rules cannot be read. A node that is away gets everything when it is back. */
 export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuard> {
-  const log = options.log ?? QUIET;
+  const { log = QUIET, transfersAllow = [] } = options;
   const judge = new Judge(storedKey(options.profileStore), options.judge, Date.now());
   const saveAtEnd = remember(judge, options.profileStore, log);
   const seen = new Seen(judge, Date.now());
@@ -105,7 +115,7 @@ export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuar
       .map(({ name }) => name);
   // A zone counts as unseeded until a file with its names was written, not only until they are known here.
   let unseededZones = unseeded();
-  const wanted = (): string => compileRules({ ...stateOf(judge, known, busy, Date.now()), unseededZones });
+  const wanted = (): string => compileRules({ ...stateOf(judge, known, busy, Date.now()), transfersAllow, unseededZones });
   let failing = '';
   let publishing: Promise<void> = Promise.resolve();
   let publishedMs = Number.NEGATIVE_INFINITY;
@@ -172,7 +182,7 @@ function stateOf(
   known: KnownNames,
   busy: BusyNames,
   nowMs: number,
-): Omit<DnsdistState, 'unseededZones'> {
+): Omit<DnsdistState, 'transfersAllow' | 'unseededZones'> {
   const zones = judge.zones.all();
   return {
     rule: judge.rule,
@@ -205,6 +215,8 @@ function learnFrom(
     return;
   }
   if (readQuestionSection(message, message.length, judge.key, question) !== ReadResult.ok) return;
+  // A transfer says nothing of what clients ask for.
+  if (isTransfer(question.type)) return;
   if (judge.zones.find(question) === judge.zones.outside) {
     const zone = negativeZone(message, question.end);
     if (zone !== undefined) judge.zones.addWire(zone);

@@ -5,6 +5,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dnsdistConfiguration } from '../../../src/dns/dnsdist/index.ts';
+import type { Network } from '../../../src/dns/index.ts';
 import { freePort, startOnFreePort } from '../../support/freePort.ts';
 import { spawnGuarded } from '../../support/spawn.ts';
 import { query, type Target, UdpClient } from './dnsClient.ts';
@@ -27,11 +28,19 @@ export interface RealDnsdist extends Target {
 }
 
 /** dnsdist from the system's package, in front of a server, with the configuration that Floodgate writes; a second node `like` the first shares its key and dnstap. */
-export function startDnsdist(server: Target, like?: RealDnsdist): Promise<RealDnsdist> {
-  return startOnFreePort(() => start(server, like));
+export function startDnsdist(
+  server: Target,
+  like?: RealDnsdist,
+  transfersAllow: readonly Network[] = [],
+): Promise<RealDnsdist> {
+  return startOnFreePort(() => start(server, like, transfersAllow));
 }
 
-async function start(server: Target, like?: RealDnsdist): Promise<RealDnsdist> {
+async function start(
+  server: Target,
+  like: RealDnsdist | undefined,
+  transfersAllow: readonly Network[],
+): Promise<RealDnsdist> {
   const folder = await mkdtemp(join(tmpdir(), 'floodgate-dnsdist-'));
   await chmod(folder, 0o755);
   const [listen, console, ownTap] = await Promise.all(
@@ -41,7 +50,10 @@ async function start(server: Target, like?: RealDnsdist): Promise<RealDnsdist> {
   const dnstap = like?.dnstap ?? ownTap;
   const key = like?.key ?? randomBytes(32).toString('base64');
   const file = join(folder, 'dnsdist.conf');
-  await writeFile(file, dnsdistConfiguration({ listen, servers: [server], console, key, dnstap }));
+  await writeFile(
+    file,
+    dnsdistConfiguration({ listen, servers: [server], console, key, dnstap, transfersAllow }),
+  );
   const child = spawnGuarded(DNSDIST, ['-C', file, '--supervised', '--disable-syslog']);
   let output = '';
   for (const stream of [child.stdout, child.stderr])

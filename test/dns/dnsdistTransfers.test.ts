@@ -1,0 +1,138 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { afterEach, expect, it } from 'vitest';
+import { driveDnsdist } from '../../src/dns/dnsdist/index.ts';
+import { type Network, parseNetwork } from '../../src/dns/index.ts';
+import { transferZone } from '../../src/dns/proxy/zoneTransfer.ts';
+import { QueryType } from '../../src/dns/wire/queryTypes.ts';
+import { until } from '../support/until.ts';
+import { query, questionBytes, RCODE, type Target, UdpClient, withEdns } from './support/dnsClient.ts';
+import { RULE, TestRules, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
+import { noDnsdist, type RealDnsdist, startDnsdist } from './support/realDnsdist.ts';
+import { noNsd, startNsd } from './support/realServer.ts';
+import { TcpClient } from './support/tcpClient.ts';
+
+const DIG = '/usr/bin/dig';
+const run = promisify(execFile);
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+const axfr = query(ZONE_NAME, QueryType.AXFR, 7);
+const ixfr = query(ZONE_NAME, QueryType.IXFR, 8);
+const good = query(`www.${ZONE_NAME}`, QueryType.A, 9);
+const changed = (packet: Buffer, offset: number, byte: number): Buffer => {
+  const copy = Buffer.from(packet);
+  copy[offset] = byte;
+  return copy;
+};
+
+async function tcp(target: Target, from?: string): Promise<TcpClient> {
+  const client = await TcpClient.open(target, from);
+  ends.push(() => client.close());
+  return client;
+}
+async function udp(from?: string): Promise<UdpClient> {
+  const client = await new UdpClient().open(from);
+  ends.push(() => client.close());
+  return client;
+}
+
+/** Everything that the embedded guard refuses, asked of dnsdist. */
+async function expectRefusals(target: Target, from: string): Promise<void> {
+  const overUdp = await udp(from);
+  for (const asked of [axfr, ixfr, withEdns(axfr, 1232)]) {
+    const answers = [await overUdp.ask(asked, target), await (await tcp(target, from)).ask(asked)];
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ rcode: RCODE.REFUSED, answers: 0 });
+      expect(answer?.bytes.subarray(12, axfr.length)).toEqual(questionBytes(asked, axfr));
+    }
+  }
+  const pipelined = await tcp(target, from);
+  const answers = await pipelined.send(good, axfr, good).received(3);
+  expect(answers.map(({ rcode }) => rcode).sort()).toEqual([0, 0, RCODE.REFUSED]);
+  await expectNoOtherOpcodes(target, from);
+}
+async function expectNoOtherOpcodes(target: Target, from: string): Promise<void> {
+  const overUdp = await udp(from);
+  for (const opcode of [4, 5]) {
+    const packet = changed(query(ZONE_NAME, QueryType.SOA, opcode), 2, opcode << 3);
+    expect(await overUdp.ask(packet, target)).toMatchObject({ rcode: RCODE.NOTIMP });
+    expect(await (await tcp(target, from)).ask(packet)).toMatchObject({ rcode: RCODE.NOTIMP });
+  }
+  const two = changed(Buffer.concat([good, axfr.subarray(12)]), 5, 2);
+  expect(await overUdp.ask(two, target)).toMatchObject({ rcode: RCODE.FORMERR });
+  expect(await (await tcp(target, from)).ask(two)).toMatchObject({ rcode: RCODE.FORMERR });
+}
+
+async function records(target: Target): Promise<number> {
+  let count = 0;
+  for await (const _ of transferZone(ZONE_NAME, target)) count++;
+  return count;
+}
+async function viaDig(target: Target, from: string): Promise<number> {
+  const words = ['-p', String(target.port), '-b', from, '+noall', '+answer', ZONE_NAME, 'AXFR'];
+  const { stdout } = await run(DIG, [`@${target.host}`, ...words], { maxBuffer: 1 << 26 });
+  return stdout.split('\n').filter((line) => /\sIN\s/.test(line)).length;
+}
+
+it('dnsdist with the generated configuration, and driven by whatever rule, transfers to allowed networks alone', async (ctx) => {
+  if (noDnsdist) return ctx.skip(noDnsdist);
+  if (noNsd) return ctx.skip(noNsd);
+  const hosts = Array.from({ length: 50_000 }, (_, i) => `big${i} A 192.0.2.1`).join('\n');
+  const nsd = await startNsd(ZONE_NAME, `${ZONE_TEXT}\n${hosts}\n`);
+  ends.push(() => nsd.stop());
+  const transfersAllow: readonly Network[] = ['127.0.0.1', '127.0.3.0/24', '2001:db8::/32'].map(parseNetwork);
+  const dnsdist: RealDnsdist = await startDnsdist(nsd, undefined, transfersAllow);
+  ends.push(() => dnsdist.stop());
+  const direct = await records(nsd);
+  expect(direct).toBeGreaterThan(50_000);
+  const expectAllowed = async (): Promise<void> => {
+    expect(await records(dnsdist)).toBe(direct);
+    if (existsSync(DIG)) expect(await viaDig(dnsdist, '127.0.3.9')).toBe(direct + 1);
+    const overUdp = await udp('127.0.3.9');
+    for (const asked of [axfr, ixfr])
+      expect(await overUdp.ask(asked, dnsdist)).toMatchObject({ rcode: RCODE.REFUSED });
+    await expectNoOtherOpcodes(dnsdist, '127.0.3.9');
+  };
+  await expectRefusals(dnsdist, '127.0.4.1');
+  await expectAllowed();
+  const rules = new TestRules([]);
+  const guard = await driveDnsdist({
+    place: {},
+    rules,
+    consoles: [dnsdist.console],
+    key: dnsdist.key,
+    dnstap: dnsdist.dnstap,
+    folder: dnsdist.folder,
+    transfersAllow,
+    zones: [{ name: ZONE_NAME, transferFrom: nsd }],
+    judge: { profile: { maxNames: 100_000 } },
+  });
+  ends.push(() => guard.stop());
+  for (const current of [[], [RULE], [{ ...RULE, mode: 'disabled' as const }]]) {
+    rules.set(...current);
+    await until('the rules are in force', () => guard.hasRules());
+    await expectRefusals(dnsdist, '127.0.4.1');
+    await expectAllowed();
+  }
+  expect(guard.knownNames()).toBeGreaterThan(50_000);
+}, 120_000);
+
+it('dnsdist transfers nothing by a packet that is no query', async (ctx) => {
+  if (noDnsdist) return ctx.skip(noDnsdist);
+  if (noNsd) return ctx.skip(noNsd);
+  const nsd = await startNsd(ZONE_NAME, ZONE_TEXT);
+  ends.push(() => nsd.stop());
+  const dnsdist = await startDnsdist(nsd);
+  ends.push(() => dnsdist.stop());
+  const pointed = Buffer.concat([axfr.subarray(0, 12), Uint8Array.of(0xc0, 12, 0, 252, 0, 1)]);
+  for (const packet of [pointed, changed(axfr, 5, 0), changed(axfr, 2, 0x80), axfr.subarray(0, 11)]) {
+    const client = await tcp(dnsdist, '127.0.4.1');
+    client.send(packet, good);
+    await until('dnsdist is through', () => client.closed || client.answers.some(({ id }) => id === 9));
+    for (const { id, answers } of client.answers) expect([id, answers]).toEqual([id, id === 9 ? 1 : 0]);
+  }
+});
