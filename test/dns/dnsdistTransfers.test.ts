@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
+import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
 import { driveDnsdist } from '../../src/dns/dnsdist/index.ts';
 import { type Network, parseNetwork } from '../../src/dns/index.ts';
 import { transferZone } from '../../src/dns/proxy/zoneTransfer.ts';
@@ -136,3 +137,17 @@ it('dnsdist transfers nothing by a packet that is no query', async (ctx) => {
     for (const { id, answers } of client.answers) expect([id, answers]).toEqual([id, id === 9 ? 1 : 0]);
   }
 });
+
+it('dnsdist answers others beside a thousand idle connections from ten addresses', async (ctx) => {
+  if (noDnsdist) return ctx.skip(noDnsdist);
+  const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], '127.0.0.1', 0);
+  ends.push(() => server.stop());
+  const dnsdist = await startDnsdist(server);
+  ends.push(() => dnsdist.stop());
+  await Promise.all(Array.from({ length: 1000 }, (_, i) => tcp(dnsdist, `127.0.4.${1 + (i % 10)}`)));
+  for (let i = 0; i < 20; i++)
+    expect(await (await tcp(dnsdist, '127.0.5.1')).ask(good)).toMatchObject({ rcode: RCODE.NOERROR });
+  // One address has a hundred at most; all are closed in the end, as nothing is asked.
+  const more = await Promise.all(Array.from({ length: 150 }, () => tcp(dnsdist, '127.0.5.2')));
+  await until('dnsdist has closed what is too much', () => more.filter(({ closed }) => closed).length >= 50);
+}, 120_000);

@@ -6,9 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type AuthorityServer, serveZones, ZoneData } from '../../src/dns/authority/index.ts';
+import { QueryType } from '../../src/dns/wire/queryTypes.ts';
+import { until } from '../support/until.ts';
 import { query, RCODE, UdpClient } from './support/dnsClient.ts';
 import { ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
 import { type Program, startProgram } from './support/program.ts';
+import { TcpClient } from './support/tcpClient.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const run = promisify(execFile);
@@ -137,6 +140,34 @@ describe('a rule made through the API', () => {
   });
 });
 
+it('tells in its metrics which transfers it refused, and why connections were closed', async () => {
+  const axfr = query(ZONE_NAME, QueryType.AXFR, 7);
+  const started = await start('--dns-transfers-allow', '127.0.0.2, 2001:db8::/32');
+  expect(await client.ask(axfr, started.dns)).toMatchObject({ rcode: RCODE.REFUSED });
+  for (const from of ['127.0.0.2', '127.0.0.3']) {
+    const connection = await TcpClient.open(started.dns, from);
+    expect(await connection.ask(axfr)).toMatchObject({ rcode: RCODE.REFUSED });
+    connection.close();
+  }
+  await until('the connections are closed', async () =>
+    /^floodgate_dns_tcp_closed_total\{reason="client"\} 2$/m.test(await started.metrics()),
+  );
+  const metrics = await started.metrics();
+  for (const line of [
+    'floodgate_dns_transfers_total{protocol="tcp",outcome="refused"} 1',
+    'floodgate_dns_transfers_total{protocol="tcp",outcome="allowed"} 1',
+    'floodgate_dns_tcp_messages_total{result="transfer"} 2',
+    'floodgate_dns_tcp_accepted_total 2',
+    'floodgate_dns_tcp_closed_total{reason="no_place"} 0',
+    'floodgate_dns_tcp_connections 0',
+  ])
+    expect(metrics.split('\n')).toContain(line);
+  // Counts of the threads that receive come in every second.
+  await until('the one over UDP is counted', async () =>
+    (await started.metrics()).includes('floodgate_dns_transfers_total{protocol="udp",outcome="refused"} 1'),
+  );
+});
+
 it('a guard without servers, or with a bad address, is refused with the option that is wrong', async () => {
   const start = (...flags: string[]) =>
     run(process.execPath, [
@@ -171,5 +202,9 @@ it('a guard without servers, or with a bad address, is refused with the option t
   await expect(start('--dns-servers', taken, '--dns-listen', taken)).rejects.toMatchObject({
     code: 64,
     stderr: expect.stringContaining('a port that is free'),
+  });
+  await expect(start('--dns-servers', taken, '--dns-transfers-allow', '192.0.2.7/24')).rejects.toMatchObject({
+    code: 64,
+    stderr: expect.stringMatching(/dns\.transfers\.allow: "192\.0\.2\.7\/24" has bits set behind its prefix/),
   });
 });

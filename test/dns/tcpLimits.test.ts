@@ -94,14 +94,17 @@ const every = (socket: Socket, ms: number, act: () => void): void => {
   const timer = setInterval(() => (socket.writable ? act() : clearInterval(timer)), ms);
   socket.once('close', () => clearInterval(timer));
 };
-const ATTACKS: readonly (readonly [what: string, begin: (socket: Socket) => void])[] = [
-  ['ask nothing', () => {}],
+/** Whoever comes and goes does it as fast as it can: a few at a time. */
+const FEW = 10;
+const ATTACKS: readonly (readonly [what: string, begin: (socket: Socket) => void, each: number])[] = [
+  ['ask nothing', () => {}, EACH],
   [
     'are idle after one query',
     (socket) => {
       socket.resume();
       socket.write(framed(good));
     },
+    EACH,
   ],
   [
     'write a byte at a time',
@@ -109,6 +112,7 @@ const ATTACKS: readonly (readonly [what: string, begin: (socket: Socket) => void
       let at = 0;
       every(socket, 100, () => socket.write(framed(good).subarray(at % 30, (at++ % 30) + 1)));
     },
+    EACH,
   ],
   [
     'do not read their answers',
@@ -116,6 +120,7 @@ const ATTACKS: readonly (readonly [what: string, begin: (socket: Socket) => void
       socket.pause();
       for (let i = 0; i < 50; i++) socket.write(framed(large));
     },
+    EACH,
   ],
   [
     'ask all the time',
@@ -123,6 +128,7 @@ const ATTACKS: readonly (readonly [what: string, begin: (socket: Socket) => void
       socket.write(Buffer.concat([framed(good), framed(good), framed(good)]));
       socket.on('data', () => socket.writable && socket.write(framed(good)));
     },
+    EACH,
   ],
   [
     'come and go',
@@ -130,28 +136,30 @@ const ATTACKS: readonly (readonly [what: string, begin: (socket: Socket) => void
       socket.write(framed(good));
       setImmediate(() => socket.resetAndDestroy());
     },
+    FEW,
   ],
-  ['come and go without a word', (socket) => socket.destroy()],
+  ['come and go without a word', (socket) => socket.destroy(), FEW],
   [
     'close their half and stay',
     (socket) => {
       socket.pause();
       socket.end(framed(large));
     },
+    EACH,
   ],
-  ['send what is no DNS', (socket) => socket.resume().write(Buffer.alloc(3000, 0x41))],
+  ['send what is no DNS', (socket) => socket.resume().write(Buffer.alloc(3000, 0x41)), EACH],
 ];
 
 describe('a thousand connections from ten addresses', () => {
   it.each(ATTACKS)(
     'that %s shut nobody out, and close no connection that is used',
-    async (_, begin) => {
+    async (_, begin, each) => {
       const { target, guard } = await guarded(RULE);
       const active = await Promise.all(
         Array.from({ length: 5 }, async () => regular(await tcp(target, '127.0.3.2'))),
       );
       await until('they are answered', () => active.every(({ answered }) => answered() > 0));
-      const attackers = crowd(target, begin);
+      const attackers = crowd(target, begin, ATTACKERS, each);
       await until('the attack is on', () => attackers.opened() >= 1000);
       for (let i = 0; i < 40; i++) {
         const user = await TcpClient.open(target, `127.0.3.${10 + (i % 4)}`);
@@ -165,7 +173,7 @@ describe('a thousand connections from ten addresses', () => {
       await until('they go on', () => active.every(({ answered }, i) => answered() > (before[i] ?? 0) + 3));
       for (const { stop } of active) await stop();
       expect(guard.tcp.connections).toBeLessThanOrEqual(1000);
-      expect(guard.tcp.serverConnections).toBeLessThanOrEqual(64);
+      expect(guard.tcp.serverConnections).toBeLessThanOrEqual(48);
     },
     180_000,
   );
@@ -301,9 +309,9 @@ describe('connections to the servers behind', () => {
       for (const answer of await Promise.all(clients.map((client) => client.ask(good))))
         expect(answer).toMatchObject({ id: 9 });
     expect(guard.tcp.connections).toBe(300);
-    expect(guard.tcp.serverConnections).toBeLessThanOrEqual(64);
+    expect(guard.tcp.serverConnections).toBeLessThanOrEqual(48);
     // A connection that was given back may still be closing when the next one opens.
-    expect(most).toBeLessThanOrEqual(128);
+    expect(most).toBeLessThanOrEqual(96);
   });
 
   it('are shared fairly: who asks what no server answers keeps nobody else waiting', async () => {
@@ -316,7 +324,7 @@ describe('connections to the servers behind', () => {
     const attackers = crowd(target, (socket) => socket.resume().write(framed(slow)), ATTACKERS.slice(0, 3));
     await until(
       'the servers are taken',
-      () => attackers.opened() >= 200 && guard.tcp.serverConnections === 64,
+      () => attackers.opened() >= 200 && guard.tcp.serverConnections === 48,
     );
     for (let i = 0; i < 10; i++) {
       const user = await tcp(target, '127.0.3.1');

@@ -17,6 +17,8 @@ export interface DnsdistConfiguration {
 const SOCKET_BUFFER_BYTES = 4 * 1024 * 1024;
 /** The workaround for CVE-2025-30193 (TCP connections without end). */
 const MAX_TCP_QUERIES = 50;
+/** As many as the embedded guard gives one address. */
+const MAX_TCP_CONNECTIONS_PER_CLIENT = 100;
 
 /** A dnsdist.conf (Debian's 1.7.3 and later) that Floodgate can drive: everything else comes over the console. */
 export function dnsdistConfiguration({
@@ -31,6 +33,7 @@ export function dnsdistConfiguration({
     `setLocal(${quoted(textOf(listen))})`,
     `setUDPSocketBufferSizes(${SOCKET_BUFFER_BYTES},${SOCKET_BUFFER_BYTES})`,
     `setMaxTCPQueriesPerConnection(${MAX_TCP_QUERIES})`,
+    `setMaxTCPConnectionsPerClient(${MAX_TCP_CONNECTIONS_PER_CLIENT})`,
     'setACL({"0.0.0.0/0","::/0"})',
     ...servers.map((server) => `newServer({address=${quoted(textOf(server))}})`),
     `setKey(${quoted(key)})`,

@@ -4,8 +4,8 @@
  */
 import { ConnectionTable, type Held } from './connectionTable.ts';
 
-/** Fewer than the 100 that NSD and the 150 that BIND take by default: seeding and the operator's own tools find room. */
-export const MAX_SERVER_CONNECTIONS = 64;
+/** Fewer than half of the 100 that NSD takes by default: beyond, it closes those that are quiet for 200 ms. BIND takes 150. */
+export const MAX_SERVER_CONNECTIONS = 48;
 
 export interface PlaceHolder extends Held {
   /** The place that was asked for is there. */

@@ -85,6 +85,13 @@ describe('the places', () => {
     },
   );
 
+  it('of a thousand clients with one busy connection each are made free for a new client', () => {
+    const house = new House();
+    crowd(house, 2000, 1, true);
+    house.answer();
+    expect(house.open('user')).toBeDefined();
+  });
+
   it('of one client are a hundred at most, and fewer where fewer are free', () => {
     const house = new House();
     crowd(house, 1, 1000, true);

@@ -29,8 +29,9 @@ export function admit<T extends Held>(
   if (held >= share) return inPlaceOf(table.longestIdleOf(client));
   if (free <= 0) return inPlaceOf(table.longestIdle(0));
   if (free > reserved) return { admitted: true, givesWay: undefined };
-  const most = held + 1;
-  return { admitted: true, givesWay: table.longestIdle(most) ?? table.longestBusy(most) };
+  // Between two that hold something nobody is made to hold less than the other; one that holds nothing comes first.
+  const moreThan = held === 0 ? 0 : held + 1;
+  return { admitted: true, givesWay: table.longestIdle(moreThan) ?? table.longestBusy(moreThan) };
 }
 
 const inPlaceOf = <T>(givesWay: T | undefined): Admission<T> =>

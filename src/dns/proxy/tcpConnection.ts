@@ -20,8 +20,8 @@ const MESSAGE_MS = 2000;
 const IDLE_MS = 10_000;
 /** Clients give up about then. */
 const ANSWER_MS = 5000;
-/** While others wait for the server's place: a server that is well answers in far less. */
-const CROWDED_ANSWER_MS = 1000;
+/** To get and take all its answers when somebody else waits for its place at the server: honest ones need far less. */
+const GIVE_BACK_MS = 1000;
 /** How long a client may take none of what waits for it. */
 const STALL_MS = 5000;
 /** A transfer pauses while a server reads its zone, or a slow line is full. */
@@ -31,7 +31,7 @@ const LINGER_MS = 2000;
 /** Queries of one connection that wait for answers; further ones wait in its socket. */
 const MAX_PIPELINED = 100;
 /** What waits for a client: beyond, nothing more is read from it or for it. One chunk of 64 KB may still come on top. */
-export const MAX_UNSENT_BYTES = 64 * 1024;
+export const MAX_UNSENT_BYTES = 16 * 1024;
 const LENGTH_BYTES = 2;
 /** Names are not looked up here: any key does. */
 const NO_KEY = { high: 0, low: 0 };
@@ -62,7 +62,7 @@ export class TcpConnection implements PlaceHolder {
   readonly #shared: TcpShared;
   readonly #queries = new QueryStream((framed, length) => this.#read(framed, length));
   #upstream: TcpUpstream | undefined;
-  #answers = new AnswerHeads((head) => this.#answered(head));
+  #answers: AnswerHeads | undefined;
   /** Queries for a server that is not there yet. */
   #queued: Buffer[] = [];
   /** Answers of the guard's own that came in the middle of a server's: they go between two. */
@@ -75,6 +75,7 @@ export class TcpConnection implements PlaceHolder {
   /** To close, and to give back the server's place, when everything is answered. */
   #givesWay = false;
   #givesPlaceBack = false;
+  #askedBackMs = 0;
   #isHeld = false;
   readonly #openedMs: number;
   #messageMs = 0;
@@ -116,6 +117,8 @@ export class TcpConnection implements PlaceHolder {
   /** Makes room for another client's connection: at once, or when what it asked is answered. */
   giveWay(): void {
     if (!this.isBusy) return this.reset('gave_way');
+    // A transfer is not interrupted, and its client has to be heard when it is through.
+    if (this.isTransferring) return;
     this.#givesWay = true;
     this.#regulate();
   }
@@ -144,8 +147,10 @@ export class TcpConnection implements PlaceHolder {
     const since = (ms: number): number => nowMs - ms;
     const isStalled = this.#socket.writableLength > 0 && since(this.#takenMs) > this.#stallMs;
     if (this.#isHeld) this.#messageMs = nowMs;
+    this.#upstream?.endOverdue();
     if (this.#closing !== undefined) {
-      if (isStalled || (this.#socket.writableLength === 0 && since(this.#closingMs) > LINGER_MS))
+      if (isStalled) this.#socket.resetAndDestroy();
+      else if (this.#socket.writableLength === 0 && since(this.#closingMs) > LINGER_MS)
         this.#socket.destroy();
     } else if (isStalled) this.reset('not_reading');
     else if (!this.#hasAsked && since(this.#openedMs) > FIRST_QUERY_MS) this.reset('no_query');
@@ -154,13 +159,22 @@ export class TcpConnection implements PlaceHolder {
       if (since(Math.max(this.#activeMs, this.#serverMs, this.#takenMs)) > TRANSFER_QUIET_MS)
         this.finish('idle');
     } else if (this.#unanswered > 0) {
-      if (this.#upstream?.isHeld !== true && since(this.#serverMs) > this.#answerMs) this.finish('no_answer');
+      const isHeld = this.#upstream?.isHeld === true;
+      if (this.#givesPlaceBack && this.#upstream?.isConnected && since(this.#askedBackMs) > GIVE_BACK_MS)
+        this.reset(isHeld ? 'not_reading' : 'no_answer');
+      else if (!isHeld && since(this.#serverMs) > ANSWER_MS) this.finish('no_answer');
     } else if (since(this.#activeMs) > IDLE_MS) this.finish('idle');
   }
 
   mayConnect(): void {
     this.#answers = new AnswerHeads((head) => this.#answered(head));
-    this.#upstream = new TcpUpstream(this.#shared.servers(), {
+    this.#serverMs = this.#shared.clockMs;
+    this.#upstream = new TcpUpstream(this.#shared.servers(), () => this.#shared.clockMs, {
+      connect: () => {
+        this.#serverMs = this.#shared.clockMs;
+        this.#askedBackMs = this.#shared.clockMs;
+        this.#regulate();
+      },
       data: (chunk) => this.#fromServer(chunk),
       drain: () => this.#regulate(),
       end: () => this.#serverEnded(),
@@ -171,13 +185,13 @@ export class TcpConnection implements PlaceHolder {
   }
 
   giveBack(): void {
-    if (this.isBusy) this.#givesPlaceBack = true;
-    else this.#dropServer();
+    if (this.isTransferring) return;
+    if (!this.isBusy) this.#dropServer();
+    else if (!this.#givesPlaceBack) {
+      this.#givesPlaceBack = true;
+      this.#askedBackMs = this.#shared.clockMs;
+    }
     this.#regulate();
-  }
-
-  get #answerMs(): number {
-    return this.#givesPlaceBack ? CROWDED_ANSWER_MS : ANSWER_MS;
   }
 
   get #stallMs(): number {
@@ -186,8 +200,7 @@ export class TcpConnection implements PlaceHolder {
 
   #receive(chunk: Buffer): void {
     if (this.#closing !== undefined) return;
-    const begun = this.#queries.isInside ? this.#messageMs : this.#shared.clockMs;
-    this.#messageMs = begun;
+    if (!this.#queries.isInside) this.#messageMs = this.#shared.clockMs;
     this.#queries.push(chunk);
     this.#regulate();
   }
@@ -228,21 +241,21 @@ export class TcpConnection implements PlaceHolder {
   }
 
   #answerOwn(framed: Buffer): void {
-    if (this.#answers.isInside) this.#ownAnswers.push(framed);
+    if (this.#answers?.isInside) this.#ownAnswers.push(framed);
     else this.#send(framed);
   }
 
   #fromServer(chunk: Buffer): void {
     if (this.#closing !== undefined) return;
     this.#serverMs = this.#shared.clockMs;
-    const lastEnd = this.#answers.push(chunk);
+    const lastEnd = this.#answers?.push(chunk) ?? 0;
     if (this.#ownAnswers.length > 0 && lastEnd > 0) {
       this.#send(Buffer.concat([chunk.subarray(0, lastEnd), ...this.#ownAnswers, chunk.subarray(lastEnd)]));
       this.#ownAnswers = [];
     } else this.#send(chunk);
     // More answers than questions: nobody can say any more what answers what.
     if (this.#unanswered < 0) return this.finish('no_answer');
-    if (!this.isBusy && !this.#answers.isInside) this.#becomeIdle();
+    if (!this.isBusy && !this.#answers?.isInside) this.#becomeIdle();
     this.#regulate();
   }
 
@@ -269,6 +282,7 @@ export class TcpConnection implements PlaceHolder {
   #dropServer(): void {
     this.#upstream?.close();
     this.#upstream = undefined;
+    this.#answers = undefined;
     this.#givesPlaceBack = false;
     this.#shared.serverPlaces.release(this);
   }

@@ -14,7 +14,7 @@ export type OnTcpAnswer = (head: Uint8Array, address: string) => void;
 /** How exactly the limits of time are kept. */
 const SWEEP_MS = 250;
 /** Half of the places at the servers: queries always find some, however many secondaries come at once. */
-const MAX_TRANSFERS = 32;
+const MAX_TRANSFERS = 24;
 
 export interface TcpRelayOptions {
   /** The servers behind, in the order in which a connection tries them. */

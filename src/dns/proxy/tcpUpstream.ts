@@ -5,6 +5,7 @@ import type { ServerAddress } from './backend.ts';
 const CONNECT_TIMEOUT_MS = 2000;
 
 export interface TcpUpstreamEvents {
+  connect(): void;
   data(chunk: Buffer): void;
   /** What was sent has left: more can be. */
   drain(): void;
@@ -13,20 +14,27 @@ export interface TcpUpstreamEvents {
 }
 
 export class TcpUpstream {
+  readonly #clockMs: () => number;
   readonly #events: TcpUpstreamEvents;
   #socket: Socket | undefined;
   #queued: Buffer[] | undefined = [];
   #isPaused = false;
   #isClosed = false;
+  #attemptMs = 0;
 
-  constructor(servers: readonly ServerAddress[], events: TcpUpstreamEvents) {
+  constructor(servers: readonly ServerAddress[], clockMs: () => number, events: TcpUpstreamEvents) {
+    this.#clockMs = clockMs;
     this.#events = events;
     this.#connect(servers);
   }
 
+  get isConnected(): boolean {
+    return this.#queued === undefined;
+  }
+
   /** Whether it takes more now: a server that does not read is not sent more. */
   get takesMore(): boolean {
-    return this.#queued === undefined && this.#socket?.writableNeedDrain === false;
+    return this.isConnected && this.#socket?.writableNeedDrain === false;
   }
 
   send(framed: Buffer): void {
@@ -46,10 +54,17 @@ export class TcpUpstream {
     return this.#isPaused;
   }
 
+  /** Gives up a server that cannot be reached, for the next one. Call it a few times a second. */
+  endOverdue(): void {
+    if (!this.isConnected && this.#clockMs() - this.#attemptMs > CONNECT_TIMEOUT_MS) this.#socket?.destroy();
+  }
+
   /** Closes it by a reset: a port that waits for a minute after each connection would soon leave none for new ones. */
   close(): void {
     this.#isClosed = true;
-    this.#socket?.resetAndDestroy();
+    // A reset waits for the connection, which may never come.
+    if (this.isConnected) this.#socket?.resetAndDestroy();
+    else this.#socket?.destroy();
   }
 
   #connect([server, ...others]: readonly ServerAddress[]): void {
@@ -62,13 +77,12 @@ export class TcpUpstream {
     const socket = connect({ host: server.host, port: server.port, noDelay: true });
     this.#socket = socket;
     let connected = false;
-    socket.setTimeout(CONNECT_TIMEOUT_MS, () => socket.destroy());
+    this.#attemptMs = this.#clockMs();
     socket.once('connect', () => {
       connected = true;
-      socket.setTimeout(0);
       for (const framed of this.#queued ?? []) socket.write(framed);
       this.#queued = undefined;
-      this.#events.drain();
+      this.#events.connect();
     });
     socket.on('data', (chunk: Buffer) => this.#isClosed || this.#events.data(chunk));
     socket.on('drain', () => this.#events.drain());
