@@ -156,8 +156,10 @@ export class TcpConnection implements PlaceHolder {
     else if (!this.#hasAsked && since(this.#openedMs) > FIRST_QUERY_MS) this.reset('no_query');
     else if (this.#queries.isInside && since(this.#messageMs) > MESSAGE_MS) this.reset('slow_query');
     else if (this.isTransferring) {
-      if (since(Math.max(this.#activeMs, this.#serverMs, this.#takenMs)) > TRANSFER_QUIET_MS)
-        this.finish('idle');
+      // Where a transfer ends is in no message of its own: a client that closes its half when it has all is not kept waiting.
+      const quietMs = this.#hasEnded ? LINGER_MS : TRANSFER_QUIET_MS;
+      if (since(Math.max(this.#activeMs, this.#serverMs, this.#takenMs)) > quietMs)
+        this.finish(this.#hasEnded ? 'client' : 'idle');
     } else if (this.#unanswered > 0) {
       const isHeld = this.#upstream?.isHeld === true;
       if (this.#givesPlaceBack && this.#upstream?.isConnected && since(this.#askedBackMs) > GIVE_BACK_MS)
