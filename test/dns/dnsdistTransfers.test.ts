@@ -119,8 +119,8 @@ it('dnsdist with the generated configuration, and driven by whatever rule, trans
     await expectRefusals(dnsdist, '127.0.4.1');
     await expectAllowed();
   }
-  expect(guard.knownNames()).toBeGreaterThan(50_000);
-}, 120_000);
+  await until('the zone is seeded', () => guard.knownNames() > 50_000);
+});
 
 it('dnsdist transfers nothing by a packet that is no query', async (ctx) => {
   if (noDnsdist) return ctx.skip(noDnsdist);
@@ -150,4 +150,4 @@ it('dnsdist answers others beside a thousand idle connections from ten addresses
   // One address has a hundred at most; all are closed in the end, as nothing is asked.
   const more = await Promise.all(Array.from({ length: 150 }, () => tcp(dnsdist, '127.0.5.2')));
   await until('dnsdist has closed what is too much', () => more.filter(({ closed }) => closed).length >= 50);
-}, 120_000);
+});

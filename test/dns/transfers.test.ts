@@ -193,7 +193,7 @@ describe('a zone transfer that nobody allowed', () => {
     }
     expect(server.asked.length).toBeGreaterThan(50);
     expect(await (await tcp(target)).ask(good)).toMatchObject({ rcode: RCODE.NOERROR });
-  }, 120_000);
+  });
 });
 
 describe('a zone transfer from an allowed network', () => {

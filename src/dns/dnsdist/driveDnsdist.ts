@@ -115,7 +115,8 @@ export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuar
       .map(({ name }) => name);
   // A zone counts as unseeded until a file with its names was written, not only until they are known here.
   let unseededZones = unseeded();
-  const wanted = (): string => compileRules({ ...stateOf(judge, known, busy, Date.now()), transfersAllow, unseededZones });
+  const wanted = (): string =>
+    compileRules({ ...stateOf(judge, known, busy, Date.now()), transfersAllow, unseededZones });
   let failing = '';
   let publishing: Promise<void> = Promise.resolve();
   let publishedMs = Number.NEGATIVE_INFINITY;

@@ -90,7 +90,12 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
     stopRules();
     throw error;
   });
-  const relay = new TcpRelay({ servers: () => plane.inOrder(), onAnswer: learnOverTcp(judge, tcpFaults), mayTransfer });
+  const relay = new TcpRelay({
+    servers: () => plane.inOrder(),
+    onAnswer: learnOverTcp(judge, tcpFaults),
+    mayTransfer,
+    faults: tcpFaults,
+  });
   const close = async (): Promise<void> => {
     stopRules();
     relay.close();

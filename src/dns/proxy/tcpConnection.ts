@@ -50,6 +50,8 @@ export interface TcpShared {
   beginTransfer(connection: TcpConnection): boolean;
   note(connection: TcpConnection, isBusy: boolean): void;
   closed(connection: TcpConnection, reason: CloseReason): void;
+  /** Handling what came failed, by a fault of ours. */
+  failed(error: unknown): void;
 }
 
 const question = new Question();
@@ -94,7 +96,7 @@ export class TcpConnection implements PlaceHolder {
     this.#shared = shared;
     this.#openedMs = shared.clockMs;
     this.#activeMs = shared.clockMs;
-    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    socket.on('data', (chunk: Buffer) => this.#contain(() => this.#receive(chunk)));
     socket.on('drain', () => this.#regulate());
     socket.on('end', () => {
       this.#hasEnded = true;
@@ -177,7 +179,7 @@ export class TcpConnection implements PlaceHolder {
         this.#askedBackMs = this.#shared.clockMs;
         this.#regulate();
       },
-      data: (chunk) => this.#fromServer(chunk),
+      data: (chunk) => this.#contain(() => this.#fromServer(chunk)),
       drain: () => this.#regulate(),
       end: () => this.#serverEnded(),
     });
@@ -194,6 +196,16 @@ export class TcpConnection implements PlaceHolder {
       this.#askedBackMs = this.#shared.clockMs;
     }
     this.#regulate();
+  }
+
+  /** A fault of ours costs this connection and nothing else. */
+  #contain(handle: () => void): void {
+    try {
+      handle();
+    } catch (error) {
+      this.#shared.failed(error);
+      this.reset('fault');
+    }
   }
 
   get #stallMs(): number {

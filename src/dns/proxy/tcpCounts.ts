@@ -21,6 +21,8 @@ export const closeReasons = [
   'no_place',
   /** No server answered. */
   'no_answer',
+  /** Handling it failed, by a fault of Floodgate. */
+  'fault',
   /** The guard stopped. */
   'stop',
 ] as const;

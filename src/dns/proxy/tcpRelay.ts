@@ -3,6 +3,7 @@ import { createServer, type Server, type ServerOpts, type Socket } from 'node:ne
 import { clientOf } from '../networks.ts';
 import type { ServerAddress } from './backend.ts';
 import { ConnectionTable } from './connectionTable.ts';
+import type { PacketFaults } from './packetFaults.ts';
 import { ServerPlaces } from './serverPlaces.ts';
 import { admit } from './tcpAdmission.ts';
 import { MAX_UNSENT_BYTES, TcpConnection, type TcpShared } from './tcpConnection.ts';
@@ -22,6 +23,7 @@ export interface TcpRelayOptions {
   readonly onAnswer: OnTcpAnswer;
   /** Whether a client at this address may transfer zones. */
   readonly mayTransfer: (address: string) => boolean;
+  readonly faults: PacketFaults;
 }
 
 export class TcpRelay {
@@ -93,7 +95,7 @@ export class TcpRelay {
 
   #makeShared(): TcpShared {
     const relay = this;
-    const { servers, onAnswer } = this.#options;
+    const { servers, onAnswer, faults } = this.#options;
     return {
       get clockMs() {
         return relay.#clockMs;
@@ -105,6 +107,7 @@ export class TcpRelay {
       beginTransfer: (connection) => this.#beginTransfer(connection),
       note: (connection, isBusy) => this.#table.note(connection, isBusy),
       closed: (connection, reason) => this.#gone(connection, reason),
+      failed: (error) => faults.note(error, Date.now()),
     };
   }
 
