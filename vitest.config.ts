@@ -10,8 +10,8 @@ export default defineConfig({
     ...TIMEOUTS,
     globalSetup: ['test/support/build.ts'],
     setupFiles: ['test/support/endWithVitest.ts'],
-    // vitest leaves one core of two idle; most tests wait for a server most of the time.
-    maxWorkers: Math.max(2, availableParallelism()),
+    // Most tests wait for a server, or for a limit of its time, most of the time.
+    maxWorkers: 2 * availableParallelism(),
     reporters: ['default', './test/support/closingLine.ts'],
     projects: [
       { extends: true, test: { name: 'unit', include: ['src/**/*.test.ts'] } },
