@@ -110,7 +110,7 @@ const ATTACKS: readonly (readonly [what: string, begin: (socket: Socket) => void
     'write a byte at a time',
     (socket) => {
       let at = 0;
-      every(socket, 100, () => socket.write(framed(good).subarray(at % 30, (at++ % 30) + 1)));
+      every(socket, 400, () => socket.write(framed(good).subarray(at % 30, (at++ % 30) + 1)));
     },
     EACH,
   ],
@@ -161,7 +161,7 @@ describe('a thousand connections from ten addresses', () => {
       await until('they are answered', () => active.every(({ answered }) => answered() > 0));
       const attackers = crowd(target, begin, ATTACKERS, each);
       await until('the attack is on', () => attackers.opened() >= 1000);
-      for (let i = 0; i < 40; i++) {
+      for (let i = 0; i < 20; i++) {
         const user = await TcpClient.open(target, `127.0.3.${10 + (i % 4)}`);
         expect(await user.ask(query(`h${i}.${ZONE_NAME}`, QueryType.A, i))).toMatchObject({
           id: i,
@@ -175,7 +175,6 @@ describe('a thousand connections from ten addresses', () => {
       expect(guard.tcp.connections).toBeLessThanOrEqual(1000);
       expect(guard.tcp.serverConnections).toBeLessThanOrEqual(48);
     },
-    180_000,
   );
 
   it('leave room for a client that opens many', async () => {
