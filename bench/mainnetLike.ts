@@ -1,4 +1,4 @@
-import type { Address, Hash } from '../src/traces/index.ts';
+import type { Address, Hash } from '../src/ethereum/traces/index.ts';
 import { Random } from '../test/support/random.ts';
 
 /**

@@ -5,9 +5,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openTraceStore } from '../src/storage/lmdb/traces/traceStore.ts';
-import { checkBlock, parseHeader, parseTraceBlock } from '../src/traces/convert/index.ts';
-import { indexBlock } from '../src/traces/index.ts';
+import { openTraceStore } from '../src/ethereum/store/lmdb/traces/index.ts';
+import { checkBlock, parseHeader, parseTraceBlock } from '../src/ethereum/traces/convert/index.ts';
+import { indexBlock } from '../src/ethereum/traces/index.ts';
 import { MainnetLike } from './mainnetLike.ts';
 import { progress, row } from './turns.ts';
 

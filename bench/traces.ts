@@ -6,15 +6,15 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { openTraceStore } from '../src/storage/lmdb/traces/traceStore.ts';
-import { checkBlock, parseHeader, parseTraceBlock } from '../src/traces/convert/index.ts';
+import { openTraceStore } from '../src/ethereum/store/lmdb/traces/index.ts';
+import { checkBlock, parseHeader, parseTraceBlock } from '../src/ethereum/traces/convert/index.ts';
 import {
   type Address,
   type IndexedBlock,
   indexBlock,
   type TraceFilter,
   type TraceStore,
-} from '../src/traces/index.ts';
+} from '../src/ethereum/traces/index.ts';
 import { freePort } from '../test/support/freePort.ts';
 import { Random } from '../test/support/random.ts';
 import { type ServerProcess, startFloodgate, startScript } from './child.ts';

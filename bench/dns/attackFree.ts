@@ -1,7 +1,5 @@
-import { Judge } from '../../src/dns/judge.ts';
-import { outcomeOf } from '../../src/dns/verdict.ts';
-import { QueryType, typeBit } from '../../src/dns/wire/queryTypes.ts';
-import { questionOf } from '../../src/dns/wire/questionOf.ts';
+import { Judge, outcomeOf } from '../../src/dns/detector/index.ts';
+import { QueryType, questionOf, typeBit } from '../../src/dns/protocol/index.ts';
 
 const KEY = { high: 0x9e3779b1, low: 0x7f4a7c15 };
 const ZONE = 'example.test';

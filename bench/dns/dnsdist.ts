@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { driveDnsdist } from '../../src/dns/dnsdist/index.ts';
+import { driveDnsdist } from '../../src/dns/dataplane/dnsdist/index.ts';
 import { startDnsdist } from '../../test/dns/support/realDnsdist.ts';
 import { startNsd } from '../../test/dns/support/realServer.ts';
 import { floods, NAMES, writeQueries, ZONE, zoneText } from './names.ts';

@@ -1,6 +1,6 @@
 /** The guard under test, in a process of its own. Its parent says what by the first argument and hears the port by IPC. */
 import { setPriority } from 'node:os';
-import { startGuard } from '../../src/dns/proxy/index.ts';
+import { startGuard } from '../../src/dns/dataplane/embedded/index.ts';
 import type { ProfileSensitivity } from '../../src/rules/index.ts';
 
 export interface GuardTask {

@@ -2,8 +2,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { setPriority } from 'node:os';
-import { nameToWire } from '../../src/dns/wire/name.ts';
-import { queryPacket } from '../../src/dns/wire/questionOf.ts';
+import { nameToWire, queryPacket } from '../../src/dns/protocol/index.ts';
 
 // The instrument must not be late itself: a query that leaves late, or an answer that is read late, is nobody's loss.
 try {

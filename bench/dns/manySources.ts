@@ -1,8 +1,7 @@
 /** A flood from many sources, one query a second each for a random name, in a process of its own until its parent lets go. */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { nameToWire } from '../../src/dns/wire/name.ts';
-import { queryPacket } from '../../src/dns/wire/questionOf.ts';
+import { nameToWire, queryPacket } from '../../src/dns/protocol/index.ts';
 
 const [port = 0, sources = 20_000] = process.argv.slice(2).map(Number);
 const SLICES_PER_SECOND = 100;

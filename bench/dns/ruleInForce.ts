@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
-import { DnsdistConsole, driveDnsdist } from '../../src/dns/dnsdist/index.ts';
+import { DnsdistConsole, driveDnsdist } from '../../src/dns/dataplane/dnsdist/index.ts';
 import { RULE, TestRules, ZONE_NAME, ZONE_TEXT } from '../../test/dns/support/guardInFront.ts';
 import { startDnsdist } from '../../test/dns/support/realDnsdist.ts';
 

@@ -1,8 +1,13 @@
-import { Judge } from '../../src/dns/judge.ts';
-import { nameToWire } from '../../src/dns/wire/name.ts';
-import { QueryType, typeBit } from '../../src/dns/wire/queryTypes.ts';
-import { Question, readQuery } from '../../src/dns/wire/question.ts';
-import { queryPacket, questionOf } from '../../src/dns/wire/questionOf.ts';
+import { Judge } from '../../src/dns/detector/index.ts';
+import {
+  nameToWire,
+  QueryType,
+  Question,
+  queryPacket,
+  questionOf,
+  readQuery,
+  typeBit,
+} from '../../src/dns/protocol/index.ts';
 
 const KEY = { high: 0x9e3779b1, low: 0x7f4a7c15 };
 const NAMES = 1_000_000;

@@ -1,4 +1,4 @@
-import type { Trace } from '../traces/index.ts';
+import type { Trace } from '../ethereum/traces/index.ts';
 
 const COLUMNS = [
   'blockNumber',

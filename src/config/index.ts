@@ -1,3 +1,4 @@
+/** The configuration: one schema for file, variables and flags, every option with its default and unit. */
 export { allowed } from './allowed.ts';
 export { ConfigError } from './configError.ts';
 export { configurationPage } from './document.ts';

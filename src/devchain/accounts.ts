@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { addr } from 'micro-eth-signer';
 import { RLP } from 'micro-eth-signer/core/rlp.js';
-import type { Address } from '../traces/trace.ts';
+import type { Address } from '../ethereum/traces/index.ts';
 
 /** An account that can sign. */
 export interface Account {

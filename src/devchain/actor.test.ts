@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Address } from '../traces/trace.ts';
+import type { Address } from '../ethereum/traces/index.ts';
 import { ACTOR, constructing, deploying, program } from './actor.ts';
 
 const TARGET = `0x${'ab'.repeat(20)}` as Address; // 20 bytes of lower-case hex

@@ -7,7 +7,7 @@
  *
  *   | kind 1 | flags 1 | target 20 | gas 4 | size 3 | value 11 | data (size) |
  */
-import type { Address, Data } from '../traces/trace.ts';
+import type { Address, Data } from '../ethereum/traces/index.ts';
 import { assemble, at, type Code, jump, jumpIf, label, mark, op, type Value } from './assemble.ts';
 
 /** What an Actor can do (`become`: return the Actor's own code); the place in the list is the action's kind on the wire. A missing action stops it. */

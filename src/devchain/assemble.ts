@@ -3,7 +3,7 @@
  *
  *   assemble([op('SSTORE', { key: 0, value: op('CALLDATASIZE') }), op('STOP')])
  */
-import type { Data } from '../traces/trace.ts';
+import type { Data } from '../ethereum/traces/index.ts';
 
 /** The instructions that our contracts use: the byte, and the operands from the top of the stack down. */
 const INSTRUCTIONS = {

@@ -1,5 +1,5 @@
 /** Who plays in the development chain's traffic. The accounts 0 to 3 are left to the user. */
-import type { Address } from '../traces/trace.ts';
+import type { Address } from '../ethereum/traces/index.ts';
 import { account, createdBy } from './accounts.ts';
 
 /** Sends the scripted blocks, and nothing else: its nonce tells how far the script has come. */

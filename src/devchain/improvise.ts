@@ -1,4 +1,4 @@
-import type { Address, Data } from '../traces/trace.ts';
+import type { Address, Data } from '../ethereum/traces/index.ts';
 import { type Action, type ActionKind, constructing, deploying, program } from './actor.ts';
 import { ACTORS, DELEGATOR, NOBODY, PRECOMPILES, SENDERS } from './cast.ts';
 import type { Random } from './random.ts';

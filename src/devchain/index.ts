@@ -2,7 +2,7 @@
  * The development chain: a real Ethereum node (anvil) run as a child, and seeded traffic whose traces have every
  * shape. `floodgate dev` runs on it, and so do the tests and the benchmarks. Nothing here serves users' requests.
  */
-
+export { ACCOUNTS } from './accounts.ts';
 export { type DevelopmentChain, startDevelopmentChain } from './developmentChain.ts';
 export { type GuardedChild, type GuardedOptions, spawnGuarded } from './guardedChild.ts';
 export { type Call, connect, type Node, NodeError } from './node.ts';

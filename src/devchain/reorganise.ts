@@ -1,4 +1,4 @@
-import type { Quantity } from '../traces/trace.ts';
+import type { Quantity } from '../ethereum/traces/index.ts';
 import { connect } from './node.ts';
 import { KEPT_STATES } from './startAnvil.ts';
 import { createTraffic, type TrafficBlock } from './traffic.ts';

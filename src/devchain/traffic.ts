@@ -1,9 +1,9 @@
-import type { Data, Hash, Quantity } from '../traces/trace.ts';
+import type { Data, Hash, Quantity } from '../ethereum/traces/index.ts';
 import { DELEGATOR, DIRECTOR, SENDERS } from './cast.ts';
 import { improvise } from './improvise.ts';
 import { connect, type Node } from './node.ts';
 import { createRandom } from './random.ts';
-import { SCRIPT } from './script/index.ts';
+import { SCRIPT } from './script/scenes.ts';
 import { type Nonces, sign, type Transaction } from './transaction.ts';
 
 export interface TrafficOptions {

@@ -1,5 +1,5 @@
 import { authorization, Transaction as Signer } from 'micro-eth-signer';
-import type { Address, Data } from '../traces/trace.ts';
+import type { Address, Data } from '../ethereum/traces/index.ts';
 import type { Account } from './accounts.ts';
 
 /** How a transaction is encoded: before EIP-2930, with an access list, with a fee cap, setting code (EIP-7702). */

@@ -1,4 +1,4 @@
-import type { Address, Quantity } from '../traces/trace.ts';
+import type { Address, Quantity } from '../ethereum/traces/index.ts';
 import { ACCOUNTS } from './accounts.ts';
 import { type Call, connect } from './node.ts';
 import { createRandom, type Random } from './random.ts';

@@ -3,26 +3,20 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { type Config, ConfigError } from '../config/index.ts';
-import { driveDnsdist, registerDnsdistMetrics } from '../dns/dnsdist/index.ts';
+import { analyticsOf, InvalidAnalyticsQuery } from '../dns/analytics/index.ts';
+import { driveDnsdist, registerDnsdistMetrics } from '../dns/dataplane/dnsdist/index.ts';
+import { registerDnsMetrics, registerJudgeMetrics, startGuard } from '../dns/dataplane/embedded/index.ts';
+import { nameToWire } from '../dns/protocol/index.ts';
+import { DnsStore } from '../dns/store/lmdb/index.ts';
+import type { MissingZone, ZoneSource } from '../dns/zones/index.ts';
 import {
-  analyticsOf,
   BadNetworkError,
-  InvalidAnalyticsQuery,
   type Network,
-  nameToWire,
   parseNetwork,
-} from '../dns/index.ts';
-import {
-  type MissingZone,
-  registerDnsMetrics,
-  registerJudgeMetrics,
   type ServerAddress,
-  startGuard,
-  type ZoneSource,
-} from '../dns/proxy/index.ts';
+} from '../platform/addresses/index.ts';
 import type { RuleAnalytics } from '../rules/api/index.ts';
 import { InvalidRule, type RuleStore } from '../rules/index.ts';
-import { DnsStore } from '../storage/lmdb/dnsStore.ts';
 
 /** The DNS half of the server: the guard in front of the configured servers, and what it tells of itself. */
 export interface Dns {

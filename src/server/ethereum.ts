@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { type Config, ConfigError, networksOf } from '../config/index.ts';
-import { GatewayMetrics, type KeyStore, type Method, SERVED_METHODS } from '../gateway/index.ts';
-import { openGatewayStorage } from '../storage/lmdb/gatewayStorage.ts';
+import { GatewayMetrics, type KeyStore, type Method, SERVED_METHODS } from '../ethereum/gateway/index.ts';
+import { openGatewayStorage } from '../ethereum/store/lmdb/gateway/index.ts';
 import { type EthereumNetwork, startEthereumNetwork } from './ethereumNetwork.ts';
 import { indexFolder } from './indexFolder.ts';
 import { IngestMetrics } from './ingestMetrics.ts';

@@ -2,13 +2,10 @@ import type { Logger } from 'pino';
 import { type Config, ConfigError } from '../config/index.ts';
 import {
   type AnswerStore,
-  ChainMismatchError,
   type GatewayMetrics,
   type Method,
   type Network,
-  NodeClient,
   type NodeGauges,
-  NodeSource,
   RELAYED_ROWS,
   relayed,
   startNetwork,
@@ -16,15 +13,17 @@ import {
   traceFilter,
   traceGet,
   traceTransaction,
-} from '../gateway/index.ts';
-import { openTraceStore } from '../storage/lmdb/traces/traceStore.ts';
+} from '../ethereum/gateway/index.ts';
+import { Indexer, SourceSet } from '../ethereum/ingest/index.ts';
 import {
-  Indexer,
-  SourceSet,
+  ChainMismatchError,
+  NodeClient,
+  NodeSource,
   type TraceSource,
-  type TraceStore,
   type TransactionFinder,
-} from '../traces/index.ts';
+} from '../ethereum/nodes/index.ts';
+import { openTraceStore } from '../ethereum/store/lmdb/traces/index.ts';
+import type { TraceStore } from '../ethereum/traces/index.ts';
 import type { IngestMetrics } from './ingestMetrics.ts';
 import { IngestReport } from './ingestReport.ts';
 

@@ -1,5 +1,4 @@
-import { NodeClient, NodeSource, probeTraces } from '../gateway/index.ts';
-import { NodeError } from '../traces/index.ts';
+import { NodeClient, NodeError, NodeSource, probeTraces } from '../ethereum/nodes/index.ts';
 
 /** What a node is and offers, in plain words. */
 export interface NodeReport {

@@ -1,4 +1,4 @@
-import { NoIndexError, openTraceReader } from '../storage/lmdb/traces/traceStore.ts';
+import { NoIndexError, openTraceReader } from '../ethereum/store/lmdb/traces/index.ts';
 import {
   type Address,
   MAX_COUNT,
@@ -6,7 +6,7 @@ import {
   type Trace,
   type TraceFilter,
   type TraceReader,
-} from '../traces/index.ts';
+} from '../ethereum/traces/index.ts';
 import { indexFolder } from './indexFolder.ts';
 
 /** Blocks missing in a range are named in an error, up to so many stretches. */

@@ -1,12 +1,7 @@
-import { openTraceStore } from '../storage/lmdb/traces/traceStore.ts';
-import {
-  fillRange,
-  type IndexedBlock,
-  NodeError,
-  Pace,
-  type TraceSource,
-  type TraceStore,
-} from '../traces/index.ts';
+import { fillRange, Pace } from '../ethereum/ingest/index.ts';
+import { NodeError, type TraceSource } from '../ethereum/nodes/index.ts';
+import { openTraceStore } from '../ethereum/store/lmdb/traces/index.ts';
+import type { IndexedBlock, TraceStore } from '../ethereum/traces/index.ts';
 import { lockDataDir } from './dataDirLock.ts';
 import { indexFolder } from './indexFolder.ts';
 import { openSource } from './openSource.ts';

@@ -1,11 +1,7 @@
 import type { Logger } from 'pino';
-import {
-  FinalityError,
-  IndexConflictError,
-  type IndexerObserver,
-  NodeError,
-  WrongChainError,
-} from '../traces/index.ts';
+import { FinalityError, type IndexerObserver } from '../ethereum/ingest/index.ts';
+import { NodeError } from '../ethereum/nodes/index.ts';
+import { IndexConflictError, WrongChainError } from '../ethereum/traces/index.ts';
 import type { IngestMetrics } from './ingestMetrics.ts';
 
 /** While catching up, progress is logged this often. */

@@ -1,5 +1,5 @@
-import { NodeClient, NodeSource } from '../gateway/index.ts';
-import { SourceSet, type TurnedAway } from '../traces/index.ts';
+import { SourceSet, type TurnedAway } from '../ethereum/ingest/index.ts';
+import { NodeClient, NodeSource } from '../ethereum/nodes/index.ts';
 
 /** Several nodes as one source of blocks, for a command that runs by itself. */
 export interface OpenSource {

@@ -1,9 +1,9 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { MAINNET } from '../config/index.ts';
-import { NodeClient, NodeSource } from '../gateway/index.ts';
-import { openTraceStore } from '../storage/lmdb/traces/traceStore.ts';
-import type { TraceSource, TraceStore } from '../traces/index.ts';
+import { NodeClient, NodeSource, type TraceSource } from '../ethereum/nodes/index.ts';
+import { openTraceStore } from '../ethereum/store/lmdb/traces/index.ts';
+import type { TraceStore } from '../ethereum/traces/index.ts';
 import { indexFolder } from './indexFolder.ts';
 
 /**

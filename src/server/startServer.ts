@@ -5,10 +5,17 @@
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { type Config, ConfigError } from '../config/index.ts';
-import { clientAddressBehind, Gateway } from '../gateway/index.ts';
-import { createListener, interceptRequests, operations, Readers, type Readiness } from '../http/index.ts';
+import { Gateway } from '../ethereum/gateway/index.ts';
+import { clientAddressBehind } from '../platform/addresses/index.ts';
+import {
+  createListener,
+  interceptRequests,
+  operations,
+  Readers,
+  type Readiness,
+} from '../platform/http/index.ts';
 import { type RateLimit, rulesApi, sendBadUrl } from '../rules/api/index.ts';
-import { openRulesStorage } from '../storage/lmdb/rulesStorage.ts';
+import { openRulesStorage } from '../rules/store/lmdb/index.ts';
 import { type DataDirLock, lockDataDir } from './dataDirLock.ts';
 import { type Dns, startDns } from './dns.ts';
 import { type Ethereum, startEthereum } from './ethereum.ts';

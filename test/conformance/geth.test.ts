@@ -12,8 +12,8 @@ import {
   parseHeader,
   parseTraceBlock,
   parseTransactions,
-} from '../../src/traces/convert/index.ts';
-import type { RewardTrace, Trace } from '../../src/traces/trace.ts';
+} from '../../src/ethereum/traces/convert/index.ts';
+import type { RewardTrace, Trace } from '../../src/ethereum/traces/index.ts';
 import { erigonExchanges, recordedFile, recordedFiles } from './recorded.ts';
 
 type Json = Record<string, unknown>;

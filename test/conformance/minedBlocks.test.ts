@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { parseTraceBlock } from '../../src/traces/convert/index.ts';
+import { parseTraceBlock } from '../../src/ethereum/traces/convert/index.ts';
 import { call } from '../gateway/support/send.ts';
 import { startFloodgate } from '../support/startFloodgate.ts';
 import { startPlayer } from './player.ts';

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, type TestContext, test } from 'vitest';
-import { parseTraceBlock } from '../../src/traces/convert/index.ts';
+import { parseTraceBlock } from '../../src/ethereum/traces/convert/index.ts';
 import { call } from '../gateway/support/send.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { type PlaybackNode, startPlaybackNode } from './playbackNode.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it, type TestContext } from 'vitest';
-import { checkBlock, parseTraceBlock } from '../../src/traces/convert/index.ts';
-import type { BlockHeader, Hash, Trace } from '../../src/traces/trace.ts';
+import { checkBlock, parseTraceBlock } from '../../src/ethereum/traces/convert/index.ts';
+import type { BlockHeader, Hash, Trace } from '../../src/ethereum/traces/index.ts';
 import { erigonExchanges, recordedFile, recordedFiles, sortedKeys } from './recorded.ts';
 
 type Recorded = Record<string, unknown> & { action: Record<string, unknown>; result?: unknown };

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openRulesStorage } from '../../src/storage/lmdb/rulesStorage.ts';
+import { openRulesStorage } from '../../src/rules/store/lmdb/index.ts';
 import { ruleStoreContract } from './ruleStoreContract.ts';
 
 ruleStoreContract({

@@ -10,7 +10,7 @@ import {
   type TraceFilter,
   type TraceStore,
   WrongChainError,
-} from '../../src/traces/index.ts';
+} from '../../src/ethereum/traces/index.ts';
 import { plainFilter } from '../support/plainFilter.ts';
 import { Random } from '../support/random.ts';
 import {

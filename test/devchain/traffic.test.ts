@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { CallTrace, Trace } from '../../src/traces/trace.ts';
+import type { CallTrace, Trace } from '../../src/ethereum/traces/index.ts';
 import {
   type Anvil,
   buildTransferChain,

@@ -6,10 +6,8 @@ import { type AddressInfo, connect, createServer, type Socket as TcpSocket } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { driveDnsdist } from '../../src/dns/dnsdist/index.ts';
-import { QueryType } from '../../src/dns/wire/queryTypes.ts';
-import { HEADER_BYTES } from '../../src/dns/wire/question.ts';
-import { questionOf } from '../../src/dns/wire/questionOf.ts';
+import { driveDnsdist } from '../../src/dns/dataplane/dnsdist/index.ts';
+import { HEADER_BYTES, QueryType, questionOf } from '../../src/dns/protocol/index.ts';
 import { freePort } from '../support/freePort.ts';
 import { Random } from '../support/random.ts';
 import { until } from '../support/until.ts';

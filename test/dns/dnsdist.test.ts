@@ -11,10 +11,10 @@ import {
   type DnsdistGuard,
   driveDnsdist,
   registerDnsdistMetrics,
-} from '../../src/dns/dnsdist/index.ts';
-import { QueryType } from '../../src/dns/wire/queryTypes.ts';
+} from '../../src/dns/dataplane/dnsdist/index.ts';
+import { QueryType } from '../../src/dns/protocol/index.ts';
+import { DnsStore } from '../../src/dns/store/lmdb/index.ts';
 import type { Rule } from '../../src/rules/index.ts';
-import { DnsStore } from '../../src/storage/lmdb/dnsStore.ts';
 import { until } from '../support/until.ts';
 import { askTcp, query, RCODE, UdpClient } from './support/dnsClient.ts';
 import { RULE, TestRules, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
-import { QueryType } from '../../src/dns/wire/queryTypes.ts';
+import { QueryType } from '../../src/dns/protocol/index.ts';
 import { NO_NEWER_NODE, newerNode } from '../support/newerNode.ts';
 import { query, RCODE, UdpClient } from './support/dnsClient.ts';
 import { guardInFront, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';

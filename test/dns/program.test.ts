@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type AuthorityServer, serveZones, ZoneData } from '../../src/dns/authority/index.ts';
-import { QueryType } from '../../src/dns/wire/queryTypes.ts';
+import { QueryType } from '../../src/dns/protocol/index.ts';
 import { until } from '../support/until.ts';
 import { query, RCODE, UdpClient } from './support/dnsClient.ts';
 import { ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
-import { QueryType } from '../../src/dns/wire/queryTypes.ts';
+import { QueryType } from '../../src/dns/protocol/index.ts';
 import { freePort } from '../support/freePort.ts';
 import { HANG_MS } from '../support/hang.ts';
 import { until } from '../support/until.ts';

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type AuthorityServer, serveZones, ZoneData } from '../../src/dns/authority/index.ts';
-import { QueryType } from '../../src/dns/wire/queryTypes.ts';
+import { QueryType } from '../../src/dns/protocol/index.ts';
 import { type GuardedChild, spawnGuarded } from '../support/spawn.ts';
 import { until } from '../support/until.ts';
 import { query, RCODE, type Target, UdpClient } from './support/dnsClient.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { QueryType } from '../../src/dns/wire/queryTypes.ts';
+import { QueryType } from '../../src/dns/protocol/index.ts';
 import { until } from '../support/until.ts';
 import { query, RCODE, type Target } from './support/dnsClient.ts';
 import { guardInFront, type Protected, RULE, ZONE_NAME } from './support/guardInFront.ts';

@@ -3,11 +3,9 @@ import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { parseNetwork } from '../../src/dns/index.ts';
-import { transferZone } from '../../src/dns/proxy/zoneTransfer.ts';
-import { nameToWire } from '../../src/dns/wire/name.ts';
-import { QueryType } from '../../src/dns/wire/queryTypes.ts';
-import { Question, ReadResult, readQuery } from '../../src/dns/wire/question.ts';
+import { nameToWire, QueryType, Question, ReadResult, readQuery } from '../../src/dns/protocol/index.ts';
+import { transferZone } from '../../src/dns/zones/index.ts';
+import { parseNetwork } from '../../src/platform/addresses/index.ts';
 import { until } from '../support/until.ts';
 import { query, questionBytes, RCODE, type Target, UdpClient, withEdns } from './support/dnsClient.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { connect, startAnvil } from '../../src/devchain/index.ts';
-import { checkBlockHash } from '../../src/gateway/integrity/blockHash.ts';
+import { checkBlockHash } from '../../src/ethereum/nodes/index.ts';
 
 const ZERO_HASH = `0x${'0'.repeat(64)}`;
 const EMPTY_ROOT = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421';

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { methodsTable } from '../../src/gateway/methods/methodsTable.ts';
-import { SERVED_METHODS } from '../../src/gateway/methods/table.ts';
-import { RPC_ERRORS } from '../../src/rpc/index.ts';
+import { methodsTable, SERVED_METHODS } from '../../src/ethereum/gateway/index.ts';
+import { RPC_ERRORS } from '../../src/ethereum/jsonrpc/index.ts';
 
 const page = readFileSync(new URL('../../docs/gateway.md', import.meta.url), 'utf8');
 

@@ -2,12 +2,15 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { Transaction, Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Anvil, connect, createTraffic, SCRIPT_BLOCKS, startAnvil } from '../../src/devchain/index.ts';
-import { checkBlock } from '../../src/gateway/integrity/checkBlock.ts';
-import { checkLogs } from '../../src/gateway/integrity/checkLogs.ts';
-import { checkReceipt } from '../../src/gateway/integrity/checkReceipt.ts';
-import { checkTransaction, MAX_CHECKED_TRANSACTIONS } from '../../src/gateway/integrity/checkTransactions.ts';
-import { listRoot } from '../../src/gateway/integrity/listRoot.ts';
-import { transactionBytes } from '../../src/gateway/integrity/transactionBytes.ts';
+import { checkLogs } from '../../src/ethereum/gateway/index.ts';
+import {
+  checkBlock,
+  checkReceipt,
+  checkTransaction,
+  listRoot,
+  MAX_CHECKED_TRANSACTIONS,
+  transactionBytes,
+} from '../../src/ethereum/nodes/index.ts';
 
 type Members = Record<string, unknown>;
 

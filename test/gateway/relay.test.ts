@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RELAYED_ROWS } from '../../src/gateway/methods/relayedRows.ts';
+import { RELAYED_ROWS } from '../../src/ethereum/gateway/index.ts';
 import { connect, type Node } from '../support/anvil.ts';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';

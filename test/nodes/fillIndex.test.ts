@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openTraceStore } from '../../src/storage/lmdb/traces/traceStore.ts';
+import { openTraceStore } from '../../src/ethereum/store/lmdb/traces/index.ts';
 import { call } from '../gateway/support/send.ts';
 import { startSpoiltNode } from '../gateway/support/spoiltNode.ts';
 import { floodgate as run } from '../rules/support/command.ts';

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openTraceStore } from '../../src/storage/lmdb/traces/traceStore.ts';
-import { type Hash, indexBlock, type TraceStore } from '../../src/traces/index.ts';
+import { openTraceStore } from '../../src/ethereum/store/lmdb/traces/index.ts';
+import { type Hash, indexBlock, type TraceStore } from '../../src/ethereum/traces/index.ts';
 import { Random } from '../support/random.ts';
 import { type SyntheticBlock, syntheticAddresses, syntheticBlock } from '../support/syntheticChain.ts';
 

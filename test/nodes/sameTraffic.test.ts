@@ -7,8 +7,8 @@ import {
   parseHeader,
   parseTraceBlock,
   parseTransactions,
-} from '../../src/traces/convert/index.ts';
-import type { Trace } from '../../src/traces/trace.ts';
+} from '../../src/ethereum/traces/convert/index.ts';
+import type { Trace } from '../../src/ethereum/traces/index.ts';
 import { type Anvil, SCRIPT_BLOCKS, startAnvil } from '../support/anvil.ts';
 import { type Geth, gethBinary, NO_GETH, startGeth } from '../support/geth.ts';
 import { type GethBlock, type SameTraffic, sameTraffic } from './sameTraffic.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatTimestamp, hashSecret, newTokenSecret, type Token, wallClock } from '../../src/rules/index.ts';
-import { openRulesStorage } from '../../src/storage/lmdb/rulesStorage.ts';
+import { openRulesStorage } from '../../src/rules/store/lmdb/index.ts';
 import { floodgate } from '../server/support/run.ts';
 import { startFloodgate } from '../support/startFloodgate.ts';
 import { send } from './support/call.ts';

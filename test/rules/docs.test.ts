@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { errorTable } from '../../src/rules/api/errors.ts';
+import { errorTable } from '../../src/rules/api/index.ts';
 import { readRuleFile } from '../../src/rules/plan/index.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');

@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import { Readers } from '../../src/http/index.ts';
+import { Readers } from '../../src/platform/http/index.ts';
 
 const MEGABYTE = 1024 * 1024;
 

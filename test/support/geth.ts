@@ -5,8 +5,7 @@ import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { ACCOUNTS } from '../../src/devchain/accounts.ts';
-import { type Node, NodeError, startProcess } from '../../src/devchain/index.ts';
+import { ACCOUNTS, type Node, NodeError, startProcess } from '../../src/devchain/index.ts';
 
 /** What anvil gives each of its accounts, in wei. */
 const BALANCE = `0x${(10_000n * 10n ** 18n).toString(16)}`;

@@ -1,4 +1,4 @@
-import type { Trace, TraceFilter } from '../../src/traces/index.ts';
+import type { Trace, TraceFilter } from '../../src/ethereum/traces/index.ts';
 
 /**
  * trace_filter as one would write it with no index and no hurry: look at every trace of the range. It shares no code

@@ -1,4 +1,4 @@
-import type { Address, BlockHeader, Data, Hash, Quantity, Trace } from '../../src/traces/index.ts';
+import type { Address, BlockHeader, Data, Hash, Quantity, Trace } from '../../src/ethereum/traces/index.ts';
 import type { Random } from './random.ts';
 
 /** A block made up for a test, with its traces in order. */

@@ -1,4 +1,4 @@
-import type { Address, Data, Hash, Quantity, Trace } from '../../src/traces/index.ts';
+import type { Address, Data, Hash, Quantity, Trace } from '../../src/ethereum/traces/index.ts';
 import type { Random } from './random.ts';
 import type { SyntheticBlock } from './syntheticChain.ts';
 

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type Network, parseNetwork } from '../../dns/index.ts';
-import type { ServerAddress } from '../../dns/proxy/index.ts';
+import { type Network, parseNetwork, type ServerAddress } from '../../platform/addresses/index.ts';
 import { print } from '../print.ts';
 
 interface DnsdistConfigOptions {
@@ -51,7 +50,7 @@ export function registerDnsDnsdistConfig(dns: Command): void {
     )
     .action(
       async ({ key = randomBytes(KEY_BYTES).toString('base64'), ...addresses }: DnsdistConfigOptions) => {
-        const { dnsdistConfiguration } = await import('../../dns/dnsdist/index.ts');
+        const { dnsdistConfiguration } = await import('../../dns/dataplane/dnsdist/index.ts');
         await print(dnsdistConfiguration({ ...addresses, key }).trimEnd());
       },
     );

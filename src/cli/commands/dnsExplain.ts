@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Explanation } from '../../dns/index.ts';
+import type { Explanation } from '../../dns/detector/index.ts';
 import type { Rule } from '../../rules/index.ts';
 import { OperatorError } from '../operatorError.ts';
 import { print } from '../print.ts';

@@ -1,4 +1,4 @@
-import type { Analytics } from '../../dns/index.ts';
+import type { Analytics } from '../../dns/analytics/index.ts';
 import type { RulesClient } from '../../rules/client/index.ts';
 import type { Rule } from '../../rules/index.ts';
 import { OperatorError } from '../operatorError.ts';

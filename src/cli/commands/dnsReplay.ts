@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { readMasterFile } from '../../dns/authority/index.ts';
-import { Judge, ZoneSeed } from '../../dns/index.ts';
+import { Judge, ZoneSeed } from '../../dns/detector/index.ts';
 import { datagramsOf, PcapError, type ReplayResult, replay } from '../../dns/replay/index.ts';
+import { readMasterFile } from '../../dns/zones/index.ts';
 import { profileSensitivities, type Rule, sensitivities } from '../../rules/index.ts';
 import { OperatorError } from '../operatorError.ts';
 import { print } from '../print.ts';

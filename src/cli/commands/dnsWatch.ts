@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Analytics } from '../../dns/index.ts';
+import type { Analytics } from '../../dns/analytics/index.ts';
 import { print } from '../print.ts';
 import { findInForce, type InForce } from './dnsInForce.ts';
 import { addConnectionFlags, connect } from './rulesConnection.ts';

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Command, Option as Flag, InvalidArgumentError } from 'commander';
-import type { Address, Trace } from '../../traces/index.ts';
+import type { Address, Trace } from '../../ethereum/traces/index.ts';
 import { readConfig } from '../configFlags.ts';
 import { networkFlag } from '../networkFlag.ts';
 import { OperatorError } from '../operatorError.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
 import { ConfigError } from '../../config/index.ts';
-import { type ApiKey, hashOfSecret, newSecret, SERVED_METHODS } from '../../gateway/index.ts';
-import { type GatewayStorage, openGatewayStorage } from '../../storage/lmdb/gatewayStorage.ts';
+import { type ApiKey, hashOfSecret, newSecret, SERVED_METHODS } from '../../ethereum/gateway/index.ts';
+import { type GatewayStorage, openGatewayStorage } from '../../ethereum/store/lmdb/gateway/index.ts';
 import { addConfigFlags, readConfig } from '../configFlags.ts';
 
 /** An id is a name for a key that is short enough to type. */

@@ -3,7 +3,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Actor } from '../../rules/index.ts';
-import type { RulesStorage } from '../../storage/lmdb/rulesStorage.ts';
+import type { RulesStorage } from '../../rules/store/lmdb/index.ts';
 import { readConfig } from '../configFlags.ts';
 import { OperatorError } from '../operatorError.ts';
 
@@ -25,7 +25,7 @@ export async function withStorage<T>(
     throw new OperatorError(
       `${dataDir} holds no rules and tokens. Name the server's data folder with --data-dir or FLOODGATE_DATA_DIR`,
     );
-  const { openRulesStorage } = await import('../../storage/lmdb/rulesStorage.ts');
+  const { openRulesStorage } = await import('../../rules/store/lmdb/index.ts');
   const storage = openRulesStorage(dataDir);
   try {
     return await use(storage);

@@ -1,5 +1,5 @@
 /** What the blocks of the script are made of. */
-import type { Address, Data } from '../../traces/trace.ts';
+import type { Address, Data } from '../../ethereum/traces/index.ts';
 import { type Action, program } from '../actor.ts';
 import { ANNA, BERT, DIRECTOR, precompile } from '../cast.ts';
 import type { Transaction } from '../transaction.ts';

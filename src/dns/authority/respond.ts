@@ -1,5 +1,4 @@
-import { nameToText } from '../wire/name.ts';
-import { HEADER_BYTES, Question, ReadResult, readQuery, readUint16 } from '../wire/question.ts';
+import { HEADER_BYTES, nameToText, Question, ReadResult, readQuery, readUint16 } from '../protocol/index.ts';
 import type { Lookup, ZoneData, ZoneRecord } from './zoneData.ts';
 
 const NO_KEY = { high: 0, low: 0 };

@@ -1,8 +1,6 @@
 /** A zone in memory and what it answers: exact names, wildcards, empty non-terminals, delegations, nothing. */
-import { nameToText, nameToWire } from '../wire/name.ts';
-import { QueryType, typeNumber } from '../wire/queryTypes.ts';
-import { MasterFileError, readMasterFile } from './masterFile.ts';
-import { recordData } from './recordData.ts';
+import { nameToText, nameToWire, QueryType, typeNumber } from '../protocol/index.ts';
+import { MasterFileError, readMasterFile, recordData } from '../zones/index.ts';
 
 export interface ZoneRecord {
   readonly owner: Uint8Array;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Judge } from '../judge.ts';
-import { nameToWire } from '../wire/name.ts';
-import { queryPacket } from '../wire/questionOf.ts';
+import { Judge } from '../detector/index.ts';
+import { nameToWire, queryPacket } from '../protocol/index.ts';
 import { type Datagram, datagramsOf, PcapError } from './pcap.ts';
 import { replay } from './replay.ts';
 

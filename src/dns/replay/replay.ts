@@ -1,10 +1,17 @@
 /** What a rule would have done with recorded traffic, by the clock of the recording. */
-import type { Judge } from '../judge.ts';
-import { networkHash } from '../nameHash.ts';
-import { outcomeOf, reasonOf } from '../verdict.ts';
-import { isResponse, negativeZone, rcodeOf } from '../wire/answer.ts';
-import { nameToText } from '../wire/name.ts';
-import { HEADER_BYTES, Question, ReadResult, readQuery, readQuestionSection } from '../wire/question.ts';
+import { type Judge, outcomeOf, reasonOf } from '../detector/index.ts';
+import {
+  HEADER_BYTES,
+  isResponse,
+  nameToText,
+  negativeZone,
+  networkHash,
+  Question,
+  ReadResult,
+  rcodeOf,
+  readQuery,
+  readQuestionSection,
+} from '../protocol/index.ts';
 import type { Datagram } from './pcap.ts';
 
 export interface ReplayResult {

@@ -1,4 +1,4 @@
-import { TooMuchUnsentError } from '../../http/index.ts';
+import { TooMuchUnsentError } from '../../platform/http/index.ts';
 import { type Fault, InvalidRule, KeyReused, StoreUnavailable, TooManyRules } from '../index.ts';
 import type { EnvelopeEntry } from './envelope.ts';
 

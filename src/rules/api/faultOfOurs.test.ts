@@ -1,7 +1,7 @@
 import Fastify from 'fastify';
 import { expect, it } from 'vitest';
 import { type RuleStore, StoreUnavailable, type TokenStore } from '../index.ts';
-import { rulesApi } from './index.ts';
+import { rulesApi } from './rulesApi.ts';
 
 const path = '/client/v4/accounts/a/network/advanced_dns_protection/configs/dns_protection/rules';
 

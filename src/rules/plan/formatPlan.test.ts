@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Rule } from '../rule.ts';
+import type { Rule } from '../index.ts';
 import { formatPlan } from './formatPlan.ts';
 
 const settings = {

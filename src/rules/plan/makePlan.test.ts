@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { NewRule, Rule } from '../index.ts';
 import { newRuleArbitrary, storedRulesArbitrary } from '../rule.arbitrary.ts';
-import type { NewRule, Rule } from '../rule.ts';
 import { isEmpty, makePlan, type Plan, planFingerprint, riskOf } from './makePlan.ts';
 
 const wantedArbitrary = fc.array(newRuleArbitrary, { maxLength: 20 });

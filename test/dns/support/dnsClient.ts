@@ -1,10 +1,13 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { nameToWire } from '../../../src/dns/wire/name.ts';
-import { QueryType } from '../../../src/dns/wire/queryTypes.ts';
-import { HEADER_BYTES, readUint16 } from '../../../src/dns/wire/question.ts';
-import { queryPacket } from '../../../src/dns/wire/questionOf.ts';
+import {
+  HEADER_BYTES,
+  nameToWire,
+  QueryType,
+  queryPacket,
+  readUint16,
+} from '../../../src/dns/protocol/index.ts';
 
 export interface Target {
   readonly host: string;

@@ -1,7 +1,8 @@
 import { serveZones, ZoneData } from '../../../src/dns/authority/index.ts';
-import { readMasterFile } from '../../../src/dns/authority/masterFile.ts';
-import { type JudgeOptions, type RuleSource, ZoneSeed } from '../../../src/dns/index.ts';
-import { type Guard, type GuardOptions, startGuard } from '../../../src/dns/proxy/index.ts';
+import type { RuleSource } from '../../../src/dns/controller/index.ts';
+import { type Guard, type GuardOptions, startGuard } from '../../../src/dns/dataplane/embedded/index.ts';
+import { type JudgeOptions, ZoneSeed } from '../../../src/dns/detector/index.ts';
+import { readMasterFile } from '../../../src/dns/zones/index.ts';
 import type { Rule } from '../../../src/rules/index.ts';
 import type { Target } from './dnsClient.ts';
 

@@ -1,6 +1,6 @@
 /** A guard with several threads in a process of its own, run by a Node that can share a port; its parent asks by messages. */
-import { ZoneSeed } from '../../../src/dns/index.ts';
-import { nameToWire } from '../../../src/dns/wire/name.ts';
+import { ZoneSeed } from '../../../src/dns/detector/index.ts';
+import { nameToWire } from '../../../src/dns/protocol/index.ts';
 import { guardInFront, RULE, ZONE_NAME } from './guardInFront.ts';
 
 export type ToGuard = 'state' | 'kill' | 'monitor' | 'stop';

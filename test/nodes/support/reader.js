@@ -1,5 +1,5 @@
 // A process of its own that reads an index which the test writes: sent a range, it answers with all traces of it.
-import { openTraceReader } from '../../../dist/storage/lmdb/traces/traceStore.js';
+import { openTraceReader } from '../../../dist/ethereum/store/lmdb/traces/traceStore.js';
 
 const store = openTraceReader(process.argv[2]);
 process.on('message', ({ fromBlock, toBlock }) => {

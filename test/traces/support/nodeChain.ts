@@ -1,5 +1,5 @@
-import { parseTraceBlock } from '../../../src/traces/convert/index.ts';
-import type { Trace } from '../../../src/traces/index.ts';
+import { parseTraceBlock } from '../../../src/ethereum/traces/convert/index.ts';
+import type { Trace } from '../../../src/ethereum/traces/index.ts';
 import { connect } from '../../support/anvil.ts';
 
 /** A node's whole chain, as the node itself tells it: what an index of it must answer from. */

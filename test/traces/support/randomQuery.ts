@@ -1,4 +1,4 @@
-import { type Address, MAX_COUNT, type Trace, type TraceFilter } from '../../../src/traces/index.ts';
+import { type Address, MAX_COUNT, type Trace, type TraceFilter } from '../../../src/ethereum/traces/index.ts';
 import type { Random } from '../../support/random.ts';
 import type { NodeChain } from './nodeChain.ts';
 

@@ -1,0 +1,204 @@
+// The rooms of `src`: what each is for, and which others it may use. A room is a folder with a door, its index.ts.
+// `npm test` holds the imports to this (.dependency-cruiser.js) and docs/architecture.md shows it (`npm run docs`).
+
+/**
+ * Every room, those that use others first. A pure one does no I/O.
+ *
+ * @type {ReadonlyArray<{ readonly room: string, readonly purpose: string, readonly pure?: true, readonly uses: readonly string[] }>}
+ */
+export const rooms = [
+  {
+    room: 'cli',
+    purpose: 'commands: read flags, call a room, print',
+    uses: [
+      'config',
+      'server',
+      'devchain',
+      'rules',
+      'rules/client',
+      'rules/plan',
+      'rules/store/lmdb',
+      'dns/analytics',
+      'dns/authority',
+      'dns/dataplane/dnsdist',
+      'dns/detector',
+      'dns/replay',
+      'dns/zones',
+      'ethereum/gateway',
+      'ethereum/store/lmdb/gateway',
+      'ethereum/traces',
+      'platform/addresses',
+    ],
+  },
+  {
+    room: 'server',
+    purpose: 'the composition root: the only room that knows all that run, and wires them',
+    uses: [
+      'config',
+      'rules',
+      'rules/api',
+      'rules/store/lmdb',
+      'dns/analytics',
+      'dns/controller',
+      'dns/dataplane/dnsdist',
+      'dns/dataplane/embedded',
+      'dns/detector',
+      'dns/protocol',
+      'dns/store/lmdb',
+      'dns/zones',
+      'ethereum/gateway',
+      'ethereum/ingest',
+      'ethereum/nodes',
+      'ethereum/store/lmdb/gateway',
+      'ethereum/store/lmdb/traces',
+      'ethereum/traces',
+      'platform/addresses',
+      'platform/http',
+      'platform/metrics',
+    ],
+  },
+  { room: 'config', purpose: 'one schema for file, variables and flags', uses: [] },
+  {
+    room: 'devchain',
+    purpose: 'the development chain: anvil as a child, and its traffic',
+    uses: ['ethereum/traces'],
+  },
+
+  {
+    room: 'rules/api',
+    purpose: 'the REST interface of the rules',
+    uses: ['rules', 'platform/http'],
+  },
+  {
+    room: 'rules/plan',
+    purpose: 'rules as code: a file, and what it would change',
+    uses: ['rules', 'rules/client'],
+  },
+  { room: 'rules/client', purpose: 'a client of the rules API', uses: ['rules'] },
+  { room: 'rules/store/lmdb', purpose: 'rules, tokens and audit on LMDB', uses: ['rules'] },
+  {
+    room: 'rules',
+    purpose:
+      'what a protection rule is, which applies where, and the ports RuleStore, TokenStore and AuditLog',
+    pure: true,
+    uses: [],
+  },
+
+  {
+    room: 'dns/controller',
+    purpose: 'the life cycle of the guard: rule in force, zones, learning, persistence; drives a data plane',
+    uses: [
+      'dns/analytics',
+      'dns/dataplane',
+      'dns/detector',
+      'dns/protocol',
+      'dns/zones',
+      'platform/addresses',
+      'rules',
+    ],
+  },
+  {
+    room: 'dns/dataplane/embedded',
+    purpose: 'data plane: a UDP and TCP proxy in this process',
+    uses: ['dns/analytics', 'dns/dataplane', 'dns/detector', 'dns/protocol', 'platform/addresses'],
+  },
+  {
+    room: 'dns/dataplane/dnsdist',
+    purpose: 'data plane: drives PowerDNS dnsdist',
+    uses: ['dns/analytics', 'dns/dataplane', 'dns/detector', 'dns/protocol', 'platform/addresses'],
+  },
+  {
+    room: 'dns/dataplane',
+    purpose: 'the port DataPlane: what carries out what the guard decides',
+    uses: ['dns/analytics', 'dns/detector', 'dns/protocol', 'platform/addresses', 'rules'],
+  },
+  {
+    room: 'dns/authority',
+    purpose: 'a small authoritative server, for the first run',
+    uses: ['dns/protocol', 'dns/zones'],
+  },
+  {
+    room: 'dns/zones',
+    purpose: 'the names of configured zones, from files and transfers',
+    uses: ['dns/detector', 'dns/protocol', 'platform/addresses'],
+  },
+  {
+    room: 'dns/replay',
+    purpose: 'what a rule would have done with recorded traffic',
+    uses: ['dns/detector', 'dns/protocol'],
+  },
+  {
+    room: 'dns/store/lmdb',
+    purpose: 'what the guard learned and counted, on LMDB',
+    uses: ['dns/analytics', 'dns/detector'],
+  },
+  {
+    room: 'dns/analytics',
+    purpose: 'what the guard saw, minute by minute',
+    pure: true,
+    uses: ['dns/detector', 'dns/protocol'],
+  },
+  {
+    room: 'dns/detector',
+    purpose: 'the decision: profile, thresholds, token bucket, attack detection. Pure',
+    pure: true,
+    uses: ['dns/protocol', 'rules'],
+  },
+  { room: 'dns/protocol', purpose: 'DNS messages as the hot path reads them', pure: true, uses: [] },
+
+  {
+    room: 'ethereum/gateway',
+    purpose: 'HTTP in front: admission, keys, the table of methods, relay, cache',
+    uses: [
+      'ethereum/ingest',
+      'ethereum/jsonrpc',
+      'ethereum/nodes',
+      'ethereum/traces',
+      'platform/addresses',
+      'platform/http',
+      'platform/metrics',
+    ],
+  },
+  {
+    room: 'ethereum/ingest',
+    purpose: 'following a chain, filling ranges, reorganisations',
+    uses: ['ethereum/nodes', 'ethereum/traces'],
+  },
+  {
+    room: 'ethereum/nodes',
+    purpose: 'one client, one health and one head of each node, and the checks that find a lying one out',
+    uses: ['ethereum/jsonrpc', 'ethereum/traces', 'ethereum/traces/convert'],
+  },
+  {
+    room: 'ethereum/store/lmdb/gateway',
+    purpose: 'final answers and API keys on LMDB',
+    uses: ['ethereum/gateway'],
+  },
+  { room: 'ethereum/store/lmdb/traces', purpose: 'the trace store on LMDB', uses: ['ethereum/traces'] },
+  {
+    room: 'ethereum/traces/convert',
+    purpose: 'whatever a node answers, as traces; pure',
+    pure: true,
+    uses: ['ethereum/traces'],
+  },
+  {
+    room: 'ethereum/traces',
+    purpose: 'what a trace is, what a filter matches, the index, and the port TraceStore',
+    pure: true,
+    uses: [],
+  },
+  {
+    room: 'ethereum/jsonrpc',
+    purpose: 'JSON-RPC 2.0 itself: parse, batch, errors. Knows no method',
+    pure: true,
+    uses: [],
+  },
+
+  {
+    room: 'platform/http',
+    purpose: 'the listener and its limits, health, metrics, what is not sent yet',
+    uses: ['platform/addresses'],
+  },
+  { room: 'platform/metrics', purpose: 'metrics that cost little on a hot path', uses: [] },
+  { room: 'platform/addresses', purpose: 'addresses, networks, and who is one client', uses: [] },
+];

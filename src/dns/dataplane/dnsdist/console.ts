@@ -1,0 +1,135 @@
+/** The client of dnsdist's console: encrypted with the shared key, one command and one answer at a time. */
+import { randomBytes } from 'node:crypto';
+import { connect, type Socket } from 'node:net';
+import nacl from 'tweetnacl';
+import type { ServerAddress } from '../../../platform/addresses/index.ts';
+
+const NONCE_BYTES = 24;
+const LENGTH_BYTES = 4;
+/** An answer of dnsdist's to what we send is a few lines. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+const TIMEOUT_MS = 5000;
+/** Shorter, as a node that is away is tried anew every second. */
+const CONNECT_TIMEOUT_MS = 1000;
+
+/** The console could not be reached, or did not answer as one with our key does. */
+export class ConsoleError extends Error {
+  override readonly name = 'ConsoleError';
+
+  constructor({ host, port }: ServerAddress, why: string) {
+    super(`the dnsdist console at ${host} port ${port}: ${why}`);
+  }
+}
+
+export class DnsdistConsole {
+  readonly address: ServerAddress;
+  readonly #key: Uint8Array;
+  #queue: Promise<unknown> = Promise.resolve();
+  #session: Session | undefined;
+
+  /** `key` is the 32 bytes of dnsdist's setKey, in base64. */
+  constructor(address: ServerAddress, key: string) {
+    this.address = address;
+    this.#key = Buffer.from(key, 'base64');
+    if (this.#key.length !== nacl.secretbox.keyLength)
+      throw new ConsoleError(address, 'the key is not 32 bytes in base64; dnsdist makes one with makeKey()');
+  }
+
+  /** Runs a command and returns what it printed, within a time that begins when those before are done. Throws `ConsoleError`. */
+  run(command: string, timeoutMs = TIMEOUT_MS): Promise<string> {
+    const answer = this.#queue.then(() => this.#run(command, timeoutMs));
+    this.#queue = answer.catch(() => undefined);
+    return answer;
+  }
+
+  /** Whether the connection over which the last command went still stands. */
+  get connected(): boolean {
+    return this.#session?.socket.closed === false;
+  }
+
+  close(): void {
+    this.#session?.socket.destroy();
+    this.#session = undefined;
+  }
+
+  async #run(command: string, timeoutMs: number): Promise<string> {
+    try {
+      if (!this.connected) this.close();
+      this.#session ??= await Session.open(this.address, this.#key);
+      return await this.#session.ask(command, timeoutMs);
+    } catch (error) {
+      this.close();
+      throw new ConsoleError(this.address, error instanceof Error ? error.message : String(error));
+    }
+  }
+}
+
+class Session {
+  readonly socket: Socket;
+  readonly #key: Uint8Array;
+  readonly #chunks: AsyncIterator<Buffer>;
+  #pending: Buffer = Buffer.alloc(0);
+  #reading: Uint8Array = new Uint8Array();
+  #writing: Uint8Array = new Uint8Array();
+
+  private constructor(address: ServerAddress, key: Uint8Array) {
+    this.#key = key;
+    this.socket = connect({ host: address.host, port: address.port, noDelay: true });
+    this.socket.setTimeout(CONNECT_TIMEOUT_MS);
+    // Whoever reads hears of it; between two commands nobody does, and the next one opens a new connection.
+    this.socket.on('error', () => {});
+    this.socket.on('end', () => this.socket.destroy());
+    this.socket.on('timeout', () => this.socket.destroy(new Error('it did not answer in time')));
+    this.#chunks = this.socket[Symbol.asyncIterator]();
+  }
+
+  static async open(address: ServerAddress, key: Uint8Array): Promise<Session> {
+    const session = new Session(address, key);
+    const ours = randomBytes(NONCE_BYTES);
+    session.socket.write(ours);
+    const theirs = await session.#read(NONCE_BYTES);
+    session.#reading = halves(ours, theirs);
+    session.#writing = halves(theirs, ours);
+    return session;
+  }
+
+  async ask(command: string, timeoutMs: number): Promise<string> {
+    const sealed = nacl.secretbox(Buffer.from(command), this.#writing, this.#key);
+    this.#writing = next(this.#writing);
+    const length = Buffer.alloc(LENGTH_BYTES);
+    length.writeUInt32BE(sealed.length);
+    this.socket.setTimeout(timeoutMs);
+    this.socket.write(Buffer.concat([length, sealed]));
+    const size = (await this.#read(LENGTH_BYTES)).readUInt32BE(0);
+    if (size > MAX_ANSWER_BYTES) throw new Error(`it announced an answer of ${size} bytes`);
+    const opened =
+      size === 0 ? new Uint8Array() : nacl.secretbox.open(await this.#read(size), this.#reading, this.#key);
+    if (opened === null) throw new Error('the answer is sealed with another key');
+    if (size > 0) this.#reading = next(this.#reading);
+    // An idle console is no fault.
+    this.socket.setTimeout(0);
+    return Buffer.from(opened).toString();
+  }
+
+  async #read(bytes: number): Promise<Buffer> {
+    while (this.#pending.length < bytes) {
+      const { value, done } = await this.#chunks.next();
+      if (done) throw new Error('it closed the connection; is the key the same on both sides?');
+      this.#pending = Buffer.concat([this.#pending, value]);
+    }
+    const read = this.#pending.subarray(0, bytes);
+    this.#pending = this.#pending.subarray(bytes);
+    return read;
+  }
+}
+
+/** dnsdist makes a nonce of the first half of one and the second half of another. */
+const halves = (first: Uint8Array, second: Uint8Array): Uint8Array =>
+  Buffer.concat([first.subarray(0, NONCE_BYTES / 2), second.subarray(NONCE_BYTES / 2)]);
+
+/** The first 32 bits count the messages. */
+function next(nonce: Uint8Array): Uint8Array {
+  const following = Buffer.from(nonce);
+  following.writeUInt32BE((following.readUInt32BE(0) + 1) >>> 0, 0);
+  return following;
+}

@@ -1,0 +1,182 @@
+/** Receives dnstap (dnstap.info) over TCP: frame streams of protobuf messages, of which a few fields are read. */
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import type { PacketFaults } from '../embedded/index.ts';
+
+/** One query or answer as a DNS server saw it. */
+export interface Tapped {
+  readonly isAnswer: boolean;
+  readonly overUdp: boolean;
+  /** The bytes of the client's address. */
+  readonly client: Uint8Array;
+  /** The DNS message. */
+  readonly message: Uint8Array;
+}
+
+const CONTENT_TYPE = Buffer.from('protobuf:dnstap.Dnstap');
+const CONTROL = { accept: 1, start: 2, stop: 3, ready: 4, finish: 5 } as const;
+const CONTENT_TYPE_FIELD = 1;
+/** A DNS message and its addresses; larger frames are not dnstap. */
+const MAX_FRAME_BYTES = 128 * 1024;
+const CLIENT_QUERY = 5;
+const CLIENT_RESPONSE = 6;
+const UDP = 1;
+
+export class DnstapServer {
+  frames = 0;
+  readonly #onTapped: (tapped: Tapped) => void;
+  readonly #faults: PacketFaults;
+  readonly #open = new Set<Socket>();
+  readonly #server: Server;
+
+  constructor(onTapped: (tapped: Tapped) => void, faults: PacketFaults) {
+    this.#onTapped = onTapped;
+    this.#faults = faults;
+    this.#server = createServer((socket) => {
+      this.#open.add(socket);
+      socket.on('close', () => this.#open.delete(socket));
+      socket.on('error', () => socket.destroy());
+      this.#serve(socket);
+    });
+  }
+
+  /** Returns the port. */
+  async listen(host: string, port: number): Promise<number> {
+    this.#server.listen(port, host);
+    await once(this.#server, 'listening');
+    // One connection that the kernel could not hand over: dnsdist connects again.
+    this.#server.on('error', () => {});
+    const address = this.#server.address();
+    return typeof address === 'object' && address !== null ? address.port : port;
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#open) socket.destroy();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #serve(socket: Socket): void {
+    let pending: Buffer = Buffer.alloc(0);
+    socket.on('data', (chunk: Buffer) => {
+      pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
+      let at = 0;
+      for (
+        let end = frameEnd(pending, at);
+        end !== undefined && end <= pending.length;
+        end = frameEnd(pending, at)
+      ) {
+        const isControl = pending.readUInt32BE(at) === 0;
+        const frame = pending.subarray(at + (isControl ? 8 : 4), end);
+        if (isControl) answerControl(socket, frame);
+        else this.#frame(frame);
+        at = end;
+      }
+      pending = pending.subarray(at);
+      if ((frameEnd(pending, 0) ?? 0) > MAX_FRAME_BYTES) socket.destroy();
+    });
+  }
+
+  #frame(frame: Buffer): void {
+    this.frames++;
+    try {
+      const tapped = readTapped(frame);
+      if (tapped !== undefined) this.#onTapped(tapped);
+    } catch (error) {
+      this.#faults.note(error, Date.now());
+    }
+  }
+}
+
+/** Where the frame that begins at `at` ends; undefined while its length has not come whole. */
+function frameEnd(bytes: Buffer, at: number): number | undefined {
+  if (at + 4 > bytes.length) return undefined;
+  const length = bytes.readUInt32BE(at);
+  if (length !== 0) return at + 4 + length;
+  return at + 8 > bytes.length ? undefined : at + 8 + bytes.readUInt32BE(at + 4);
+}
+
+function answerControl(socket: Socket, frame: Buffer): void {
+  const type = frame.length >= 4 ? frame.readUInt32BE(0) : 0;
+  if (type === CONTROL.ready) socket.write(control(CONTROL.accept, CONTENT_TYPE));
+  if (type === CONTROL.stop) socket.end(control(CONTROL.finish));
+}
+
+function control(type: number, contentType?: Buffer): Buffer {
+  const field = contentType ? [uint32(CONTENT_TYPE_FIELD), uint32(contentType.length), contentType] : [];
+  const frame = Buffer.concat([uint32(type), ...field]);
+  return Buffer.concat([uint32(0), uint32(frame.length), frame]);
+}
+
+function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
+
+/** Field numbers of dnstap.proto. */
+const DNSTAP_MESSAGE = 14;
+const MESSAGE = {
+  type: 1,
+  socketProtocol: 3,
+  queryAddress: 4,
+  queryMessage: 10,
+  responseMessage: 14,
+} as const;
+
+/** The message of a dnstap frame, undefined for one of another kind or that cannot be read. */
+export function readTapped(frame: Uint8Array): Tapped | undefined {
+  const message = fieldsOf(frame).get(DNSTAP_MESSAGE);
+  if (!(message instanceof Uint8Array)) return undefined;
+  const fields = fieldsOf(message);
+  const type = fields.get(MESSAGE.type);
+  if (type !== CLIENT_QUERY && type !== CLIENT_RESPONSE) return undefined;
+  const isAnswer = type === CLIENT_RESPONSE;
+  const dns = fields.get(isAnswer ? MESSAGE.responseMessage : MESSAGE.queryMessage);
+  const client = fields.get(MESSAGE.queryAddress);
+  if (!(dns instanceof Uint8Array)) return undefined;
+  return {
+    isAnswer,
+    overUdp: fields.get(MESSAGE.socketProtocol) === UDP,
+    client: client instanceof Uint8Array ? client : new Uint8Array(),
+    message: dns,
+  };
+}
+
+/** The fields of a protobuf message by number: bytes, or numbers. What runs past the end is left out. */
+function fieldsOf(bytes: Uint8Array): Map<number, Uint8Array | number> {
+  const fields = new Map<number, Uint8Array | number>();
+  let at = 0;
+  const varint = (): number => {
+    let value = 0;
+    for (let factor = 1; at < bytes.length; factor *= 128) {
+      const byte = bytes[at++] ?? 0;
+      value += (byte & 0x7f) * factor;
+      if (byte < 0x80) break;
+    }
+    return value;
+  };
+  while (at < bytes.length) {
+    const tag = varint();
+    const number = Math.floor(tag / 8);
+    switch (tag & 7) {
+      case 0:
+        fields.set(number, varint());
+        break;
+      case 1:
+        at += 8;
+        break;
+      case 2: {
+        const length = varint();
+        if (at + length <= bytes.length) fields.set(number, bytes.subarray(at, at + length));
+        at += length;
+        break;
+      }
+      case 5:
+        at += 4;
+        break;
+      default:
+        return fields;
+    }
+  }
+  return fields;
+}

@@ -1,0 +1,120 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { Judge } from '../../detector/index.ts';
+import { nameToWire, QueryType, questionOf, typeBit } from '../../protocol/index.ts';
+import { cdbEntries, cdbOf } from './cdb.ts';
+import { KnownNames, typesText } from './knownNames.ts';
+
+const KEY = { high: 1, low: 2 };
+const NOW = Date.UTC(2026, 10, 21);
+let folder: string | undefined;
+afterEach(async () => {
+  if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+});
+
+it('publishes no empty profile: not before there are names, not when all were forgotten', async () => {
+  folder = await mkdtemp(join(tmpdir(), 'floodgate-names-'));
+  const file = join(folder, 'known.cdb');
+  const judge = new Judge(KEY, { profile: { maxNames: 100, windowMs: 3_600_000 } }, NOW);
+  const names = new KnownNames(judge, file);
+  await names.publish();
+  expect(names.published).toBeUndefined();
+  expect(existsSync(file)).toBe(false);
+
+  const { hashHigh, hashLow } = questionOf('www.example.test', QueryType.A, KEY);
+  judge.profile.seed(hashHigh, hashLow, typeBit(QueryType.A), NOW);
+  names.add(nameToWire('WWW.example.test'));
+  await names.publish();
+  expect(names.published).toBe(file);
+  const written = await readFile(file);
+  expect([...cdbEntries(written)]).toHaveLength(1);
+
+  // A sweep looks at a slice of the table: so many cover all of it.
+  for (let i = 0; i < 1300; i++) judge.profile.sweep(NOW + 30 * 24 * 3_600_000);
+  names.forget();
+  expect(names.size).toBe(0);
+  await names.publish();
+  expect(await readFile(file)).toEqual(written);
+  expect(names.published).toBe(file);
+});
+
+it('keeps with each name the types that it is known with, and tells which combinations there are', async () => {
+  folder = await mkdtemp(join(tmpdir(), 'floodgate-names-'));
+  const file = join(folder, 'known.cdb');
+  const judge = new Judge(KEY, { profile: { maxNames: 100, windowMs: 3_600_000 } }, NOW);
+  const names = new KnownNames(judge, file);
+  const know = (name: string, ...types: number[]): void => {
+    const { hashHigh, hashLow } = questionOf(name, QueryType.A, KEY);
+    for (const type of types) judge.profile.seed(hashHigh, hashLow, typeBit(type), NOW);
+    names.add(nameToWire(name));
+  };
+  know('a.test', QueryType.A);
+  know('b.test', QueryType.A, QueryType.AAAA);
+  know('c.test', QueryType.A, QueryType.AAAA);
+  await names.publish();
+  const both = typeBit(QueryType.A) | typeBit(QueryType.AAAA);
+  expect(names.typeCombinations(64)).toEqual([typeBit(QueryType.A), both].sort((a, b) => a - b));
+  expect(names.typeCombinations(64)).toHaveLength(2);
+  const before = await readFile(file, 'latin1');
+  expect(before).toContain(`\x01a\x04test\x00${typesText(typeBit(QueryType.A))}`);
+  // A type that comes later changes what stands under the name.
+  know('a.test', QueryType.AAAA);
+  await names.publish();
+  expect(names.typeCombinations(64)).toEqual([both]);
+  expect(await readFile(file, 'latin1')).toContain(`\x01a\x04test\x00${typesText(both)}`);
+});
+
+it('takes up whole what an earlier run published, though its profile was lost, and nothing that is no name', async () => {
+  folder = await mkdtemp(join(tmpdir(), 'floodgate-names-'));
+  const file = join(folder, 'known.cdb');
+  const types = typeBit(QueryType.A) | typeBit(QueryType.MX);
+  const entry = (name: Uint8Array, value: string): [Uint8Array, Uint8Array] => [name, Buffer.from(value)];
+  const notNames = [[], [1], [0, 0], [3, 97, 0], [64, ...Array(64).fill(97), 0], [0xc0, 0]];
+  await writeFile(
+    file,
+    cdbOf([
+      entry(nameToWire('learned.test'), typesText(types)),
+      entry(nameToWire('old.test'), '1'),
+      ...notNames.map((bytes) => entry(Uint8Array.from(bytes), 'ffff')),
+    ]),
+  );
+  await utimes(file, NOW / 1000, NOW / 1000);
+  const judge = new Judge(KEY, { profile: { maxNames: 100, windowMs: 3_600_000 } }, NOW);
+  const names = new KnownNames(judge, file);
+  await names.load(NOW);
+  expect(names.size).toBe(2);
+  expect(names.published).toBe(file);
+  const typesOf = (name: string): number => {
+    const { hashHigh, hashLow } = questionOf(name, QueryType.A, KEY);
+    return judge.profile.types(judge.profile.find(hashHigh, hashLow));
+  };
+  expect(typesOf('learned.test')).toBe(types);
+  expect(typesOf('old.test')).toBe(0xffff);
+  // They age: out of the window they are forgotten like others.
+  for (let i = 0; i < 1300; i++) judge.profile.sweep(NOW + 30 * 24 * 3_600_000);
+  names.forget();
+  expect(names.size).toBe(0);
+});
+
+it('publishes each time with a later second of change: dnsdist looks at nothing else', async () => {
+  folder = await mkdtemp(join(tmpdir(), 'floodgate-names-'));
+  const file = join(folder, 'known.cdb');
+  const judge = new Judge(KEY, { profile: { maxNames: 100, windowMs: 3_600_000 } }, NOW);
+  let names = new KnownNames(judge, file);
+  const seconds: number[] = [];
+  for (let i = 0; i < 4; i++) {
+    if (i === 2) {
+      names = new KnownNames(judge, file);
+      await names.load(NOW);
+    }
+    const { hashHigh, hashLow } = questionOf(`n${i}.test`, QueryType.A, KEY);
+    judge.profile.seed(hashHigh, hashLow, typeBit(QueryType.A), NOW);
+    names.add(nameToWire(`n${i}.test`));
+    await names.publish();
+    seconds.push(Math.floor((await stat(file)).mtimeMs / 1000));
+  }
+  expect(seconds).toEqual([...new Set(seconds)].sort((a, b) => a - b));
+});

@@ -1,0 +1,47 @@
+import { once } from 'node:events';
+import type { Server } from 'node:net';
+import type { ServerAddress } from '../../../platform/addresses/index.ts';
+import type { GuardLog } from './guard.ts';
+import type { TcpRelay } from './tcpRelay.ts';
+import type { Plane } from './udpPlane.ts';
+
+export interface Listener {
+  readonly tcp: Server;
+  readonly address: ServerAddress;
+}
+
+/** A port that is free over TCP may be taken over UDP: so many are tried for port 0. */
+const PORT_ATTEMPTS = 20;
+/** Connections that wait to be accepted: one for each place, so that those who come at once come in. */
+const BACKLOG = 1024;
+
+/**
+ * Listens for UDP and TCP on one port; port 0 takes one that is free for both. Rejects where it is not. TCP comes first:
+ * threads share a UDP port, and another guard that does the same must be told that it is taken.
+ */
+export async function listenAt(
+  { host, port }: ServerAddress,
+  front: number,
+  plane: Plane,
+  relay: TcpRelay,
+  log: GuardLog,
+): Promise<Listener> {
+  for (let attempt = 1; ; attempt++) {
+    const tcp = relay.createServer();
+    try {
+      tcp.listen({ port, host, backlog: BACKLOG });
+      await once(tcp, 'listening');
+      // One connection that the kernel could not hand over, for want of memory or descriptors: the others go on.
+      tcp.on('error', (error) =>
+        log.warn({ reason: error.message }, 'a connection of DNS over TCP could not be taken'),
+      );
+      const bound = tcp.address();
+      const address = { host, port: typeof bound === 'object' && bound !== null ? bound.port : port };
+      await plane.listen(front, address);
+      return { tcp, address };
+    } catch (error) {
+      await new Promise((resolve) => tcp.close(resolve));
+      if (port !== 0 || attempt === PORT_ATTEMPTS) throw error;
+    }
+  }
+}

@@ -1,0 +1,48 @@
+/** What the guard and its threads say to each other. Packets never cross: only what was learned, counts and orders to listen. */
+
+import type { ServerAddress } from '../../../platform/addresses/index.ts';
+import type { DeskMemory } from '../../detector/index.ts';
+import type { HashKey } from '../../protocol/index.ts';
+import type { ServerState } from './udpPlane.ts';
+
+/** What a thread is started with. */
+export interface ThreadTask {
+  readonly key: HashKey;
+  readonly desk: DeskMemory;
+  readonly servers: readonly ServerAddress[];
+  readonly timeoutMs: number;
+  readonly guarded: boolean;
+}
+
+/** What a thread has counted since its start. */
+export interface ThreadCounts {
+  readonly packets: readonly number[];
+  readonly servers: readonly ServerState[];
+  /** Answers that taught nothing because the judge was too busy. */
+  readonly lost: number;
+  /** Packets whose handling failed by a fault of ours. */
+  readonly faults: number;
+}
+
+export type ToThread =
+  | { readonly kind: 'listen'; readonly front: number; readonly address: ServerAddress }
+  | { readonly kind: 'heard' }
+  | { readonly kind: 'stop' };
+
+export type FromThread =
+  /** Ready for orders. */
+  | { readonly kind: 'ready' }
+  /** An order to listen was carried out, or why not: an error that crosses loses its code. */
+  | {
+      readonly kind: 'listening';
+      readonly front: number;
+      readonly fault?: { readonly message: string; readonly code: string | undefined };
+    }
+  | { readonly kind: 'answers'; readonly batch: Uint32Array }
+  /** A zone that a negative answer named, in wire form. */
+  | { readonly kind: 'zone'; readonly wire: Uint8Array }
+  /** Many unknown names are asked for in the zone with this number. */
+  | { readonly kind: 'alarm'; readonly zone: number }
+  /** What was thrown while a packet was handled. */
+  | { readonly kind: 'fault'; readonly fault: string }
+  | { readonly kind: 'counts'; readonly counts: ThreadCounts };

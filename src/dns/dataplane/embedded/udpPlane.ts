@@ -1,0 +1,149 @@
+/** All of one thread that carries packets: its listening sockets in front, its sockets to the servers behind. */
+
+import type { ServerAddress } from '../../../platform/addresses/index.ts';
+import type { Decider } from '../../detector/index.ts';
+import { type HashKey, HEADER_BYTES, type Question, readResultNames } from '../../protocol/index.ts';
+import type { Backend } from './backend.ts';
+import { Backends } from './backends.ts';
+import { PacketFaults } from './packetFaults.ts';
+import { UdpFront } from './udpFront.ts';
+
+/** A server behind, as the metrics tell of it. */
+export type ServerState = Pick<
+  Backend,
+  'address' | 'up' | 'unreachable' | 'answered' | 'timedOut' | 'mismatched'
+> & {
+  readonly inFlight: { readonly waiting: number };
+};
+
+/** What carries packets over UDP, in this thread or in several. */
+export interface Plane {
+  /** Listens at an address that has this number. Rejects where it cannot be bound. */
+  listen(front: number, address: ServerAddress): Promise<void>;
+  readonly servers: readonly ServerState[];
+  /** The servers in the order in which a TCP connection tries them. */
+  inOrder(): ServerAddress[];
+  /** Packets by what came of reading them, by the number of the result. */
+  packets(): readonly number[];
+  /** Answers that taught nothing, because the judge was too busy to hear of them. */
+  unlearned(): number;
+  /** Packets whose handling failed by a fault of ours. */
+  faults(): number;
+  /** Call it every second. */
+  tick(nowMs: number): void;
+  close(): Promise<void>;
+}
+
+/** Hears of each answer to a question that was read, and who had asked it. */
+export type OnLearn = (answer: Uint8Array, question: Question, address: string) => void;
+
+export interface UdpPlaneOptions {
+  readonly servers: readonly ServerAddress[];
+  readonly timeoutMs: number;
+  readonly decider: Pick<Decider, 'decide'> & { readonly key: HashKey };
+  /** False passes everything that is a query, unjudged. */
+  readonly guarded: boolean;
+  /** Whether several sockets listen on each port, of this thread and of others. */
+  readonly sharesPorts: boolean;
+  readonly onLearn: OnLearn;
+  /** Hears of what was thrown while a packet was handled, once a minute at most. */
+  readonly onFault: (fault: string) => void;
+}
+
+/**
+ * Sockets of one thread on a shared port. The kernel gives each client's packets to one of them: the more there are, the more
+ * evenly a flood is spread over threads, and each has a receive buffer of its own for its bursts.
+ */
+export const SOCKETS_PER_THREAD = 4;
+
+export class UdpPlane implements Plane {
+  readonly #options: UdpPlaneOptions;
+  readonly #backends: Backends;
+  readonly #faults: PacketFaults;
+  /** By the number of the address; all sockets of one can send its answers. */
+  readonly #fronts = new Map<number, readonly UdpFront[]>();
+
+  constructor(options: UdpPlaneOptions) {
+    this.#options = options;
+    const { servers, timeoutMs, decider, onLearn, onFault } = options;
+    const faults = new PacketFaults(onFault);
+    this.#faults = faults;
+    this.#backends = new Backends(servers, {
+      timeoutMs,
+      key: decider.key,
+      faults,
+      onAnswer: (answer, question, inFlight, ticket) => {
+        const address = inFlight.clientAddress(ticket);
+        if (question.end > HEADER_BYTES) onLearn(answer, question, address);
+        answer.writeUInt16BE(inFlight.clientId(ticket), 0);
+        this.#fronts.get(inFlight.front(ticket))?.[0]?.answer(answer, address, inFlight.clientPort(ticket));
+      },
+    });
+  }
+
+  /** Resolves when questions can be sent to the servers. */
+  opened(): Promise<void> {
+    return this.#backends.opened();
+  }
+
+  async listen(number: number, { host, port }: ServerAddress): Promise<void> {
+    const { decider, guarded, sharesPorts } = this.#options;
+    const parts = {
+      host,
+      front: number,
+      decider,
+      backends: this.#backends,
+      faults: this.#faults,
+      guarded,
+      sharesPorts,
+    };
+    const fronts = Array.from({ length: sharesPorts ? SOCKETS_PER_THREAD : 1 }, () => new UdpFront(parts));
+    try {
+      await Promise.all(fronts.map((front) => front.listen(host, port)));
+    } catch (error) {
+      await closeAll(fronts);
+      throw error;
+    }
+    // The port before this one may have been free here and taken elsewhere.
+    await closeAll(this.#fronts.get(number) ?? []);
+    this.#fronts.set(number, fronts);
+  }
+
+  get servers(): readonly Backend[] {
+    return this.#backends.all;
+  }
+
+  inOrder(): ServerAddress[] {
+    return this.#backends.inOrder();
+  }
+
+  packets(): readonly number[] {
+    const fronts = [...this.#fronts.values()].flat();
+    return readResultNames.map((_, result) =>
+      fronts.reduce((total, { read }) => total + (read[result] ?? 0), 0),
+    );
+  }
+
+  /** Here the judge hears of every answer. */
+  unlearned(): number {
+    return 0;
+  }
+
+  faults(): number {
+    return this.#faults.count;
+  }
+
+  tick(nowMs: number): void {
+    this.#backends.tick(nowMs);
+  }
+
+  async close(): Promise<void> {
+    // The servers first: an answer that still came would find the socket closed that it has to leave from.
+    this.#backends.close();
+    await closeAll([...this.#fronts.values()].flat());
+  }
+}
+
+async function closeAll(fronts: readonly UdpFront[]): Promise<void> {
+  await Promise.all(fronts.map((front) => front.close()));
+}

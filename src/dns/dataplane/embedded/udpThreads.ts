@@ -1,0 +1,248 @@
+/** Several threads that receive on the same ports, around one judge. One that dies is started again; the others go on. */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { ServerAddress } from '../../../platform/addresses/index.ts';
+import type { Judge } from '../../detector/index.ts';
+import { readResultNames } from '../../protocol/index.ts';
+import type { GuardLog } from './guard.ts';
+import { observationsIn } from './observations.ts';
+import { PacketFaults } from './packetFaults.ts';
+import type { FromThread, ThreadCounts, ThreadTask, ToThread } from './threadMessages.ts';
+import type { Plane, ServerState } from './udpPlane.ts';
+
+/** The compiled program has the compiled thread; Node that runs the sources has the source. */
+const THREAD = new URL(`./udpThread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
+/** A thread that dies at once, again and again, costs the others little. */
+const RESTART_MS = 250;
+/** Longer than closing sockets takes; then a thread is ended where it stands. */
+const STOP_MS = 2000;
+
+interface Thread {
+  readonly worker: Worker;
+  counts: ThreadCounts;
+}
+
+export interface UdpThreadsOptions {
+  readonly threads: number;
+  readonly task: Omit<ThreadTask, 'key' | 'desk'>;
+  readonly judge: Judge;
+  readonly log: GuardLog;
+  readonly onFault: (fault: string) => void;
+}
+
+export class UdpThreads implements Plane {
+  readonly #options: UdpThreadsOptions;
+  readonly #threads = new Map<number, Thread>();
+  /** Where every thread listens. */
+  readonly #listens = new Map<number, ServerAddress>();
+  /** Faults of this thread, in hearing what the others tell. */
+  readonly #faults: PacketFaults;
+  readonly #restarts = new Set<NodeJS.Timeout>();
+  /** What threads that are gone had counted. */
+  readonly #past: ThreadCounts[] = [];
+  #turn = 0;
+  #closed = false;
+
+  private constructor(options: UdpThreadsOptions) {
+    this.#options = options;
+    this.#faults = new PacketFaults(options.onFault);
+  }
+
+  /** Starts the threads. Rejects when one of them cannot start. */
+  static async start(options: UdpThreadsOptions): Promise<UdpThreads> {
+    const threads = new UdpThreads(options);
+    try {
+      await Promise.all(Array.from({ length: options.threads }, (_, index) => threads.#start(index)));
+    } catch (error) {
+      await threads.close();
+      throw error;
+    }
+    return threads;
+  }
+
+  /** The threads that run, for whoever wants to see that they do. */
+  get workers(): readonly Worker[] {
+    return [...this.#threads.values()].map(({ worker }) => worker);
+  }
+
+  async listen(front: number, address: ServerAddress): Promise<void> {
+    await Promise.all(this.workers.map((worker) => listenIn(worker, front, address)));
+    this.#listens.set(front, address);
+  }
+
+  get servers(): readonly ServerState[] {
+    return this.#options.task.servers.map((address, index) => {
+      const now = this.#counts().flatMap(({ servers }) => servers[index] ?? []);
+      const all = [...now, ...this.#past.flatMap(({ servers }) => servers[index] ?? [])];
+      const sum = (count: (state: ServerState) => number): number =>
+        all.reduce((total, state) => total + count(state), 0);
+      const up = now.length === 0 || now.some((state) => state.up);
+      return {
+        address,
+        up,
+        unreachable: up ? undefined : now.find(({ unreachable }) => unreachable !== undefined)?.unreachable,
+        answered: sum(({ answered }) => answered),
+        timedOut: sum(({ timedOut }) => timedOut),
+        mismatched: sum(({ mismatched }) => mismatched),
+        inFlight: { waiting: now.reduce((total, { inFlight }) => total + inFlight.waiting, 0) },
+      };
+    });
+  }
+
+  inOrder(): ServerAddress[] {
+    const { servers } = this;
+    const first = this.#turn++ % servers.length;
+    const turned = [...servers.slice(first), ...servers.slice(0, first)];
+    return [...turned.filter(({ up }) => up), ...turned.filter(({ up }) => !up)].map(
+      ({ address }) => address,
+    );
+  }
+
+  packets(): readonly number[] {
+    const all = [...this.#counts(), ...this.#past];
+    return readResultNames.map((_, result) =>
+      all.reduce((total, { packets }) => total + (packets[result] ?? 0), 0),
+    );
+  }
+
+  unlearned(): number {
+    return [...this.#counts(), ...this.#past].reduce((total, { lost }) => total + lost, 0);
+  }
+
+  faults(): number {
+    return [...this.#counts(), ...this.#past].reduce(
+      (total, { faults }) => total + faults,
+      this.#faults.count,
+    );
+  }
+
+  /** Each thread looks after itself. */
+  tick(): void {}
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const timer of this.#restarts) clearTimeout(timer);
+    await Promise.all(this.workers.map(stopThread));
+  }
+
+  #counts(): ThreadCounts[] {
+    return [...this.#threads.values()].map(({ counts }) => counts);
+  }
+
+  /** Resolves when the thread receives wherever the others do. */
+  async #start(index: number): Promise<void> {
+    const { judge, task, log } = this.#options;
+    // What crosses to a thread is copied: an address that is more than an address could not be.
+    const servers = task.servers.map(({ host, port }) => ({ host, port }));
+    const workerData: ThreadTask = { ...task, servers, key: judge.key, desk: judge.desk };
+    const worker = new Worker(THREAD, { workerData, name: `dns-${index}` });
+    const thread: Thread = { worker, counts: { packets: [], servers: [], lost: 0, faults: 0 } };
+    this.#threads.set(index, thread);
+    worker.on('message', (message: FromThread) => {
+      try {
+        this.#hear(thread, message);
+      } catch (error) {
+        this.#faults.note(error, Date.now());
+      }
+    });
+    worker.on('error', (error) => log.warn({ error: String(error) }, 'a thread of the guard failed'));
+    worker.once('exit', (code) => this.#gone(index, thread, code));
+    await told(worker, ({ kind }) => kind === 'ready');
+    await Promise.all([...this.#listens].map(([front, address]) => listenIn(worker, front, address)));
+  }
+
+  #gone(index: number, { counts }: Thread, code: number): void {
+    this.#threads.delete(index);
+    this.#past.splice(0, this.#past.length, sumOf([...this.#past, counts]));
+    if (this.#closed) return;
+    this.#options.log.warn({ thread: index, code }, 'a thread of the guard ended; it is started again');
+    const timer = setTimeout(() => {
+      this.#restarts.delete(timer);
+      this.#start(index).catch((error: unknown) => {
+        this.#options.log.warn({ error: String(error) }, 'a thread of the guard could not be started');
+        // It cannot listen where the others do: as good as dead, and tried again as such.
+        void this.#threads.get(index)?.worker.terminate();
+      });
+    }, RESTART_MS);
+    this.#restarts.add(timer);
+  }
+
+  #hear(thread: Thread, message: FromThread): void {
+    const { judge } = this.#options;
+    const nowMs = Date.now();
+    if (message.kind === 'alarm') judge.alarm(message.zone, nowMs);
+    else if (message.kind === 'zone') judge.zones.addWire(message.wire);
+    else if (message.kind === 'counts') thread.counts = message.counts;
+    else if (message.kind === 'fault') this.#options.onFault(message.fault);
+    else if (message.kind === 'answers') {
+      for (const observation of observationsIn(message.batch)) {
+        const { zone, rcode, network } = observation;
+        judge.learnIn(judge.zones.byNumber(zone), observation, rcode, network, nowMs);
+      }
+      say(thread.worker, { kind: 'heard' });
+    }
+  }
+}
+
+const say = (worker: Worker, message: ToThread): void => worker.postMessage(message);
+
+/** Resolves with the first message that is what was waited for; rejects when the thread ends before. */
+function told(worker: Worker, is: (message: FromThread) => boolean): Promise<FromThread> {
+  return new Promise((resolve, reject) => {
+    const onMessage = (message: FromThread): void => {
+      if (is(message)) settle(() => resolve(message));
+    };
+    const onExit = (): void =>
+      settle(() => reject(new Error('a thread of the guard ended while it started')));
+    const settle = (then: () => void): void => {
+      worker.off('message', onMessage).off('exit', onExit);
+      then();
+    };
+    worker.on('message', onMessage).on('exit', onExit);
+  });
+}
+
+async function listenIn(worker: Worker, front: number, address: ServerAddress): Promise<void> {
+  const answer = told(worker, (message) => message.kind === 'listening' && message.front === front);
+  say(worker, { kind: 'listen', front, address });
+  const message = await answer;
+  if (message.kind !== 'listening' || message.fault === undefined) return;
+  throw Object.assign(new Error(message.fault.message), { code: message.fault.code });
+}
+
+async function stopThread(worker: Worker): Promise<void> {
+  const exited = once(worker, 'exit');
+  say(worker, { kind: 'stop' });
+  const timer = setTimeout(() => void worker.terminate(), STOP_MS);
+  await exited;
+  clearTimeout(timer);
+}
+
+/** Counts of threads that are gone, as one; nothing waits with them any more. */
+function sumOf(all: readonly ThreadCounts[]): ThreadCounts {
+  const packets = readResultNames.map((_, result) =>
+    all.reduce((total, counts) => total + (counts.packets[result] ?? 0), 0),
+  );
+  const servers = (all.find((counts) => counts.servers.length > 0)?.servers ?? []).map(
+    ({ address }, index) => {
+      const states = all.flatMap((counts) => counts.servers[index] ?? []);
+      const sum = (key: 'answered' | 'timedOut' | 'mismatched') =>
+        states.reduce((total, state) => total + state[key], 0);
+      return {
+        address,
+        up: false,
+        unreachable: undefined,
+        answered: sum('answered'),
+        timedOut: sum('timedOut'),
+        mismatched: sum('mismatched'),
+        inFlight: { waiting: 0 },
+      };
+    },
+  );
+  return {
+    packets,
+    servers,
+    lost: all.reduce((total, { lost }) => total + lost, 0),
+    faults: all.reduce((total, { faults }) => total + faults, 0),
+  };
+}

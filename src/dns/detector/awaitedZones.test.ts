@@ -1,0 +1,154 @@
+import { expect, it } from 'vitest';
+import type { Rule } from '../../rules/index.ts';
+import { nameToWire, QueryType, questionOf } from '../protocol/index.ts';
+import { explain } from './explain.ts';
+import { Judge } from './judge.ts';
+import { type Outcome, outcomeOf } from './verdict.ts';
+import { ZoneSeed } from './zoneSeed.ts';
+
+const KEY = { high: 0x1234, low: 0x5678 };
+const NOW = Date.UTC(2026, 10, 21);
+const SECOND_MS = 1000;
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+const READY = 'ready.test';
+const LATE = 'late.test';
+const NOERROR = 0;
+const NXDOMAIN = 3;
+const RULE: Rule = {
+  id: '31c70c65-9f81-4669-94ed-1e1e041e7b06',
+  scope: 'global',
+  name: 'global',
+  mode: 'enabled',
+  profile_sensitivity: 'very_high',
+  rate_sensitivity: 'medium',
+  burst_sensitivity: 'medium',
+  created_on: '2026-11-20T10:00:00.000000+00:00',
+  modified_on: '2026-11-20T10:00:00.000000+00:00',
+};
+
+/** A judge whose threshold rests on traffic, that knows one zone and waits for the names of another. */
+function waiting(learnForMinutes = 240): Judge {
+  const judge = new Judge(KEY, { profile: { maxNames: 10_000 }, learnForMinutes }, NOW - 11 * MINUTE_MS);
+  judge.expectSeed(READY);
+  judge.expectSeed(LATE);
+  seed(judge, READY);
+  judge.history.restore([[NOW / MINUTE_MS - 12, 50]]);
+  judge.tick(NOW - 11 * MINUTE_MS);
+  judge.tick(NOW);
+  judge.setRule(RULE, NOW);
+  return judge;
+}
+
+function seed(judge: Judge, zone: string, nowMs = NOW): void {
+  const seed = new ZoneSeed(judge, zone, nowMs);
+  for (let n = 0; n < 1000; n++) seed.add(nameToWire(`h${n}.${zone}`), 'A');
+  seed.add(nameToWire(`*.users.${zone}`), 'A');
+  seed.finish();
+}
+
+/** Seconds of queries at an even pace, answered with this rcode where they pass; how often each outcome came of them. */
+function run(
+  judge: Judge,
+  { seconds, perSecond, nameOf, rcode = NOERROR, type = QueryType.A, startMs = NOW }: Traffic,
+): Partial<Record<Outcome, number>> {
+  const outcomes: Partial<Record<Outcome, number>> = {};
+  for (let second = 0; second < seconds; second++) {
+    for (let i = 0; i < perSecond; i++) {
+      const nowMs = startMs + second * SECOND_MS + (i * SECOND_MS) / perSecond;
+      const question = questionOf(nameOf(second * perSecond + i), type, KEY);
+      const outcome = outcomeOf(judge.decide(question, nowMs));
+      outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+      if (outcome !== 'dropped') judge.learn(question, rcode, 1, nowMs);
+    }
+    judge.tick(startMs + (second + 1) * SECOND_MS);
+  }
+  return outcomes;
+}
+interface Traffic {
+  readonly seconds: number;
+  readonly perSecond: number;
+  readonly nameOf: (n: number) => string;
+  readonly rcode?: number;
+  readonly type?: number;
+  readonly startMs?: number;
+}
+
+it('a zone whose names are still being read loses nothing, takes no token from other zones, and is no attack', () => {
+  const judge = waiting();
+  expect(judge.ready).toBe(true);
+  const late = { seconds: 10, perSecond: 1000, nameOf: (n: number) => `h${n % 1000}.${LATE}` };
+  expect(run(judge, late)).toEqual({ passed: 10_000 });
+  expect(run(judge, { ...late, type: QueryType.MX, startMs: NOW + 10_000 })).toEqual({ passed: 10_000 });
+  expect([judge.attack, judge.zones.get(LATE)?.attacked(NOW + 60_000)]).toEqual([false, false]);
+  expect(judge.tokens(NOW + 60_000)).toBe(judge.bucketSize().burst);
+  expect(explain(judge, `h1.${LATE}`, { name: 'A', number: 1 }, NOW + 60_000)).toMatchObject({
+    zone: LATE,
+    zone_awaits_names: true,
+    verdict: 'passes',
+  });
+  // The zone that is known is protected meanwhile.
+  const flood = { seconds: 5, perSecond: 3000, nameOf: (n: number) => `x${n}.${READY}`, rcode: NXDOMAIN };
+  expect(run(judge, { ...flood, startMs: NOW + 60_000 }).dropped).toBeGreaterThan(10_000);
+});
+
+it('a zone is protected from the moment that its names are known, and its own traffic is no attack then', () => {
+  const judge = waiting();
+  const users = { perSecond: 3000, nameOf: (n: number) => `h${n % 1000}.${LATE}` };
+  // Ten minutes of names that nobody knew would be the usual share of unknown ones.
+  run(judge, { ...users, seconds: 600, perSecond: 150 });
+  const seededMs = NOW + 600_000;
+  for (let i = 0; i < 500; i++) judge.decide(questionOf(`h${i}.${LATE}`, 1, KEY), seededMs);
+  seed(judge, LATE, seededMs);
+  judge.tick(seededMs + SECOND_MS);
+  expect(judge.attack).toBe(false);
+  expect(run(judge, { ...users, seconds: 5, startMs: seededMs + SECOND_MS })).toEqual({ passed: 15_000 });
+  expect(judge.attack).toBe(false);
+  const flood = { seconds: 3, perSecond: 3000, nameOf: (n: number) => `x${n}.${LATE}`, rcode: NXDOMAIN };
+  expect(run(judge, { ...flood, startMs: seededMs + 6 * SECOND_MS }).dropped).toBeGreaterThan(5000);
+  expect(judge.zones.get(LATE)?.attacked(seededMs + 9 * SECOND_MS)).toBe(true);
+});
+
+it('a zone whose names never come is judged by what it was seen with for as long as a guard without zones', () => {
+  const judge = waiting(1);
+  const users = { perSecond: 300, nameOf: (n: number) => `h${n % 100}.${LATE}` };
+  const random = { seconds: 3, perSecond: 3000, nameOf: (n: number) => `x${n}.${LATE}`, rcode: NXDOMAIN };
+  run(judge, { ...users, seconds: 59 });
+  expect(judge.zones.get(LATE)?.awaitsNames).toBe(true);
+  run(judge, { ...users, seconds: 1, startMs: NOW + 59_000 });
+  expect(judge.zones.get(LATE)?.awaitsNames).toBe(false);
+  expect(run(judge, { ...random, startMs: NOW + 60_000 }).dropped).toBeGreaterThan(5000);
+});
+
+it('what an earlier run knew of a zone holds until it is read again, if that run was there a day ago', () => {
+  const first = waiting();
+  seed(first, LATE);
+  const entries = [...first.profile.entries()];
+  const later = (afterMs: number): Judge => {
+    const judge = new Judge(KEY, { profile: { maxNames: 10_000 } }, NOW + afterMs);
+    for (const entry of entries) judge.profile.restore(entry, NOW + afterMs);
+    judge.restore(first.learned(NOW), NOW + afterMs);
+    judge.expectSeed(LATE);
+    return judge;
+  };
+  const restarted = later(MINUTE_MS);
+  expect([restarted.ready, restarted.zones.get(LATE)?.awaitsNames]).toEqual([true, false]);
+  // Any name is answered under a wildcard, also before the zone says so again.
+  expect(restarted.zones.get(`users.${LATE}`)?.byRate).toBe(true);
+  // The other zone is not configured any more: nobody keeps its names.
+  expect(restarted.zones.get(READY)?.seeded).toBe(false);
+  expect(restarted.zones.get(`users.${READY}`)?.byRate).toBe(false);
+  const longAfter = later(2 * DAY_MS);
+  expect([longAfter.ready, longAfter.zones.get(LATE)?.awaitsNames]).toEqual([false, true]);
+});
+
+it('a subtree in which any name is answered stays one while its zone is read again, and ends with the wildcard', () => {
+  const judge = waiting();
+  const subtree = judge.zones.get(`users.${READY}`);
+  const again = new ZoneSeed(judge, READY, NOW);
+  expect(subtree?.byRate).toBe(true);
+  again.add(nameToWire(`h1.${READY}`), 'A');
+  expect(subtree?.byRate).toBe(true);
+  again.finish();
+  expect(subtree?.byRate).toBe(false);
+});

@@ -1,0 +1,125 @@
+/** Decides about queries from the desk, in any thread. What it follows, with all numbers, is in ../../docs/dns-protection.md. */
+
+import type { HashKey, Question } from '../protocol/index.ts';
+import { type DeskMemory, Orders } from './desk.ts';
+import { hasType, noteQuery } from './profile/nameNotes.ts';
+import { NameTable } from './profile/nameTable.ts';
+import { RecentNames } from './recentNames.ts';
+import { profileLevel } from './sensitivity.ts';
+import { type Reason, type Verdict, verdictOf } from './verdict.ts';
+import { ZoneDesk } from './zones/zoneDesk.ts';
+import { ZoneIndex } from './zones/zoneIndex.ts';
+
+/** The last fifth of a bucket is kept for names that are asked for again: new names get in, random ones do not. */
+const RESERVED_SHARE = 0.2;
+
+const PASSED = verdictOf('passed', 'none');
+type Paying = Exclude<Reason, 'none'>;
+const PAID = perReason('paid');
+const WOULD_DROP = perReason('wouldDrop');
+const REFUSED = { drop: perReason('dropped'), truncate: perReason('truncated') } as const;
+
+export class Decider {
+  readonly key: HashKey;
+  readonly orders: Orders;
+  readonly names: NameTable;
+  readonly zoneIndex: ZoneIndex;
+  readonly #memory: DeskMemory;
+  readonly #zones: ZoneDesk[] = [];
+  readonly #recent: RecentNames;
+  readonly #verdicts: Int32Array;
+  readonly #onAlarm: (zone: number, nowMs: number) => void;
+
+  /** `onAlarm` hears the number of a zone in which so many unknown names are asked for that the judge must look. */
+  constructor(key: HashKey, memory: DeskMemory, onAlarm: (zone: number, nowMs: number) => void) {
+    this.key = key;
+    this.orders = new Orders(memory);
+    this.names = new NameTable(memory.maxNames, memory.names);
+    this.zoneIndex = new ZoneIndex(memory.zoneIndex);
+    this.#memory = memory;
+    this.#recent = new RecentNames(memory.recent);
+    this.#verdicts = new Int32Array(memory.verdicts);
+    this.#onAlarm = onAlarm;
+  }
+
+  /** Decides about a query that came over UDP, and counts it. */
+  decide(question: Question, nowMs: number): Verdict {
+    const number = this.zoneIndex.find(question);
+    const zone = this.zone(number);
+    const place = this.names.find(question.hashHigh, question.hashLow);
+    const beyondUsual = place >= 0 && noteQuery(this.names, place, nowMs, !this.orders.attack);
+    if (zone.count(place < 0)) {
+      zone.suspect(nowMs);
+      this.#onAlarm(number, nowMs);
+    }
+    const verdict = this.#judge(question, zone, place, beyondUsual, nowMs);
+    Atomics.add(this.#verdicts, verdict, 1);
+    return verdict;
+  }
+
+  /** Why this query would have to pay under the rule in force, `none` when it would not. Changes nothing. */
+  reasonToPay(
+    question: Question,
+    zone: ZoneDesk,
+    place: number,
+    beyondUsual: boolean,
+    nowMs: number,
+  ): Reason {
+    const { orders } = this;
+    if (orders.mode === 'none') return 'none';
+    const level = orders.level;
+    if (place < 0) {
+      if (zone.byRate) return 'zoneRate';
+      if (zone.awaitsNames) return 'none';
+      return level > profileLevel.low || zone.attacked(nowMs) ? 'unknownName' : 'none';
+    }
+    if (level >= profileLevel.high && !this.#knowsType(question, place))
+      return zone.awaitsNames ? 'none' : 'unknownType';
+    return level >= profileLevel.very_high && beyondUsual ? 'aboveUsual' : 'none';
+  }
+
+  /** Before there is a threshold that rests on traffic, only a zone under attack loses anything. */
+  mayDrop(zone: ZoneDesk, nowMs: number): boolean {
+    const { mode, mayDrop } = this.orders;
+    if (mode !== 'enabled' || mayDrop === 'never') return false;
+    return mayDrop === 'always' || zone.attacked(nowMs);
+  }
+
+  /** The desk of the zone with this number. */
+  zone(number: number): ZoneDesk {
+    this.#zones[number] ??= new ZoneDesk(this.#memory.zones, number);
+    return this.#zones[number];
+  }
+
+  /** Names may move while another thread forgets one: before a name is said not to have a type, it is looked up again. */
+  #knowsType(question: Question, place: number): boolean {
+    if (hasType(this.names, place, question.type)) return true;
+    const placeNow = this.names.find(question.hashHigh, question.hashLow);
+    return placeNow !== place && placeNow >= 0 && hasType(this.names, placeNow, question.type);
+  }
+
+  #judge(question: Question, zone: ZoneDesk, place: number, beyondUsual: boolean, nowMs: number): Verdict {
+    const reason = this.reasonToPay(question, zone, place, beyondUsual, nowMs);
+    if (reason === 'none') return PASSED;
+    if (this.#pay(question, zone, reason, nowMs)) return PAID[reason];
+    if (reason === 'zoneRate') zone.countRefusedByRate();
+    if (!this.mayDrop(zone, nowMs)) return WOULD_DROP[reason];
+    return REFUSED[this.orders.refuseWith][reason];
+  }
+
+  #pay(question: Question, zone: ZoneDesk, reason: Paying, nowMs: number): boolean {
+    if (reason === 'zoneRate') return zone.bucket.take(nowMs);
+    const again = reason !== 'unknownName' || this.#recent.note(question.hashHigh, question.hashLow);
+    const { bucket } = this.orders;
+    return bucket.take(nowMs, again ? 0 : bucket.burst * RESERVED_SHARE);
+  }
+}
+
+function perReason(outcome: 'paid' | 'wouldDrop' | 'dropped' | 'truncated'): Record<Paying, Verdict> {
+  return {
+    unknownName: verdictOf(outcome, 'unknownName'),
+    unknownType: verdictOf(outcome, 'unknownType'),
+    aboveUsual: verdictOf(outcome, 'aboveUsual'),
+    zoneRate: verdictOf(outcome, 'zoneRate'),
+  };
+}

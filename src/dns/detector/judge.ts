@@ -1,0 +1,242 @@
+/**
+ * The judge: decides about every query, learns from every answer, looks after its zones every second.
+ * It knows no socket and no clock. The rules it follows, with all numbers, are in ../../docs/dns-protection.md.
+ */
+import type { Rule } from '../../rules/index.ts';
+import type { HashKey, Question } from '../protocol/index.ts';
+import { Decider } from './decider.ts';
+import { type DeskMemory, newDesk } from './desk.ts';
+import { DEFAULT_MAX_NAMES, Profile, type ProfileOptions } from './profile/profile.ts';
+import type { Learned } from './profileStore.ts';
+import { DEFAULT_MULTIPLIERS, type Multipliers, profileLevel } from './sensitivity.ts';
+import { BURST_FACTOR, FLOOR_PER_SECOND, RateHistory, type Threshold } from './thresholds.ts';
+import { type Reason, VERDICTS, type Verdict } from './verdict.ts';
+import type { Zone } from './zones/zone.ts';
+import { ZoneTree } from './zones/zoneTree.ts';
+
+export interface JudgeOptions {
+  readonly profile: Partial<ProfileOptions>;
+  readonly multipliers: Multipliers;
+  /** What a query gets that finds the bucket empty: nothing, or an answer with TC=1 that sends honest clients to TCP. */
+  readonly refuseWith: 'drop' | 'truncate';
+  /** Attack-free minutes that must have been watched before an unseeded guard drops anything. */
+  readonly learnForMinutes: number;
+}
+
+export const DEFAULT_JUDGE_OPTIONS: JudgeOptions = {
+  profile: {},
+  multipliers: DEFAULT_MULTIPLIERS,
+  refuseWith: 'drop',
+  // The original asks for four hours of monitoring before a rule is enabled.
+  learnForMinutes: 240,
+};
+
+const RCODE_NOERROR = 0;
+const RCODE_NXDOMAIN = 3;
+const SECONDS_PER_MINUTE = 60;
+/** Longer than any restart; a zone that nobody kept in step for longer may have other names by now. */
+const NAMES_HOLD_MS = 24 * 3_600_000;
+
+/** What learning needs of a question. */
+export type AskedName = Pick<Question, 'hashHigh' | 'hashLow' | 'type'>;
+
+export class Judge {
+  readonly options: JudgeOptions;
+  readonly key: HashKey;
+  readonly profile: Profile;
+  readonly zones: ZoneTree;
+  readonly history: RateHistory;
+  /** What other threads need to decide as this judge does. */
+  readonly desk: DeskMemory;
+  readonly #decider: Decider;
+  readonly #verdicts = new Float64Array(VERDICTS);
+  readonly #newVerdicts: Int32Array;
+  #rule: Rule | undefined;
+  #attack = false;
+  #ready = false;
+  #restoredLately = false;
+
+  constructor(key: HashKey, options: Partial<JudgeOptions> = {}, nowMs = 0) {
+    this.options = { ...DEFAULT_JUDGE_OPTIONS, ...options };
+    this.key = key;
+    this.desk = newDesk(this.options.profile.maxNames ?? DEFAULT_MAX_NAMES);
+    this.#decider = new Decider(key, this.desk, (zone, atMs) => this.alarm(zone, atMs));
+    this.#newVerdicts = new Int32Array(this.desk.verdicts);
+    this.#decider.orders.refuseWith = this.options.refuseWith;
+    this.profile = new Profile(this.options.profile, this.#decider.names);
+    this.zones = new ZoneTree(key, this.#decider.zoneIndex, (number) => this.#decider.zone(number));
+    this.history = new RateHistory(this.profile.options.windowMs);
+    this.tick(nowMs);
+  }
+
+  /** How often each verdict was given since the start, by its number: in this thread and in all others at the desk. */
+  get verdicts(): Float64Array {
+    for (let verdict = 0; verdict < VERDICTS; verdict++)
+      this.#verdicts[verdict] =
+        (this.#verdicts[verdict] ?? 0) + Atomics.exchange(this.#newVerdicts, verdict, 0);
+    return this.#verdicts;
+  }
+
+  get rule(): Rule | undefined {
+    return this.#rule;
+  }
+
+  /** The rule in force from now on; undefined for none, and then everything passes. */
+  setRule(rule: Rule | undefined, nowMs: number): void {
+    this.#rule = rule;
+    this.#giveOrders();
+    this.#resize(nowMs);
+  }
+
+  /** Whether some zone was under attack at the last tick or since. Nothing is learned then. */
+  get attack(): boolean {
+    return this.#attack;
+  }
+
+  /** Whether enough is known to drop: a zone was seeded, or traffic watched for `learnForMinutes`. */
+  get ready(): boolean {
+    return this.#ready;
+  }
+
+  /** The bucket that the thresholds and the rule's sensitivities make. */
+  bucketSize(): Threshold {
+    const { ratePerSecond, burst } = this.history.threshold;
+    const { multipliers } = this.options;
+    return {
+      ratePerSecond: ratePerSecond * multipliers[this.#rule?.rate_sensitivity ?? 'medium'],
+      burst: burst * multipliers[this.#rule?.burst_sensitivity ?? 'medium'],
+    };
+  }
+
+  /** Tokens in the bucket. */
+  tokens(nowMs: number): number {
+    return this.#decider.orders.bucket.level(nowMs);
+  }
+
+  /** Decides about a query that came over UDP, and counts it. */
+  decide(question: Question, nowMs: number): Verdict {
+    return this.#decider.decide(question, nowMs);
+  }
+
+  /** Looks at a zone, by its number at the desk, before the second is over. */
+  alarm(number: number, nowMs: number): void {
+    const zone = this.zones.byNumber(number);
+    zone.alarm(nowMs);
+    if (zone.attacked(nowMs)) this.#noteAttack(true);
+  }
+
+  /** Why this query would have to pay under the rule in force, `none` when it would not. Changes nothing. */
+  reasonToPay(question: Question, zone: Zone, place: number, beyondUsual: boolean, nowMs: number): Reason {
+    return this.#decider.reasonToPay(question, zone.desk, place, beyondUsual, nowMs);
+  }
+
+  /** Learns from the answer to a question: `rcode` as the server gave it, `network` the hash of the asking network. */
+  learn(question: Question, rcode: number, network: number, nowMs: number): void {
+    this.learnIn(this.zones.find(question), question, rcode, network, nowMs);
+  }
+
+  /** As {@link learn}, where the zone of the question is known already. */
+  learnIn(zone: Zone, question: AskedName, rcode: number, network: number, nowMs: number): void {
+    const known = this.profile.find(question.hashHigh, question.hashLow) >= 0;
+    zone.answers++;
+    if (!known) zone.unknownAnswers++;
+    if (rcode === RCODE_NXDOMAIN) zone.nxdomains++;
+    if (rcode !== RCODE_NOERROR) return;
+    if (!known) zone.unknownPositives++;
+    // What any name would have been answered teaches nothing; neither does anything while an attack is on.
+    if (this.#attack || zone.boundless) return;
+    const seen = this.profile.learn(question.hashHigh, question.hashLow, question.type, network, nowMs);
+    zone.notePositive(!known && seen === 'first');
+  }
+
+  /** Looks after zones, thresholds and ageing; call it every second. */
+  tick(nowMs: number): void {
+    const learning = !this.#attack;
+    let attack = false;
+    let queries = 0;
+    for (const zone of this.zones.all()) {
+      queries += zone.tick(nowMs, learning);
+      attack ||= zone.attacked(nowMs);
+    }
+    this.#noteAttack(attack);
+    this.history.add(queries, attack || !learning, nowMs);
+    this.#ready ||= this.history.minutes >= this.options.learnForMinutes;
+    this.#giveOrders();
+    this.#resize(nowMs);
+    this.profile.sweep(nowMs);
+  }
+
+  /**
+   * Says that a zone's names will be put into the profile. What an earlier run knew of them holds meanwhile; where none did,
+   * no name of the zone counts as unknown until they are all there, or the zone was watched as long as a guard without zones.
+   */
+  expectSeed(name: string): void {
+    const zone = this.zones.add(name);
+    if (zone === undefined) return;
+    for (const other of this.zones.all())
+      if (zone !== this.zones.outside && other.before.boundlessBy === zone.name) {
+        other.boundless = true;
+        other.boundlessBy = zone.name;
+      }
+    if (zone.before.seeded === true && this.#restoredLately) this.noteSeeded(zone);
+    else zone.awaitNames(this.options.learnForMinutes * SECONDS_PER_MINUTE);
+  }
+
+  /** Says that a zone's names were all put into the profile. */
+  noteSeeded(zone: Zone): void {
+    zone.noteSeeded();
+    this.#ready = true;
+    this.#giveOrders();
+  }
+
+  /** What was learned besides the profile, to be stored with it. */
+  learned(nowMs: number): Learned {
+    return {
+      savedMs: nowMs,
+      hashKey: this.key,
+      rates: this.history.samples(),
+      zones: this.zones.all().map((zone) => zone.learned()),
+    };
+  }
+
+  /** Puts back what was learned before a restart, under the same hash key. */
+  restore(learned: Learned, nowMs: number): void {
+    this.#restoredLately = nowMs - (learned.savedMs ?? Number.NEGATIVE_INFINITY) <= NAMES_HOLD_MS;
+    this.history.restore(learned.rates);
+    for (const stored of learned.zones) {
+      const zone = stored.name === '' ? this.zones.outside : this.zones.add(stored.name);
+      zone?.restore(stored);
+    }
+    this.tick(nowMs);
+  }
+
+  /** Whether a query that must pay and cannot would be lost. */
+  mayDrop(zone: Zone, nowMs: number): boolean {
+    return this.#decider.mayDrop(zone.desk, nowMs);
+  }
+
+  #noteAttack(attack: boolean): void {
+    this.#attack = attack;
+    this.#decider.orders.attack = attack;
+  }
+
+  #giveOrders(): void {
+    const { orders } = this.#decider;
+    const rule = this.#rule;
+    orders.level = profileLevel[rule?.profile_sensitivity ?? 'low'];
+    orders.mode = rule === undefined || rule.mode === 'disabled' ? 'none' : rule.mode;
+    orders.mayDrop = !this.#ready ? 'never' : this.history.founded ? 'always' : 'underAttack';
+  }
+
+  #resize(nowMs: number): void {
+    const { ratePerSecond, burst } = this.bucketSize();
+    this.#decider.orders.bucket.resize(ratePerSecond, burst, nowMs);
+    const { multipliers } = this.options;
+    const rateFactor = multipliers[this.#rule?.rate_sensitivity ?? 'medium'];
+    const burstFactor = multipliers[this.#rule?.burst_sensitivity ?? 'medium'];
+    for (const zone of this.zones.all()) {
+      const rate = Math.max(FLOOR_PER_SECOND, zone.ratePerSecond);
+      zone.bucket.resize(rate * rateFactor, rate * BURST_FACTOR * burstFactor, nowMs);
+    }
+  }
+}

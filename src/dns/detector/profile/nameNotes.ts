@@ -1,0 +1,28 @@
+/** What a thread that judges queries reads and counts of a known name. The profile lays the notes out (profile.ts). */
+import { typeBit } from '../../protocol/index.ts';
+import type { NameTable } from './nameTable.ts';
+import { learnStep, limitOf, RATE_WINDOW_MS } from './usualRate.ts';
+
+/** Second note: queries in this window (16 bits) | usual rate (8 bits) | number of the window modulo 256. */
+const MAX_COUNT = 0xffff;
+
+/** Whether the name at `place` is known with this query type. */
+export const hasType = (names: NameTable, place: number, type: number): boolean =>
+  ((names.firstNote(place) >>> 16) & typeBit(type)) !== 0;
+
+/** Counts a query for the name at `place`; true when it is beyond the name's usual rate. */
+export function noteQuery(names: NameTable, place: number, nowMs: number, learning: boolean): boolean {
+  const window = Math.floor(nowMs / RATE_WINDOW_MS) & 0xff;
+  for (;;) {
+    const note = names.secondNote(place);
+    let count = note >>> 16;
+    let usual = (note >>> 8) & 0xff;
+    if ((note & 0xff) === window) count = Math.min(MAX_COUNT, count + 1);
+    else {
+      if (learning && count > 0) usual = learnStep(usual, count);
+      count = 1;
+    }
+    const next = ((count << 16) | (usual << 8) | window) >>> 0;
+    if (names.replaceSecondNote(place, note, next)) return count > limitOf(usual);
+  }
+}

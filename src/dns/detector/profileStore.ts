@@ -1,0 +1,36 @@
+import type { ProfileEntry } from './profile/profile.ts';
+import type { RateSample } from './thresholds.ts';
+
+/** All that a guard has learned. */
+export interface Learned {
+  /** The key the names are hashed under. */
+  readonly hashKey: { readonly high: number; readonly low: number };
+  /** When it was saved; left out by what was saved before this was kept. */
+  readonly savedMs?: number;
+  readonly rates: readonly RateSample[];
+  readonly zones: readonly LearnedZone[];
+}
+
+/** What is usual in a zone, by its name. */
+export interface LearnedZone {
+  readonly name: string;
+  readonly unknownShare: number;
+  readonly nxdomainShare: number;
+  readonly unknownPerSecond: number;
+  readonly ratePerSecond: number;
+  readonly learnedSeconds: number;
+  readonly positiveAnswers: number;
+  readonly onceOnlyAnswers: number;
+  /** Whether all its names were in the profile; left out by what was saved before this was kept. */
+  readonly seeded?: boolean;
+  /** The zone whose seed says that any name answers here; empty for none. */
+  readonly boundlessBy?: string;
+}
+
+/** Keeps what a guard has learned over a restart. */
+export interface ProfileStore {
+  /** Undefined when nothing was ever stored. */
+  load(): { learned: Learned; entries: Iterable<ProfileEntry> } | undefined;
+  /** Replaces what is stored; all or nothing. */
+  save(learned: Learned, entries: Iterable<ProfileEntry>): Promise<void>;
+}

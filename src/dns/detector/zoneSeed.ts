@@ -1,0 +1,89 @@
+/** Puts every name of a zone into the profile, so that a guard knows it from the first query on. */
+
+import { nameToText, QueryType, Question, questionOfWire, typeBit, typeNumber } from '../protocol/index.ts';
+import type { Judge } from './judge.ts';
+import type { Zone } from './zones/zone.ts';
+
+export interface SeedResult {
+  readonly zone: string;
+  /** Names in the profile because of this zone, empty non-terminals among them. */
+  readonly names: number;
+  /** Names for which the profile had no room. */
+  readonly noRoom: number;
+}
+
+/** What clients ask of any name, whether the zone has it or not. */
+const ALWAYS_ASKED =
+  typeBit(QueryType.A) | typeBit(QueryType.AAAA) | typeBit(QueryType.HTTPS) | typeBit(QueryType.NS);
+/** Owners of these are not asked for by name, or have another record that says so. */
+const NO_NAMES = new Set(['RRSIG', 'NSEC', 'NSEC3']);
+const ASTERISK = 0x2a;
+
+export class ZoneSeed {
+  readonly #judge: Judge;
+  readonly #zone: Zone | undefined;
+  readonly #zoneName: string;
+  readonly #nowMs: number;
+  readonly #onName: (name: Uint8Array) => void;
+  readonly #question = new Question();
+  /** Subtrees in which any name answers, as this seed finds them. */
+  readonly #boundless = new Set<Zone>();
+  #names = 0;
+  #noRoom = 0;
+
+  /** `onName` hears of every name, in wire form. */
+  constructor(judge: Judge, zoneName: string, nowMs: number, onName: (name: Uint8Array) => void = () => {}) {
+    this.#judge = judge;
+    this.#onName = onName;
+    this.#nowMs = nowMs;
+    this.#zone = judge.zones.add(zoneName);
+    this.#zoneName = this.#zone?.name ?? '';
+  }
+
+  /** Adds the owner (in wire form) of one record of the zone. */
+  add(owner: Uint8Array, type: string): void {
+    if (NO_NAMES.has(type)) return;
+    const isCut = type === 'NS' && nameToText(owner) !== this.#zoneName;
+    if (isCut || type === 'DNAME') this.#markBoundless(owner);
+    if (owner[1] === ASTERISK && owner[0] === 1) this.#markBoundless(owner.subarray(2));
+    this.#addName(owner, ALWAYS_ASKED | typeBit(typeNumber(type) ?? 0));
+    this.#addEmptyNonTerminals(owner);
+  }
+
+  /** Ends the seed: from now on the zone counts as known. Takes back what an earlier seed said about wildcards and delegations that are gone. */
+  finish(): SeedResult {
+    for (const zone of this.#judge.zones.all())
+      if (zone.boundlessBy === this.#zoneName && !this.#boundless.has(zone)) zone.boundless = false;
+    if (this.#zone !== undefined) this.#judge.noteSeeded(this.#zone);
+    return { zone: this.#zoneName, names: this.#names, noRoom: this.#noRoom };
+  }
+
+  #addName(owner: Uint8Array, types: number): boolean {
+    const { hashHigh, hashLow } = questionOfWire(owner, 0, this.#judge.key, this.#question);
+    const isNew = this.#judge.profile.find(hashHigh, hashLow) < 0;
+    const added = this.#judge.profile.seed(hashHigh, hashLow, types, this.#nowMs);
+    if (added) this.#onName(owner);
+    if (!added) this.#noRoom++;
+    else if (isNew) this.#names++;
+    return isNew;
+  }
+
+  /** Resolvers that minimise their questions (RFC 9156) ask for the names in between too. */
+  #addEmptyNonTerminals(owner: Uint8Array): void {
+    let name = owner;
+    for (;;) {
+      name = name.subarray((name[0] ?? 0) + 1);
+      if (name.length <= 1 || nameToText(name) === this.#zoneName) return;
+      if (!nameToText(name).endsWith(`.${this.#zoneName}`)) return;
+      if (!this.#addName(name, ALWAYS_ASKED)) return;
+    }
+  }
+
+  #markBoundless(name: Uint8Array): void {
+    const zone = this.#judge.zones.addWire(name);
+    if (zone === undefined) return;
+    zone.boundless = true;
+    zone.boundlessBy = this.#zoneName;
+    this.#boundless.add(zone);
+  }
+}

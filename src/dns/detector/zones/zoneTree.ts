@@ -1,0 +1,72 @@
+/** Which zone a name lies in: the deepest known suffix, found by the suffix hashes that reading left behind. */
+
+import {
+  type HashKey,
+  nameToText,
+  nameToWire,
+  type Question,
+  questionOfWire,
+  questionSuffix,
+} from '../../protocol/index.ts';
+import { Zone } from './zone.ts';
+import type { ZoneDesk } from './zoneDesk.ts';
+import { MAX_ZONES, type ZoneIndex } from './zoneIndex.ts';
+
+export class ZoneTree {
+  /** For names that lie in no known zone. */
+  readonly outside: Zone;
+  readonly #key: HashKey;
+  readonly #index: ZoneIndex;
+  readonly #deskOf: (number: number) => ZoneDesk;
+  /** A zone's number is its place here plus one. */
+  readonly #zones: Zone[] = [];
+
+  constructor(key: HashKey, index: ZoneIndex, deskOf: (number: number) => ZoneDesk) {
+    this.#key = key;
+    this.#index = index;
+    this.#deskOf = deskOf;
+    this.outside = new Zone('', deskOf(0));
+  }
+
+  /** Every known zone, the one for names outside last. */
+  all(): readonly Zone[] {
+    return [...this.#zones, this.outside];
+  }
+
+  /** The zone of exactly this name. */
+  get(name: string): Zone | undefined {
+    const text = nameToText(nameToWire(name));
+    return this.#zones.find((zone) => zone.name === text);
+  }
+
+  /** The zone of this name, made when it is new. Undefined when there are {@link MAX_ZONES} already. */
+  add(name: string): Zone | undefined {
+    return this.addWire(nameToWire(name));
+  }
+
+  /** As {@link add}, for a name in wire form. The root is the zone of everything: it is the one outside. */
+  addWire(wire: Uint8Array): Zone | undefined {
+    const question = questionOfWire(wire, 0, this.#key);
+    if (question.labels === 0) return this.outside;
+    const [high, low] = questionSuffix(question, question.labels);
+    const found = this.#zones[this.#index.get(high, low) - 1];
+    if (found !== undefined) return found;
+    if (this.#zones.length >= MAX_ZONES) return undefined;
+    const number = this.#zones.length + 1;
+    // The desk is in order before anybody finds the zone.
+    const zone = new Zone(nameToText(wire), this.#deskOf(number));
+    this.#zones.push(zone);
+    this.#index.add(high, low, number);
+    return zone;
+  }
+
+  /** The deepest zone that the name of the question lies in. */
+  find(question: Question): Zone {
+    return this.byNumber(this.#index.find(question));
+  }
+
+  /** The zone with this number; 0 and any other number that is none's for the one outside. */
+  byNumber(number: number): Zone {
+    return this.#zones[number - 1] ?? this.outside;
+  }
+}

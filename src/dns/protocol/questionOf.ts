@@ -1,0 +1,33 @@
+import { nameToWire } from './name.ts';
+import type { HashKey } from './nameHash.ts';
+import { HEADER_BYTES, Question, readQuestionSection } from './question.ts';
+
+const IN_CLASS = 1;
+
+/** A query packet with one question, id 0 and no flags but recursion desired as given. */
+export function queryPacket(name: Uint8Array, type: number, id = 0): Uint8Array {
+  const packet = new Uint8Array(HEADER_BYTES + name.length + 4);
+  const view = new DataView(packet.buffer);
+  view.setUint16(0, id);
+  view.setUint16(4, 1);
+  packet.set(name, HEADER_BYTES);
+  view.setUint16(HEADER_BYTES + name.length, type);
+  view.setUint16(HEADER_BYTES + name.length + 2, IN_CLASS);
+  return packet;
+}
+
+/** The question for a name in wire form, as the reader would have read it off a packet. */
+export function questionOfWire(
+  name: Uint8Array,
+  type: number,
+  key: HashKey,
+  question = new Question(),
+): Question {
+  const packet = queryPacket(name, type);
+  readQuestionSection(packet, packet.length, key, question);
+  return question;
+}
+
+/** The question for a name in text. Throws `BadNameError`. */
+export const questionOf = (name: string, type: number, key: HashKey): Question =>
+  questionOfWire(nameToWire(name), type, key);

@@ -1,0 +1,121 @@
+/** What the guard keeps over a restart, in an LMDB environment of its own: names and baselines, and a week of minutes. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Database, open, type RootDatabase } from 'lmdb';
+import { KEPT_MINUTES, type MinuteRecord, mergeMinutes, type SeenStore } from '../../analytics/index.ts';
+import type { Learned, ProfileEntry, ProfileStore } from '../../detector/index.ts';
+
+/** 64 KiB: large enough that a million names are 245 values, small enough to copy between two packets. */
+const ENTRIES_PER_CHUNK = 4096;
+const WORDS_PER_ENTRY = 4;
+const LEARNED_KEY = 'learned';
+
+/** Names are written under a new generation; naming it is what makes them the profile. */
+interface Stored {
+  readonly generation: number;
+  readonly chunks: number;
+  readonly learned: Learned;
+}
+
+export class DnsStore implements ProfileStore, SeenStore {
+  readonly #root: RootDatabase;
+  readonly #profile: Database<Stored, string>;
+  readonly #chunks: Database<Buffer, number[]>;
+  /** Keys (rule, minute). */
+  readonly #minutes: Database<MinuteRecord, [string, number]>;
+  /** Keys (minute, rule): what is too old, found without looking at the rest. */
+  readonly #ages: Database<true, [number, string]>;
+
+  /** Opens or creates the environment in `dataDir`. Throws where the folder cannot be used. */
+  constructor(dataDir: string) {
+    const folder = join(dataDir, 'dns');
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    this.#root = open({ path: folder, maxDbs: 4, overlappingSync: false });
+    this.#profile = this.#root.openDB({ name: 'profile', encoding: 'json' });
+    this.#chunks = this.#root.openDB({ name: 'chunks', encoding: 'binary' });
+    this.#minutes = this.#root.openDB({ name: 'minutes', encoding: 'json' });
+    this.#ages = this.#root.openDB({ name: 'ages', encoding: 'json' });
+  }
+
+  load(): { learned: Learned; entries: Iterable<ProfileEntry> } | undefined {
+    const stored = this.#profile.get(LEARNED_KEY);
+    return stored && { learned: stored.learned, entries: this.#entries(stored) };
+  }
+
+  async save(learned: Learned, entries: Iterable<ProfileEntry>): Promise<void> {
+    const old = this.#profile.get(LEARNED_KEY);
+    const generation = (old?.generation ?? 0) + 1;
+    // What a save that was interrupted left behind would stand among ours.
+    await this.#removeGeneration(generation);
+    const writes: Promise<boolean>[] = [];
+    for (const chunk of chunksOf(entries)) {
+      writes.push(this.#chunks.put([generation, writes.length], chunk));
+      // Packets first: a million names are not copied in one go.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await Promise.all(writes);
+    const chunks = writes.length;
+    await this.#profile.put(LEARNED_KEY, { generation, chunks, learned });
+    await this.#root.flushed;
+    if (old !== undefined) await this.#removeGeneration(old.generation);
+  }
+
+  async append(records: readonly MinuteRecord[]): Promise<void> {
+    if (records.length === 0) return;
+    const oldest = Math.max(...records.map(({ minute }) => minute)) - KEPT_MINUTES;
+    await this.#root.transaction(() => {
+      for (const record of records) {
+        const key: [string, number] = [record.ruleId, record.minute];
+        const older = this.#minutes.get(key);
+        this.#minutes.put(key, older ? mergeMinutes(older, record) : record);
+        this.#ages.put([record.minute, record.ruleId], true);
+      }
+      for (const [minute, ruleId] of [...this.#ages.getKeys({ end: [oldest, ''] })]) {
+        this.#minutes.remove([ruleId, minute]);
+        this.#ages.remove([minute, ruleId]);
+      }
+    });
+    await this.#root.flushed;
+  }
+
+  *range(ruleId: string, fromMinute: number, toMinute: number): Iterable<MinuteRecord> {
+    const range = this.#minutes.getRange({ start: [ruleId, fromMinute], end: [ruleId, toMinute] });
+    for (const { value } of range) yield value;
+  }
+
+  async close(): Promise<void> {
+    await this.#root.close();
+  }
+
+  *#entries({ generation, chunks }: Stored): Generator<ProfileEntry> {
+    for (let chunk = 0; chunk < chunks; chunk++) {
+      const bytes = this.#chunks.get([generation, chunk]);
+      if (bytes === undefined) return;
+      for (let at = 0; at + WORDS_PER_ENTRY * 4 <= bytes.length; at += WORDS_PER_ENTRY * 4)
+        yield [
+          bytes.readUInt32LE(at),
+          bytes.readUInt32LE(at + 4),
+          bytes.readUInt32LE(at + 8),
+          bytes.readUInt32LE(at + 12),
+        ];
+    }
+  }
+
+  async #removeGeneration(generation: number): Promise<void> {
+    const keys = [...this.#chunks.getKeys({ start: [generation], end: [generation + 1] })];
+    await Promise.all(keys.map((key) => this.#chunks.remove(key)));
+  }
+}
+
+function* chunksOf(entries: Iterable<ProfileEntry>): Generator<Buffer> {
+  let chunk = Buffer.alloc(ENTRIES_PER_CHUNK * WORDS_PER_ENTRY * 4);
+  let at = 0;
+  for (const entry of entries) {
+    for (const word of entry) at = chunk.writeUInt32LE(word, at);
+    if (at < chunk.length) continue;
+    yield chunk;
+    chunk = Buffer.alloc(chunk.length);
+    at = 0;
+  }
+  if (at > 0) yield chunk.subarray(0, at);
+}

@@ -1,0 +1,2 @@
+/** What the guard has learned and counted, on LMDB. */
+export { DnsStore } from './dnsStore.ts';

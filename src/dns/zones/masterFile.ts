@@ -1,0 +1,136 @@
+/**
+ * Reads zone files (RFC 1035, 5): $ORIGIN, $TTL, comments, parentheses, quoted text, owners left out. Records of types
+ * it does not know are read as words, so that any zone can seed a profile. $INCLUDE and $GENERATE are refused by name.
+ */
+import { nameToWire, typeNumber } from '../protocol/index.ts';
+
+export interface MasterRecord {
+  /** The owner in wire form. */
+  readonly owner: Uint8Array;
+  /** As written, upper case: `A`, `RRSIG`, `TYPE65534`. */
+  readonly type: string;
+  readonly ttlSeconds: number;
+  /** The words of the data; a quoted word has lost its quotes, names are still relative. */
+  readonly data: readonly string[];
+  /** The origin that relative names in the data end in, in text. */
+  readonly origin: string;
+  readonly line: number;
+}
+
+/** Says which line of a zone file cannot be read, and why. */
+export class MasterFileError extends Error {
+  constructor(line: number, why: string) {
+    super(`zone file, line ${line}: ${why}`);
+    this.name = 'MasterFileError';
+  }
+}
+
+interface Entry {
+  readonly line: number;
+  readonly startsBlank: boolean;
+  readonly words: readonly string[];
+}
+
+const DEFAULT_TTL_SECONDS = 3600;
+/** Types a zone file may hold that the guard does not tell apart: enough to know a type from an owner or a TTL. */
+const TYPE_WORD =
+  /^(TYPE\d+|RRSIG|NSEC3?|NSEC3PARAM|CDS|CDNSKEY|SPF|HINFO|LOC|SSHFP|URI|OPENPGPKEY|SMIMEA|RP|AFSDB|EUI48|EUI64|CERT|ZONEMD|CSYNC|DHCID|KX|HIP)$/;
+const TTL_WORD = /^\d+([smhdw]\d*)*$/i;
+const TTL_UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
+
+/** The records of a zone file. `origin` is the zone's name. Throws `MasterFileError` at the first line it cannot read. */
+export function* readMasterFile(text: string, origin: string): Generator<MasterRecord> {
+  let currentOrigin = origin.endsWith('.') ? origin : `${origin}.`;
+  let defaultTtl = DEFAULT_TTL_SECONDS;
+  let owner: Uint8Array | undefined;
+  for (const entry of entries(text)) {
+    const [first = '', second = ''] = entry.words;
+    if (first.startsWith('$')) {
+      const directive = first.toUpperCase();
+      if (directive === '$ORIGIN') currentOrigin = absolute(second, currentOrigin);
+      else if (directive === '$TTL') defaultTtl = ttlSeconds(second, entry.line);
+      else throw new MasterFileError(entry.line, `${first} is not supported, only $ORIGIN and $TTL are`);
+      continue;
+    }
+    if (!entry.startsBlank) owner = wireAt(first, currentOrigin, entry.line);
+    if (owner === undefined) throw new MasterFileError(entry.line, 'the first record has no owner');
+    yield record(entry, entry.startsBlank ? 0 : 1, owner, currentOrigin, defaultTtl);
+  }
+}
+
+/** A name of a zone file made absolute: `@` is the origin, no dot at the end means relative. */
+export const absolute = (name: string, origin: string): string => {
+  if (name === '@') return origin;
+  if (name.endsWith('.') && !name.endsWith('\\.')) return name;
+  return origin === '.' ? `${name}.` : `${name}.${origin}`;
+};
+
+function record(entry: Entry, from: number, owner: Uint8Array, origin: string, ttl: number): MasterRecord {
+  let at = from;
+  let seconds = ttl;
+  for (; at < entry.words.length; at++) {
+    const word = (entry.words[at] ?? '').toUpperCase();
+    if (word === 'IN') continue;
+    if (typeNumber(word) !== undefined || TYPE_WORD.test(word)) {
+      const data = entry.words.slice(at + 1);
+      return { owner, type: word, ttlSeconds: seconds, data, origin, line: entry.line };
+    }
+    if (!TTL_WORD.test(word))
+      throw new MasterFileError(entry.line, `"${word}" is neither a TTL, a class nor a record type`);
+    seconds = ttlSeconds(word, entry.line);
+  }
+  throw new MasterFileError(entry.line, 'the record has no type');
+}
+
+function wireAt(name: string, origin: string, line: number): Uint8Array {
+  try {
+    return nameToWire(absolute(name, origin));
+  } catch (error) {
+    throw new MasterFileError(line, error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** `3600`, `1h30m`. */
+function ttlSeconds(word: string, line: number): number {
+  if (!TTL_WORD.test(word)) throw new MasterFileError(line, `"${word}" is no TTL`);
+  let seconds = 0;
+  for (const [, number, unit] of word.toLowerCase().matchAll(/(\d+)([smhdw]?)/g))
+    seconds += Number(number) * (TTL_UNITS[unit || 's'] ?? 1);
+  return seconds;
+}
+
+/** One line after the other: a zone of a million names is not cut up in one go. */
+function* linesOf(text: string): Generator<string> {
+  for (let at = 0; at <= text.length; ) {
+    const newline = text.indexOf('\n', at);
+    const end = newline < 0 ? text.length : newline;
+    yield text.slice(at, end > at && text[end - 1] === '\r' ? end - 1 : end);
+    at = end + 1;
+  }
+}
+
+/** Joins lines inside parentheses, drops comments and blank lines, splits into words. */
+function* entries(text: string): Generator<Entry> {
+  let words: string[] = [];
+  let depth = 0;
+  let startLine = 0;
+  let startsBlank = false;
+  let line = 0;
+  for (const source of linesOf(text)) {
+    line++;
+    if (depth === 0) {
+      startLine = line;
+      startsBlank = /^\s/.test(source);
+      words = [];
+    }
+    for (const [token, quoted] of source.matchAll(/"((?:[^"\\]|\\.)*)"|;.*|[()]|(?:\\.|[^\s()";])+/g)) {
+      if (token.startsWith(';')) break;
+      if (token === '(') depth++;
+      else if (token === ')') depth--;
+      else words.push(quoted ?? token);
+    }
+    if (depth < 0) throw new MasterFileError(line, 'a ) has no (');
+    if (depth === 0 && words.length > 0) yield { line: startLine, startsBlank, words };
+  }
+  if (depth > 0) throw new MasterFileError(startLine, 'a ( is never closed');
+}

@@ -1,0 +1,106 @@
+import type { IncomingMessage } from 'node:http';
+import { type ClientAddress, clientAddressBehind } from '../../platform/addresses/index.ts';
+import type { Readers } from '../../platform/http/index.ts';
+import { RateLimitedError, RpcError } from '../jsonrpc/index.ts';
+import { Authenticator } from './keys/authenticate.ts';
+import type { KeyStore } from './keys/keyStore.ts';
+import { RateLimits } from './limits/rateLimits.ts';
+import type { GatewayMetrics } from './metrics.ts';
+
+export interface GatekeeperOptions {
+  readonly maxInFlight: number;
+  readonly ratePerAddress: number;
+  readonly trustedProxies: readonly string[];
+  readonly readers: Readers;
+  readonly keys: KeyStore;
+  readonly metrics: GatewayMetrics;
+}
+
+/** A request that came in. */
+export interface Granted {
+  /** Throws RateLimitedError where these calls are too many. */
+  admit(calls: number): void;
+  mayCall(method: string): boolean;
+  /** Must be called when the last byte of the answer is taken, or never will be. */
+  leave(): void;
+}
+
+/** A request that does not come in. */
+export interface Refused {
+  readonly status: 401 | 429;
+  readonly refusal: RpcError;
+  readonly headers: readonly string[];
+}
+
+/** When too much runs at once, or waits to be read, the next second is soon enough to try again. */
+const BUSY_RETRY_SECONDS = '1';
+
+/** Decides, before a body is read, whether a request comes in; and, before they are carried out, whether its calls do. */
+export class Gatekeeper {
+  readonly #options: GatekeeperOptions;
+  readonly #rates = new RateLimits();
+  readonly #authenticator: Authenticator;
+  readonly #clientAddress: ClientAddress;
+  #inFlight = 0;
+
+  constructor(options: GatekeeperOptions) {
+    this.#options = options;
+    this.#authenticator = new Authenticator(options.keys);
+    this.#clientAddress = clientAddressBehind(options.trustedProxies);
+  }
+
+  enter(request: IncomingMessage, query: string): Granted | Refused {
+    const { maxInFlight, metrics, ratePerAddress, readers } = this.#options;
+    if (this.#inFlight >= maxInFlight) {
+      metrics.limited('in_flight');
+      // Those who do not read must not keep those out who do.
+      readers.givePlace();
+      const refusal = new RpcError('limitExceeded', 'too much runs at once; try again', {
+        limit: maxInFlight,
+      });
+      return { status: 429, refusal, headers: ['retry-after', BUSY_RETRY_SECONDS] };
+    }
+    const queryKey = query === '' ? undefined : new URLSearchParams(query).get('key');
+    const access = this.#authenticator.access(request.headers.authorization, queryKey);
+    if (!access.granted) {
+      metrics.limited('unauthorized');
+      const refusal = new RpcError('unauthorized', access.reason);
+      return { status: 401, refusal, headers: ['www-authenticate', 'Bearer'] };
+    }
+    if (readers.refuses(request)) {
+      metrics.limited('unsent_bytes');
+      const limit = readers.maxBytesPerClient;
+      const refusal = new RpcError(
+        'limitExceeded',
+        `more than ${limit} bytes of answers wait to be read by this address; read them first, or try again later`,
+        { limit },
+      );
+      return { status: 429, refusal, headers: ['retry-after', BUSY_RETRY_SECONDS] };
+    }
+    const { key } = access;
+    this.#inFlight++;
+    return {
+      admit: (calls) => {
+        if (ratePerAddress > 0)
+          this.#take('address_rate', this.#clientAddress(request), ratePerAddress, calls);
+        if (key?.ratePerSecond !== undefined) this.#take('key_rate', key.id, key.ratePerSecond, calls);
+      },
+      mayCall: (method) => key?.methods === undefined || key.methods.includes(method),
+      leave: () => {
+        this.#inFlight--;
+      },
+    };
+  }
+
+  #take(limit: 'address_rate' | 'key_rate', caller: string, ratePerSecond: number, calls: number): void {
+    const waitSeconds = this.#rates.take(`${limit} ${caller}`, ratePerSecond, calls, performance.now());
+    if (waitSeconds === 0) return;
+    this.#options.metrics.limited(limit);
+    const whose = limit === 'key_rate' ? 'this API key' : 'this address';
+    throw new RateLimitedError(
+      `too many calls of ${whose}: at most ${ratePerSecond} per second`,
+      waitSeconds,
+      { limit: ratePerSecond },
+    );
+  }
+}

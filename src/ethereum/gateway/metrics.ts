@@ -1,0 +1,195 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { type TalliedSeries, talliedHistogram } from '../../platform/metrics/index.ts';
+import { RpcError } from '../jsonrpc/index.ts';
+import type { NodeError } from '../nodes/index.ts';
+import { type Tally, tallied } from './tallied.ts';
+
+/** Seconds: an answer from the index takes a fraction of a millisecond, one that waits for a node up to its time limit. */
+const DURATION_BUCKETS_S = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+];
+
+/** Limits that a request can hit. */
+const LIMITS = [
+  'in_flight',
+  'address_rate',
+  'key_rate',
+  'unsent_bytes',
+  'unauthorized',
+  'unsupported_method',
+] as const;
+export type LimitName = (typeof LIMITS)[number];
+
+/** What is known of a node when the metrics are asked for. */
+export interface NodeGauges {
+  readonly name: string;
+  readonly isGood: boolean;
+  readonly headBlock: number | undefined;
+}
+
+/** Counts and times calls. Labels are names of our method table and codes of our error table, never a client's text. */
+export class GatewayMetrics {
+  readonly #registry: Registry;
+  readonly #durations: (labels: Readonly<Record<'network' | 'method', string>>) => TalliedSeries;
+  readonly #errors: Counter<'network' | 'method' | 'code'>;
+  readonly #cache: (labels: Readonly<Record<'network' | 'method' | 'result', string>>) => Tally;
+  readonly #limits: ReadonlyMap<LimitName, Tally>;
+  readonly #nodeDurations: (labels: Readonly<Record<'network' | 'node' | 'method', string>>) => TalliedSeries;
+  /** The series that were made, by network, node and method: as many as are configured and the table has. */
+  readonly #nodeSeries = new Map<string, TalliedSeries>();
+  readonly #nodeFailures: Counter<'network' | 'node' | 'method' | 'reason'>;
+  readonly #hedges: Counter<'network' | 'method'>;
+  readonly #falsehoods: Counter<'network' | 'node' | 'method'>;
+  readonly #headsBack: Counter<'network'>;
+
+  constructor(registry: Registry) {
+    this.#registry = registry;
+    const registers = [registry];
+    this.#durations = talliedHistogram({
+      name: 'floodgate_gateway_call_duration_seconds',
+      help: 'Time from a call to its answer, by method.',
+      labelNames: ['network', 'method'],
+      buckets: DURATION_BUCKETS_S,
+      registry,
+    });
+    this.#errors = new Counter({
+      name: 'floodgate_gateway_call_errors_total',
+      help: 'Calls answered with an error, by method and JSON-RPC error code.',
+      labelNames: ['network', 'method', 'code'],
+      registers,
+    });
+    this.#cache = tallied({
+      name: 'floodgate_gateway_cache_total',
+      help: 'Relayed calls by where their answer came from: kept (hit), another call under way (shared), a node (miss).',
+      labelNames: ['network', 'method', 'result'],
+      registry,
+    });
+    const limits = tallied({
+      name: 'floodgate_gateway_limited_total',
+      help: 'Requests refused by a limit.',
+      labelNames: ['limit'],
+      registry,
+    });
+    this.#limits = new Map(LIMITS.map((limit) => [limit, limits({ limit })]));
+    this.#nodeDurations = talliedHistogram({
+      name: 'floodgate_upstream_request_duration_seconds',
+      help: 'Time from a request to a node to its answer.',
+      labelNames: ['network', 'node', 'method'],
+      buckets: DURATION_BUCKETS_S,
+      registry,
+    });
+    this.#nodeFailures = new Counter({
+      name: 'floodgate_upstream_failures_total',
+      help: 'Requests that a node did not answer usably, by reason.',
+      labelNames: ['network', 'node', 'method', 'reason'],
+      registers,
+    });
+    this.#hedges = new Counter({
+      name: 'floodgate_upstream_hedges_total',
+      help: 'Slow reads that were sent to a second node.',
+      labelNames: ['network', 'method'],
+      registers,
+    });
+    this.#falsehoods = new Counter({
+      name: 'floodgate_upstream_falsehoods_total',
+      help: 'Answers of a node that cannot be true.',
+      labelNames: ['network', 'node', 'method'],
+      registers,
+    });
+    this.#headsBack = new Counter({
+      name: 'floodgate_upstream_head_went_back_total',
+      help: 'Times that the head of all nodes together went back.',
+      labelNames: ['network'],
+      registers,
+    });
+  }
+
+  /** Carries out calls of one method and counts them. */
+  observer(network: string, method: string): <T>(call: () => Promise<T> | T) => Promise<T> | T {
+    const durations = this.#durations({ network, method });
+    const failed = (error: unknown): never => {
+      const code = error instanceof RpcError ? labelOf(error.code) : 'fault';
+      this.#errors.inc({ network, method, code });
+      throw error;
+    };
+    return (call) => {
+      const startMs = performance.now();
+      const finished = (): void => durations.observe((performance.now() - startMs) / 1_000);
+      try {
+        const result = call();
+        if (result instanceof Promise) return result.catch(failed).finally(finished);
+        finished();
+        return result;
+      } catch (error) {
+        finished();
+        return failed(error);
+      }
+    };
+  }
+
+  cacheResults(network: string, method: string): Readonly<Record<'hit' | 'miss' | 'shared', Tally>> {
+    const counted = (result: string): Tally => this.#cache({ network, method, result });
+    return { hit: counted('hit'), miss: counted('miss'), shared: counted('shared') };
+  }
+
+  limited(limit: LimitName): void {
+    this.#limits.get(limit)?.inc();
+  }
+
+  nodeAnswered(network: string, node: string, method: string, elapsedMs: number): void {
+    const name = `${network} ${node} ${method}`;
+    let series = this.#nodeSeries.get(name);
+    if (series === undefined) {
+      series = this.#nodeDurations({ network, node, method });
+      this.#nodeSeries.set(name, series);
+    }
+    series.observe(elapsedMs / 1_000);
+  }
+
+  nodeFailed(network: string, node: string, method: string, { reason }: NodeError): void {
+    this.#nodeFailures.inc({ network, node, method, reason });
+  }
+
+  nodeLied(network: string, node: string, method: string): void {
+    this.#falsehoods.inc({ network, node, method });
+  }
+
+  hedged(network: string, method: string): void {
+    this.#hedges.inc({ network, method });
+  }
+
+  headWentBack(network: string): void {
+    this.#headsBack.inc({ network });
+  }
+
+  /** Adds the gauges of all nodes, read when the metrics are asked for. */
+  watchNodes(nodesOf: () => ReadonlyMap<string, readonly NodeGauges[]>): void {
+    const registers = [this.#registry];
+    const labelNames = ['network', 'node'] as const;
+    new Gauge({
+      name: 'floodgate_upstream_up',
+      help: 'Whether a node is asked (1) or left aside (0).',
+      labelNames,
+      registers,
+      collect() {
+        for (const [network, nodes] of nodesOf())
+          for (const { name, isGood } of nodes) this.set({ network, node: name }, isGood ? 1 : 0);
+      },
+    });
+    new Gauge({
+      name: 'floodgate_upstream_head_block',
+      help: 'Latest block of a node.',
+      labelNames,
+      registers,
+      collect() {
+        for (const [network, nodes] of nodesOf())
+          for (const { name, headBlock } of nodes)
+            if (headBlock !== undefined) this.set({ network, node: name }, headBlock);
+      },
+    });
+  }
+}
+
+/** A node may make up codes: those outside of the range that JSON-RPC defines or reserves are counted together. */
+const labelOf = (code: number): string =>
+  (code >= -32768 && code <= -32000) || code === 3 ? String(code) : 'other';

@@ -1,0 +1,72 @@
+import type { ResultSink, ResultStream } from '../../jsonrpc/index.ts';
+import { type AnswerSink, type AnswerStream, NodeError, ResultSpan } from '../../nodes/index.ts';
+
+/** What may stand behind the result: the end of the answer's object, and members other than the result. */
+const REST = /^\s*(?:,\s*"(?:id|jsonrpc)"\s*:\s*(?:\d+|"2\.0")\s*)*\}\s*$/;
+/** A longer rest is none of these. */
+const MAX_REST_BYTES = 256;
+
+/**
+ * The result of a large answer, cut out of it while it arrives. Returns undefined where the answer is not one with a
+ * result near its start.
+ */
+export function resultStream(answer: AnswerStream, host: string): ResultStream | undefined {
+  const [first] = answer.start;
+  const start = first === undefined ? undefined : ResultSpan.find(first);
+  if (start === undefined || first === undefined || start >= first.length) return undefined;
+  return {
+    pipe: (sink) => answer.pipe(new ResultCutter(start, sink, answer, host)),
+    resume: () => answer.resume(),
+    abort: () => answer.abort(),
+  };
+}
+
+class ResultCutter implements AnswerSink {
+  readonly #span = new ResultSpan();
+  readonly #sink: ResultSink;
+  readonly #answer: AnswerStream;
+  readonly #host: string;
+  #skip: number;
+  #rest: Buffer | undefined;
+  #failed = false;
+
+  constructor(skip: number, sink: ResultSink, answer: AnswerStream, host: string) {
+    this.#skip = skip;
+    this.#sink = sink;
+    this.#answer = answer;
+    this.#host = host;
+  }
+
+  write(chunk: Buffer): boolean {
+    if (this.#failed) return true;
+    const piece = this.#skip === 0 ? chunk : chunk.subarray(this.#skip);
+    this.#skip = 0;
+    if (this.#rest !== undefined) return this.#keepRest(piece);
+    const length = this.#span.feed(piece);
+    if (length === undefined) return this.#sink.write(piece);
+    this.#rest = Buffer.alloc(0);
+    this.#keepRest(piece.subarray(length));
+    return length === 0 || this.#sink.write(piece.subarray(0, length));
+  }
+
+  end(): void {
+    if (this.#failed) return;
+    if (this.#rest !== undefined && REST.test(this.#rest.toString('latin1'))) this.#sink.end();
+    else this.fail(new NodeError('nonsense', `${this.#host} sent a large answer that does not end as one`));
+  }
+
+  fail(error: Error): void {
+    if (this.#failed) return;
+    this.#failed = true;
+    this.#sink.fail(error);
+  }
+
+  #keepRest(piece: Buffer): boolean {
+    this.#rest = Buffer.concat([this.#rest ?? Buffer.alloc(0), piece]);
+    if (this.#rest.length > MAX_REST_BYTES) {
+      this.fail(new NodeError('nonsense', `${this.#host} sent more behind a large result`));
+      this.#answer.abort();
+    }
+    return true;
+  }
+}

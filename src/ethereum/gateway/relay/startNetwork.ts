@@ -1,0 +1,117 @@
+import { NodePool, type PoolObserver, type UpstreamNode } from '../../nodes/index.ts';
+import type { ChainIdentity } from '../../traces/index.ts';
+import { AnswerCache } from '../cache/answerCache.ts';
+import type { AnswerStore } from '../cache/answerStore.ts';
+import type { GatewayMetrics } from '../metrics.ts';
+import { FailedRequests } from './failedRequests.ts';
+import type { Network } from './network.ts';
+
+/** Where lines for the operator go; pino's logger is one. */
+export interface Log {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface NetworkOptions {
+  /** As it stands in the path. */
+  readonly name: string;
+  readonly upstreams: readonly string[];
+  readonly pollIntervalMs: number;
+  readonly timeoutMs: number;
+  readonly maxAnswerBytes: number;
+  readonly cacheMemoryBytes: number;
+  /** The chain of the network's index; undefined before it has one. */
+  readonly chain: ChainIdentity | undefined;
+  readonly store: AnswerStore;
+  readonly metrics: GatewayMetrics;
+  readonly log: Log;
+}
+
+/** Starts to watch the nodes of a network. Rejects with ChainMismatchError where they are on different chains. */
+export async function startNetwork(options: NetworkOptions): Promise<Network> {
+  const { name, metrics, log, store, maxAnswerBytes, timeoutMs } = options;
+  const cache = new AnswerCache({ network: name, store, memoryBytes: options.cacheMemoryBytes });
+  const keeper = new StoreKeeper(name, cache, log);
+  const pool = new NodePool({
+    urls: options.upstreams,
+    pollIntervalMs: options.pollIntervalMs,
+    chain: options.chain && { ...options.chain, chainId: `0x${options.chain.chainId.toString(16)}` },
+    observer: observerOf(name, metrics, log),
+    headChanged: () => cache.headChanged(),
+    polled: () => keeper.polled(pool),
+  });
+  try {
+    await pool.start();
+  } catch (error) {
+    await pool.stop();
+    throw error;
+  }
+  return { name, pool, cache, failedRequests: new FailedRequests(), metrics, maxAnswerBytes, timeoutMs };
+}
+
+/** Opens the store of final answers once the chain is known, and moves its anchor along. */
+class StoreKeeper {
+  readonly #network: string;
+  readonly #cache: AnswerCache;
+  readonly #log: Log;
+  #busy = false;
+
+  constructor(network: string, cache: AnswerCache, log: Log) {
+    this.#network = network;
+    this.#cache = cache;
+    this.#log = log;
+  }
+
+  /** Also where the head stands still: a node may have failed to tell the anchor's hash the last time. */
+  polled(pool: NodePool): void {
+    if (this.#busy) return;
+    this.#busy = true;
+    this.#keep(pool)
+      .catch((error: unknown) => {
+        this.#log.warn({ network: this.#network, err: error }, 'final answers cannot be kept now');
+      })
+      .finally(() => {
+        this.#busy = false;
+      });
+  }
+
+  async #keep(pool: NodePool): Promise<void> {
+    const { chain, heads } = pool;
+    if (chain === undefined) return;
+    if (!this.#cache.isOpen && (await this.#cache.open(chain.chainId, (number) => pool.blockHash(number))))
+      this.#log.warn(
+        { network: this.#network },
+        'the kept answers are of another chain than the nodes are on; they were dropped',
+      );
+    const { finalized } = heads;
+    if (finalized === undefined || !this.#cache.wantsAnchor(finalized)) return;
+    const hash = await pool.blockHash(finalized);
+    if (hash !== undefined) this.#cache.setAnchor({ chainId: chain.chainId, number: finalized, hash });
+  }
+}
+
+function observerOf(network: string, metrics: GatewayMetrics, log: Log): PoolObserver {
+  const about = (node: UpstreamNode): object => ({ network, node: node.name, host: node.connection.host });
+  return {
+    answered: (node, method, elapsedMs) => metrics.nodeAnswered(network, node.name, method, elapsedMs),
+    failed: (node, method, error) => metrics.nodeFailed(network, node.name, method, error),
+    lied(node, method, falsehood) {
+      metrics.nodeLied(network, node.name, method);
+      log.error(
+        { ...about(node), method, falsehood },
+        'a node was caught with a false answer and is left aside',
+      );
+    },
+    hedged: (method) => metrics.hedged(network, method),
+    standing(node, reason) {
+      const { standing } = node;
+      if (standing === 'good') log.info(about(node), 'a node is well and is asked');
+      else log.warn({ ...about(node), standing, reason }, 'a node is left aside until it is well');
+    },
+    headWentBack(from, to) {
+      metrics.headWentBack(network);
+      log.warn({ network, from: from.number, to: to.number }, 'the head of the chain went back');
+    },
+  };
+}

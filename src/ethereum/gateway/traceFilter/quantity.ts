@@ -1,0 +1,38 @@
+import { RpcError } from '../../jsonrpc/index.ts';
+import { BLOCK_TAGS, type BlockBound, type BlockTag } from './blockTag.ts';
+import { quoted } from './quoted.ts';
+
+/** Digits of the largest safe integer; leading zeros are accepted and cut first. */
+const HEX = /^0x0*([0-9a-f]{1,14})$/i;
+
+/** A quantity as a `0x` string or a JSON integer; undefined where it is left out or null. Throws RpcError. */
+export function readQuantity(member: string, value: unknown): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  const number = parseQuantity(value);
+  if (number !== undefined) return number;
+  throw new RpcError(
+    'invalidParams',
+    `${member} is ${quoted(value)}; it must be a whole number from 0 to 2^53 - 1, as a 0x string or a JSON integer`,
+  );
+}
+
+/** A block's number or tag; `latest` where it is left out or null. Throws RpcError. */
+export function readBlockBound(member: string, value: unknown): BlockBound {
+  if (value === undefined || value === null) return 'latest';
+  const tag = BLOCK_TAGS.find((known): known is BlockTag => known === value);
+  const bound = tag ?? parseQuantity(value);
+  if (bound !== undefined) return bound;
+  throw new RpcError(
+    'invalidParams',
+    `${member} is ${quoted(value)}; it must be a block number (a 0x string or a JSON integer) or one of ${BLOCK_TAGS.join(', ')}`,
+  );
+}
+
+function parseQuantity(value: unknown): number | undefined {
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+  if (typeof value !== 'string') return undefined;
+  const digits = HEX.exec(value)?.[1];
+  if (digits === undefined) return undefined;
+  const number = Number.parseInt(digits, 16);
+  return Number.isSafeInteger(number) ? number : undefined;
+}

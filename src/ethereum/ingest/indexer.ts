@@ -1,0 +1,296 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { NodeError, type NodeHeads, type TraceSource } from '../nodes/index.ts';
+import { type IndexChange, type IndexedBlock, MAX_RANGE_BLOCKS, type TraceStore } from '../traces/index.ts';
+import { fetchBlocks, range } from './fetchBlocks.ts';
+import { fillRange } from './fillRange.ts';
+import { FinalityError, findFork } from './fork.ts';
+import { steadyPace } from './pace.ts';
+import { BlockUnavailableError, PastBlocks } from './pastBlocks.ts';
+
+/** Pauses after failures: doubled from the first to the last. */
+const FIRST_RETRY_MS = 250;
+const LAST_RETRY_MS = 10_000;
+/** Blocks that are followed in one turn: whoever asks for an older block waits no longer than for these. */
+const MAX_BLOCKS_PER_TURN = 256;
+/** Where a node knows no finality, blocks this far below its head are taken for final when they are asked for alone. */
+const ASSUMED_FINAL_DEPTH = 256;
+
+export interface IndexerOptions {
+  readonly store: TraceStore;
+  readonly source: TraceSource;
+  /** First block to index; left out: the latest MAX_RANGE_BLOCKS. Older ones are filled in while the head is followed. */
+  readonly fromBlock?: number;
+  readonly pollIntervalMs: number;
+  readonly observer: IndexerObserver;
+}
+
+/** What happens while the index follows the chain, for logs and metrics. */
+export interface IndexerObserver {
+  indexed(blocks: readonly IndexedBlock[], nodeHead: number): void;
+  reorganised(undoFrom: number, undoneBlocks: number): void;
+  failed(error: unknown, retryMs: number): void;
+  recovered(): void;
+  /** Blocks of the gap between the first block to index and the followed ones were written. */
+  filled(blocks: readonly IndexedBlock[], toBlock: number): void;
+  /** Nothing is missing any more from the first block to index on. */
+  gapClosed(fromBlock: number): void;
+}
+
+export interface IndexerStatus {
+  /** The node's head as last heard; undefined before the first answer. */
+  readonly nodeHead: number | undefined;
+  /** Blocks between the node's head and the index's; undefined before the first answer. */
+  readonly lagBlocks: number | undefined;
+  /** What is wrong now; undefined where nothing is. */
+  readonly failure: string | undefined;
+  /** The lowest block that is missing of those to index; undefined where there is none. */
+  readonly firstMissing: number | undefined;
+}
+
+/**
+ * Keeps the index at the head of a node's chain, and fetches older blocks when they are asked for. All writing goes
+ * through here, one thing after the other, so that two writers never work from the same state.
+ */
+export class Indexer {
+  readonly #options: IndexerOptions;
+  readonly #stop = new AbortController();
+  #heads: NodeHeads | undefined;
+  #failure: unknown;
+  #failures = 0;
+  #loop: Promise<void> = Promise.resolve();
+  #gapLoop: Promise<void> = Promise.resolve();
+  #firstMissing: number | undefined;
+  #wake: () => void = () => undefined;
+  /** The writer's queue: each task starts when the one before has ended, well or not. */
+  #tail: Promise<unknown> = Promise.resolve();
+  readonly #past: PastBlocks;
+
+  constructor(options: IndexerOptions) {
+    this.#options = options;
+    this.#past = new PastBlocks({
+      store: options.store,
+      source: options.source,
+      signal: this.#stop.signal,
+      finalNumber: () => this.#finalNumber(),
+      inTurn: (write) => this.#inTurn(write),
+      catchUp: () => this.#inTurn(() => this.#catchUp()),
+    });
+  }
+
+  start(): void {
+    this.#loop = this.#follow();
+    const { fromBlock } = this.#options;
+    if (fromBlock !== undefined) this.#gapLoop = this.#fillGap(fromBlock);
+  }
+
+  /** Stops following; what is being written is written to its end. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#wake();
+    await Promise.all([this.#loop, this.#gapLoop]);
+    await this.#tail.catch(() => undefined);
+  }
+
+  status(): IndexerStatus {
+    const nodeHead = this.#heads?.latest.number;
+    const indexHead = this.#options.store.head()?.number ?? -1;
+    const failure = this.#failure;
+    return {
+      nodeHead,
+      lagBlocks: nodeHead === undefined ? undefined : Math.max(0, nodeHead - indexHead),
+      failure:
+        failure === undefined ? undefined : failure instanceof Error ? failure.message : String(failure),
+      firstMissing: this.#firstMissing,
+    };
+  }
+
+  /** The ends of the chain as last heard from the node. */
+  get lastHeads(): NodeHeads | undefined {
+    return this.#heads;
+  }
+
+  /** The same, asked again; what was last heard where the node does not answer. */
+  async freshHeads(): Promise<NodeHeads | undefined> {
+    if (!this.#stop.signal.aborted) {
+      try {
+        this.#heads = await this.#options.source.heads();
+      } catch (error) {
+        if (!(error instanceof NodeError)) throw error;
+      }
+    }
+    return this.#heads;
+  }
+
+  /**
+   * Sees to it that the index has every block of a range that the node's head covers. The same block asked for by many
+   * is fetched once. Throws BlockUnavailableError naming the first block that cannot be had.
+   */
+  async ensure(fromBlock: number, toBlock: number): Promise<void> {
+    const { store } = this.#options;
+    for (let missing = store.firstMissing(fromBlock, toBlock); missing !== undefined; ) {
+      await this.#fetchMissing(missing, toBlock);
+      if (this.#stop.signal.aborted) throw new BlockUnavailableError(missing);
+      const next = store.firstMissing(missing, toBlock);
+      if (next === missing) throw new BlockUnavailableError(missing, { cause: this.#failure });
+      missing = next;
+    }
+  }
+
+  async #follow(): Promise<void> {
+    const { observer, pollIntervalMs } = this.#options;
+    while (!this.#stop.signal.aborted) {
+      let pauseMs = pollIntervalMs;
+      try {
+        const isBehind = await this.#inTurn(() => this.#catchUp());
+        if (isBehind) pauseMs = 0;
+        if (this.#failures > 0) observer.recovered();
+        this.#failures = 0;
+        this.#failure = undefined;
+      } catch (error) {
+        if (this.#stop.signal.aborted) return;
+        pauseMs = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** this.#failures);
+        this.#failures++;
+        this.#failure = error;
+        observer.failed(error, pauseMs);
+      }
+      await this.#pause(pauseMs);
+    }
+  }
+
+  /**
+   * Brings the index towards the node's head: undoes what was replaced, then adds what is new, as much as fits into one
+   * turn. Resolves with whether there is more.
+   */
+  async #catchUp(): Promise<boolean> {
+    const { store, source, observer } = this.#options;
+    await this.#bindChain();
+    const heads = await source.heads();
+    this.#heads = heads;
+
+    let undoFrom = await this.#findFork(heads);
+    const head = undoFrom === undefined ? store.head()?.number : undoFrom - 1;
+    const first =
+      head === undefined || (undoFrom !== undefined && head < 0) ? this.#firstBlock(heads) : head + 1;
+    if (undoFrom !== undefined)
+      observer.reorganised(undoFrom, (store.head()?.number ?? undoFrom) - undoFrom + 1);
+
+    const last = Math.min(heads.latest.number, first + MAX_BLOCKS_PER_TURN - 1);
+    let written: Promise<void> = Promise.resolve();
+    for await (const blocks of fetchBlocks(source, range(first, last), this.#stop.signal)) {
+      await written;
+      written = store.apply({ blocks, ...(undoFrom !== undefined && { undoFrom }) });
+      written.catch(() => undefined); // awaited below, or with the next batch
+      undoFrom = undefined;
+      observer.indexed(blocks, heads.latest.number);
+    }
+    await written;
+    if (undoFrom !== undefined) await store.apply({ undoFrom, blocks: [] });
+    await this.#finalize(heads);
+    return last < heads.latest.number;
+  }
+
+  /** Fills in what is missing below the followed blocks, from `fromBlock` on, as far as it cannot be replaced any more. */
+  async #fillGap(fromBlock: number): Promise<void> {
+    const { store, source, observer, pollIntervalMs } = this.#options;
+    const { signal } = this.#stop;
+    this.#firstMissing = fromBlock;
+    for (
+      let cursor = fromBlock;
+      !signal.aborted;
+      await sleep(pollIntervalMs, undefined, { signal }).catch(() => undefined)
+    ) {
+      const head = store.head()?.number;
+      if (this.#heads === undefined || head === undefined) continue;
+      const missing = store.firstMissing(cursor, head);
+      this.#firstMissing = missing;
+      if (missing === undefined) return observer.gapClosed(fromBlock);
+      cursor = missing;
+      const toBlock = Math.min(head, this.#finalNumber());
+      const written = (blocks: readonly IndexedBlock[]): void => {
+        this.#firstMissing = (blocks.at(-1)?.block.number ?? cursor) + 1;
+        observer.filled(blocks, toBlock);
+      };
+      const apply = (change: IndexChange): Promise<void> => this.#inTurn(() => store.apply(change));
+      const failed = (error: unknown, retryMs: number): void => observer.failed(error, retryMs);
+      const pace = steadyPace();
+      await fillRange({
+        store,
+        source,
+        fromBlock: cursor,
+        toBlock,
+        pace,
+        signal,
+        apply,
+        written,
+        failed,
+      }).catch((error: unknown) => observer.failed(error, pollIntervalMs));
+    }
+  }
+
+  async #bindChain(): Promise<void> {
+    const { store, source } = this.#options;
+    if (this.#heads === undefined || this.#failures > 0) await store.bindChain(await source.chain());
+  }
+
+  /**
+   * The first block that was replaced. Throws WrongChainError where it is the whole chain: behind the node's address
+   * another node may stand since the last poll, and what it has is no reorganisation.
+   */
+  async #findFork({ latest }: NodeHeads): Promise<number | undefined> {
+    const { store, source } = this.#options;
+    const fork = await findFork(store, source, latest).catch(async (error: unknown) => {
+      if (error instanceof FinalityError) await store.bindChain(await source.chain());
+      throw error;
+    });
+    if (fork !== undefined) await store.bindChain(await source.chain());
+    return fork;
+  }
+
+  #firstBlock(heads: NodeHeads): number {
+    return Math.max(this.#options.fromBlock ?? 0, heads.latest.number - MAX_RANGE_BLOCKS + 1, 0);
+  }
+
+  /** Remembers the finalized block, once the index has it and it is the same block. */
+  async #finalize({ finalized }: NodeHeads): Promise<void> {
+    const { store } = this.#options;
+    if (finalized === undefined || finalized.number <= (store.finalizedNumber() ?? -1)) return;
+    if (store.block(finalized.number)?.hash !== finalized.hash) return;
+    await store.apply({ blocks: [], finalizedNumber: finalized.number });
+  }
+
+  async #fetchMissing(missing: number, toBlock: number): Promise<void> {
+    const head = this.#options.store.head();
+    if (head === undefined || missing > head.number) {
+      // The follower has not come so far: let it, now, in as many turns as it takes.
+      for (let isBehind = true; isBehind && missing > (this.#options.store.head()?.number ?? -1); )
+        isBehind = await this.#inTurn(() => this.#catchUp()).catch((error: unknown) => {
+          throw new BlockUnavailableError(missing, { cause: error });
+        });
+      return;
+    }
+    await this.#past.fetch(missing, Math.min(toBlock, head.number));
+  }
+
+  /** The highest block that cannot be replaced any more, as far as is known. */
+  #finalNumber(): number {
+    const told = this.#heads?.finalized?.number ?? (this.#heads?.latest.number ?? 0) - ASSUMED_FINAL_DEPTH;
+    return Math.max(told, this.#options.store.finalizedNumber() ?? -1);
+  }
+
+  #inTurn<T>(task: () => Promise<T>): Promise<T> {
+    const done = this.#tail.then(task, task);
+    this.#tail = done.catch(() => undefined);
+    return done;
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      if (this.#stop.signal.aborted) this.#wake();
+    });
+  }
+}

@@ -1,0 +1,16 @@
+/**
+ * JSON-RPC 2.0 over HTTP itself: reading requests and batches, the error table, joining answers as bytes.
+ * It knows no method and no server.
+ */
+export { overLimit, RateLimitedError, RPC_ERRORS, RpcError, type RpcErrorName } from './errors.ts';
+export { type CallHandler, type HttpAnswer, handleBody } from './handle.ts';
+export { type Call, MAX_BATCH_ENTRIES, type RequestId } from './request.ts';
+export { errorResponse, type Part } from './response.ts';
+export {
+  isLent,
+  isStream,
+  type Result,
+  type ResultBytes,
+  type ResultSink,
+  type ResultStream,
+} from './result.ts';

@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type GatewayStorage, openGatewayStorage } from './openGatewayStorage.ts';
+
+const MAX_BYTES = 1024 * 1024;
+const ANSWER_BYTES = 8 * 1024;
+const ANSWERS_A_ROUND = 64;
+/** Ten times the bound. */
+const ROUNDS = 20;
+
+describe('answers in LMDB', () => {
+  let folder: string;
+  let storage: GatewayStorage;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'floodgate-answers-'));
+    storage = openGatewayStorage(folder, MAX_BYTES);
+  });
+  afterEach(async () => {
+    await storage.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Opening it anew writes what waits. */
+  const reopen = async (): Promise<void> => {
+    await storage.close();
+    storage = openGatewayStorage(folder, MAX_BYTES);
+  };
+  const fileBytes = (): number => statSync(join(folder, 'gateway', 'data.mdb')).size;
+
+  it('stay within their bound: the oldest go, the newest are still there, and the file stops to grow', async () => {
+    const put: [key: string, answer: Buffer][] = [];
+    let halfWay = 0;
+    for (let round = 0; round < ROUNDS; round++) {
+      for (let i = 0; i < ANSWERS_A_ROUND; i++) {
+        const entry: (typeof put)[number] = [`answer ${put.length}`, randomBytes(ANSWER_BYTES)];
+        put.push(entry);
+        storage.answers.put(...entry);
+      }
+      await reopen();
+      if (round === ROUNDS / 2) halfWay = fileBytes();
+    }
+    const kept = put.filter(([key]) => storage.answers.get(key) !== undefined);
+    const keptBytes = kept.length * ANSWER_BYTES;
+    expect(keptBytes).toBeLessThanOrEqual(MAX_BYTES);
+    expect(keptBytes).toBeGreaterThan(MAX_BYTES * 0.9);
+    expect(kept).toEqual(put.slice(-kept.length));
+    for (const [key, answer] of kept)
+      expect(answer.equals(storage.answers.get(key) ?? Buffer.alloc(0))).toBe(true);
+    // Pages of what was dropped are used again.
+    expect(fileBytes()).toBeLessThan(1.5 * halfWay);
+    expect(fileBytes()).toBeLessThan(8 * MAX_BYTES);
+  });
+
+  it('one above the bound is not kept, and drops nothing', async () => {
+    storage.answers.put('small', Buffer.from('1'));
+    storage.answers.put('large', randomBytes(MAX_BYTES + 1));
+    await reopen();
+    expect(storage.answers.get('large')).toBeUndefined();
+    expect(storage.answers.get('small')).toEqual(Buffer.from('1'));
+  });
+});

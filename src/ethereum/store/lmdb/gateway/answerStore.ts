@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import type { Database, RootDatabase } from 'lmdb';
+import type { Anchor, AnswerStore } from '../../../gateway/index.ts';
+
+/** Answers are gathered this long and written in one commit: a commit costs a flush of the disk. */
+const WRITE_INTERVAL_MS = 200;
+/** Gathered answers above this are dropped: they can be asked for again, memory cannot. */
+const MAX_WAITING_BYTES = 32 * 1024 * 1024;
+/** What an answer costs besides its bytes: its key twice, its size, and the tree's share. */
+const ENTRY_OVERHEAD_BYTES = 200;
+/** LMDB's pages are not full after deletions: the bound is on what is kept, and the file is somewhat larger. */
+const USAGE = 'usage';
+
+interface Usage {
+  readonly bytes: number;
+  /** The next answer's number; answers are dropped in the order of their numbers. */
+  readonly next: number;
+}
+
+/** An answer's key and size, under its number. */
+type Age = readonly [key: Buffer, bytes: number];
+
+/** Final answers in LMDB, the oldest dropped beyond a bound of bytes. */
+export class GatewayAnswers implements AnswerStore {
+  readonly #root: RootDatabase;
+  readonly #answers: Database<Buffer, Buffer>;
+  readonly #ages: Database<Age, number>;
+  readonly #state: Database<Usage, string>;
+  readonly #anchors: Database<Anchor, string>;
+  readonly #maxBytes: number;
+  readonly #waiting = new Map<string, Uint8Array>();
+  #waitingBytes = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<unknown> = Promise.resolve();
+
+  constructor(root: RootDatabase, maxBytes: number) {
+    this.#root = root;
+    this.#maxBytes = maxBytes;
+    this.#answers = root.openDB({
+      name: 'answers',
+      keyEncoding: 'binary',
+      encoding: 'binary',
+      compression: true,
+    });
+    this.#ages = root.openDB({ name: 'answerAges' });
+    this.#state = root.openDB({ name: 'answerState', encoding: 'json' });
+    this.#anchors = root.openDB({ name: 'answerAnchors', encoding: 'json' });
+  }
+
+  get(key: string): Uint8Array | undefined {
+    return this.#waiting.get(key) ?? this.#answers.get(shortKey(key));
+  }
+
+  put(key: string, answer: Uint8Array): void {
+    if (this.#waiting.has(key) || this.#waitingBytes + answer.length > MAX_WAITING_BYTES) return;
+    this.#waiting.set(key, answer);
+    this.#waitingBytes += answer.length;
+    this.#timer ??= setTimeout(() => void this.flush(), WRITE_INTERVAL_MS);
+  }
+
+  anchor(network: string): Anchor | undefined {
+    return this.#anchors.get(network);
+  }
+
+  setAnchor(network: string, anchor: Anchor): void {
+    this.#anchors.put(network, anchor).catch(() => undefined); // kept at the next try: it moves on with the chain
+  }
+
+  async clear(): Promise<void> {
+    this.#waiting.clear();
+    this.#waitingBytes = 0;
+    await this.#root.transaction(() => {
+      for (const database of [this.#answers, this.#ages, this.#state, this.#anchors]) database.clearSync();
+    });
+  }
+
+  /** Writes what waits; resolves when it is written or given up. */
+  flush(): Promise<unknown> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#waiting.size === 0) return this.#writing;
+    const batch = [...this.#waiting];
+    // A full disk costs the cache its answers, and nobody else anything.
+    this.#writing = this.#writing
+      .then(() => this.#root.transaction(() => this.#write(batch)))
+      .catch(() => undefined)
+      .finally(() => {
+        for (const [key, answer] of batch) if (this.#waiting.delete(key)) this.#waitingBytes -= answer.length;
+      });
+    return this.#writing;
+  }
+
+  #write(batch: readonly (readonly [string, Uint8Array])[]): void {
+    let { bytes, next } = this.#state.get(USAGE) ?? { bytes: 0, next: 0 };
+    for (const [text, answer] of batch) {
+      const key = shortKey(text);
+      if (this.#answers.doesExist(key)) continue;
+      const cost = answer.length + ENTRY_OVERHEAD_BYTES;
+      if (cost > this.#maxBytes) continue;
+      this.#answers.putSync(key, Buffer.from(answer));
+      this.#ages.putSync(next++, [key, cost]);
+      bytes += cost;
+    }
+    for (const { key: number, value } of this.#ages.getRange()) {
+      if (bytes <= this.#maxBytes) break;
+      const [key, cost] = value;
+      this.#answers.removeSync(key);
+      this.#ages.removeSync(number);
+      bytes -= cost;
+    }
+    this.#state.putSync(USAGE, { bytes, next });
+  }
+}
+
+/** LMDB's keys are short; 128 bits of a hash do not meet by chance. */
+const shortKey = (key: string): Buffer => createHash('sha256').update(key).digest().subarray(0, 16);

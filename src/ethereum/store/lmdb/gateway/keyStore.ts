@@ -1,0 +1,47 @@
+import type { Database, RootDatabase } from 'lmdb';
+import type { ApiKey, KeyStore } from '../../../gateway/index.ts';
+
+/** API keys in LMDB, under the hash of their secret. */
+export class GatewayKeys implements KeyStore {
+  readonly #root: RootDatabase;
+  readonly #keys: Database<ApiKey, string>;
+
+  constructor(root: RootDatabase) {
+    this.#root = root;
+    this.#keys = root.openDB({ name: 'keys', encoding: 'json' });
+  }
+
+  isEmpty(): boolean {
+    for (const _ of this.#keys.getKeys({ limit: 1 })) return false;
+    return true;
+  }
+
+  find(secretHash: string): ApiKey | undefined {
+    return this.#keys.get(secretHash);
+  }
+
+  list(): ApiKey[] {
+    return [...this.#keys.getRange()]
+      .map(({ value }) => value)
+      .sort((a, b) => (a.createdOn < b.createdOn ? -1 : 1));
+  }
+
+  async add(secretHash: string, key: ApiKey): Promise<void> {
+    await this.#keys.put(secretHash, key);
+    await this.#root.flushed;
+  }
+
+  async revoke(id: string, revokedOn: string): Promise<ApiKey | undefined> {
+    const revoked = await this.#root.transaction(() => {
+      for (const { key, value } of this.#keys.getRange()) {
+        if (value.id !== id) continue;
+        const changed = { ...value, revokedOn: value.revokedOn ?? revokedOn };
+        this.#keys.putSync(key, changed);
+        return changed;
+      }
+      return undefined;
+    });
+    await this.#root.flushed;
+    return revoked;
+  }
+}

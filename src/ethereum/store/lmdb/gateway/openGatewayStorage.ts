@@ -1,0 +1,34 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { open } from 'lmdb';
+import type { AnswerStore, KeyStore } from '../../../gateway/index.ts';
+import { GatewayAnswers } from './answerStore.ts';
+import { GatewayKeys } from './keyStore.ts';
+
+/** Named databases in the environment; lmdb reserves room for this many. */
+const MAX_DATABASES = 8;
+
+export interface GatewayStorage {
+  readonly answers: AnswerStore;
+  readonly keys: KeyStore;
+  close(): Promise<void>;
+}
+
+/**
+ * The LMDB environment of the gateway, in a folder of its own: answers that are final, and API keys. `maxAnswerBytes`
+ * bounds the answers.
+ */
+export function openGatewayStorage(dataDir: string, maxAnswerBytes: number): GatewayStorage {
+  const folder = join(dataDir, 'gateway');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const root = open({ path: folder, maxDbs: MAX_DATABASES });
+  const answers = new GatewayAnswers(root, maxAnswerBytes);
+  return {
+    answers,
+    keys: new GatewayKeys(root),
+    async close() {
+      await answers.flush();
+      await root.close();
+    },
+  };
+}

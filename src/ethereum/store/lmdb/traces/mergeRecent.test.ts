@@ -1,0 +1,115 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { plainFilter } from '../../../../../test/support/plainFilter.ts';
+import { Random } from '../../../../../test/support/random.ts';
+import {
+  type SyntheticBlock,
+  syntheticAddresses,
+  syntheticBlock,
+} from '../../../../../test/support/syntheticChain.ts';
+import { indexBlock, MAX_COUNT, type TraceFilter, type TraceStore } from '../../../traces/index.ts';
+import { TraceEnvironment } from './environment.ts';
+import { IndexState } from './indexState.ts';
+import { mergeRecent } from './mergeRecent.ts';
+import { openTraceReader, openTraceStore } from './traceStore.ts';
+
+const shape = { addresses: syntheticAddresses(12), maxTransactions: 4, maxFrames: 4 };
+const FIRST = 100;
+const LISTS_PER_STEP = 5;
+
+let path: string;
+const random = new Random(21);
+
+beforeEach(async () => {
+  path = await mkdtemp(join(tmpdir(), 'floodgate-merge-'));
+});
+afterEach(() => rm(path, { recursive: true, force: true }));
+
+const grow = (chain: readonly SyntheticBlock[], count: number): SyntheticBlock[] => {
+  const blocks = [...chain];
+  for (let i = 0; i < count; i++)
+    blocks.push(syntheticBlock(random, shape, FIRST + blocks.length, blocks.at(-1)?.header.hash));
+  return blocks;
+};
+
+const indexed = (blocks: readonly SyntheticBlock[]) =>
+  blocks.map(({ header, traces }) => indexBlock(header, traces));
+
+/** Writes the first steps of a merge, and dies. */
+async function mergeSome(steps: number): Promise<number> {
+  const environment = new TraceEnvironment(path);
+  const state = new IndexState(environment);
+  state.refresh();
+  let done = 0;
+  for (const writes of mergeRecent(environment, state, 0, LISTS_PER_STEP)) {
+    if (done === steps) break;
+    await environment.root.batch(() => writes.carryOut());
+    environment.root.resetReadTxn();
+    done++;
+  }
+  await environment.root.close();
+  return done;
+}
+
+async function expectAnswersOf(
+  store: Pick<TraceStore, 'filter'>,
+  chain: readonly SyntheticBlock[],
+): Promise<void> {
+  const traces = chain.flatMap((block) => block.traces);
+  for (const address of shape.addresses)
+    for (const side of ['fromAddresses', 'toAddresses'] as const) {
+      const filter: TraceFilter = {
+        fromBlock: FIRST,
+        toBlock: FIRST + chain.length - 1,
+        fromAddresses: [],
+        toAddresses: [],
+        mode: 'union',
+        after: 0,
+        count: MAX_COUNT,
+        [side]: [address],
+      };
+      const answer = await store.filter(filter, Infinity);
+      expect(JSON.parse(Buffer.from(answer).toString())).toEqual(plainFilter(traces, filter));
+    }
+}
+
+test('a merge that was broken off after any step loses nothing and doubles nothing', async () => {
+  let chain = grow([], 12);
+  let store = openTraceStore(path);
+  await store.apply({ blocks: indexed(chain) });
+  await store.close();
+  for (let steps = 0; ; steps++) {
+    const done = await mergeSome(steps);
+    const reader = openTraceReader(path);
+    await expectAnswersOf(reader, chain);
+    await reader.close();
+    store = openTraceStore(path);
+    await expectAnswersOf(store, chain);
+    // The chain loses its end, which is partly merged, and grows again.
+    const kept = chain.slice(0, -2);
+    chain = grow(kept, 2 + (steps % 3));
+    await store.apply({ undoFrom: FIRST + kept.length, blocks: indexed(chain.slice(kept.length)) });
+    await expectAnswersOf(store, chain);
+    await store.close();
+    if (done < steps) break;
+  }
+});
+
+test('after a merge nothing is recent any more, and the lists on disk have it all', async () => {
+  const chain = grow([], 12);
+  const store = openTraceStore(path);
+  await store.apply({ blocks: indexed(chain) });
+  await store.close();
+  expect(await mergeSome(Infinity)).toBeGreaterThan(3);
+  const environment = new TraceEnvironment(path);
+  const state = new IndexState(environment);
+  state.refresh();
+  expect(state.unmerged()).toEqual([]);
+  expect(state.recent.size).toBe(0);
+  await environment.root.close();
+  const reader = openTraceReader(path);
+  await expectAnswersOf(reader, chain);
+  await reader.close();
+});

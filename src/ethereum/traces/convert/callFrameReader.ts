@@ -1,0 +1,164 @@
+import type {
+  CallResult,
+  CallTrace,
+  CallType,
+  CreateResult,
+  CreateTrace,
+  CreationMethod,
+  Quantity,
+  SuicideTrace,
+  Trace,
+} from '../index.ts';
+import { REVERTED, readErrorName } from './errorName.ts';
+import { assembleFrame, type FramePlacement, MAX_FRAMES, MAX_TRACE_DEPTH, ZERO } from './frame.ts';
+import type { FullHeader } from './parseHeader.ts';
+import type { BlockTransaction } from './parseTransactions.ts';
+import type { Place } from './place.ts';
+import { readAddress, readData, readQuantity } from './readHex.ts';
+import { asList, asObject, type Members } from './readJson.ts';
+import { NOBODY } from './restoreDestroyed.ts';
+import { TraceFormatError } from './traceFormatError.ts';
+
+/** geth's opcodes and what Parity calls them. */
+const CALLS: ReadonlyMap<unknown, CallType> = new Map([
+  ['CALL', 'call'],
+  ['CALLCODE', 'callcode'],
+  ['DELEGATECALL', 'delegatecall'],
+  ['STATICCALL', 'staticcall'],
+]);
+const CREATIONS: ReadonlyMap<unknown, CreationMethod> = new Map([
+  ['CREATE', 'create'],
+  ['CREATE2', 'create2'],
+]);
+
+/** Reads the nested frames that geth's `callTracer` gives for a transaction, as flat traces in pre-order. */
+export class CallFrameReader {
+  readonly #header: FullHeader;
+  readonly #transaction: BlockTransaction;
+  readonly #traces: Trace[];
+  readonly #place: Place;
+
+  /** @param traces the frames are added here. */
+  constructor(header: FullHeader, transaction: BlockTransaction, position: number, traces: Trace[]) {
+    this.#header = header;
+    this.#transaction = transaction;
+    this.#traces = traces;
+    this.#place = { what: 'transaction', index: position };
+  }
+
+  /**
+   * Reads the root frame and all below it.
+   *
+   * @returns the gas that the answer says the transaction used, in all.
+   * @throws TraceFormatError naming the frame and the member that is wrong.
+   */
+  read(root: unknown): bigint {
+    this.#frame(root, [], ZERO);
+    this.#place.path = [];
+    return BigInt(readQuantity(asObject(root, this.#place, '')['gasUsed'], this.#place, 'gasUsed'));
+  }
+
+  /** @param inherited the value that a delegated call of this frame's parent runs with. */
+  #frame(value: unknown, traceAddress: readonly number[], inherited: Quantity): void {
+    const place = this.#place;
+    place.path = traceAddress;
+    if (traceAddress.length > MAX_TRACE_DEPTH || this.#traces.length >= MAX_FRAMES) {
+      const allowed = `at most ${MAX_TRACE_DEPTH} deep and one of at most ${MAX_FRAMES}`;
+      throw new TraceFormatError(place, '', allowed, value);
+    }
+    const members = asObject(value, place, '');
+    const calls = asList(members['calls'] ?? [], MAX_FRAMES, place, 'calls');
+    const frame = this.#flat(members, calls.length, traceAddress, inherited);
+    this.#traces.push(frame);
+    const passedOn = frame.type === 'suicide' ? ZERO : frame.action.value;
+    for (let i = 0; i < calls.length; i++) this.#frame(calls[i], [...traceAddress, i], passedOn);
+  }
+
+  #flat(
+    members: Members,
+    subtraces: number,
+    traceAddress: readonly number[],
+    inherited: Quantity,
+  ): FlatFrame {
+    const sent = members['type'];
+    const type = typeof sent === 'string' ? sent.toUpperCase() : sent;
+    const placement = {
+      blockHash: this.#header.hash,
+      blockNumber: this.#header.number,
+      subtraces,
+      traceAddress,
+      transactionHash: this.#transaction.hash,
+      transactionPosition: this.#place.index,
+    };
+    const callType = CALLS.get(type);
+    if (callType) return this.#call(members, callType, placement, inherited);
+    const creationMethod = CREATIONS.get(type);
+    if (creationMethod) return this.#create(members, creationMethod, placement);
+    if (type === 'SELFDESTRUCT') return this.#selfdestruct(members, placement);
+    const known = [...CALLS.keys(), ...CREATIONS.keys(), 'SELFDESTRUCT'].join(', ');
+    throw new TraceFormatError(this.#place, 'type', `one of ${known}`, sent);
+  }
+
+  #call(members: Members, callType: CallType, placement: FramePlacement, inherited: Quantity): CallTrace {
+    const place = this.#place;
+    const error = readErrorName(members['error'], place);
+    // Every geth says what a delegated call inherits; clients that leave it out mean the same.
+    const absentValue = callType === 'delegatecall' ? inherited : ZERO;
+    const action = {
+      callType,
+      from: readAddress(members['from'], place, 'from'),
+      gas: readQuantity(members['gas'], place, 'gas'),
+      input: readData(members['input'], place, 'input'),
+      to: readAddress(members['to'], place, 'to'),
+      value: readQuantity(members['value'] ?? absentValue, place, 'value'),
+    };
+    const result = this.#returned(members, error);
+    return assembleFrame(action, placement, error, result, 'call');
+  }
+
+  #create(members: Members, creationMethod: CreationMethod, placement: FramePlacement): CreateTrace {
+    const place = this.#place;
+    const error = readErrorName(members['error'], place);
+    const action = {
+      creationMethod,
+      from: readAddress(members['from'], place, 'from'),
+      gas: readQuantity(members['gas'], place, 'gas'),
+      init: readData(members['input'], place, 'input'),
+      value: readQuantity(members['value'] ?? ZERO, place, 'value'),
+    };
+    const result = error === undefined ? this.#created(members) : this.#returned(members, error);
+    return assembleFrame(action, placement, error, result, 'create');
+  }
+
+  #created(members: Members): CreateResult {
+    return {
+      address: readAddress(members['to'], this.#place, 'to'),
+      code: readData(members['output'], this.#place, 'output'),
+      gasUsed: readQuantity(members['gasUsed'], this.#place, 'gasUsed'),
+    };
+  }
+
+  /** What a call, or a reverted creation, gave back: nothing where it failed in any other way. */
+  #returned(members: Members, error: string | undefined): CallResult | null {
+    if (error !== undefined && error !== REVERTED) return null;
+    return {
+      gasUsed: readQuantity(members['gasUsed'], this.#place, 'gasUsed'),
+      output: readData(members['output'], this.#place, 'output'),
+    };
+  }
+
+  #selfdestruct(members: Members, placement: FramePlacement): SuicideTrace {
+    const place = this.#place;
+    const address = readAddress(members['from'], place, 'from');
+    // Without a name there is nothing else: see restoreDestroyed.
+    const absent = address === NOBODY ? { value: ZERO, to: NOBODY } : {};
+    const action = {
+      address,
+      balance: readQuantity(members['value'] ?? absent.value, place, 'value'),
+      refundAddress: readAddress(members['to'] ?? absent.to, place, 'to'),
+    };
+    return assembleFrame(action, placement, readErrorName(members['error'], place), null, 'suicide');
+  }
+}
+
+type FlatFrame = CallTrace | CreateTrace | SuicideTrace;

@@ -1,0 +1,224 @@
+import type {
+  CallResult,
+  CallTrace,
+  CallType,
+  CreateResult,
+  CreateTrace,
+  CreationMethod,
+  Hash,
+  RewardTrace,
+  RewardType,
+  SuicideTrace,
+  Trace,
+} from '../index.ts';
+import { REVERTED, readErrorName } from './errorName.ts';
+import { assembleFrame, type FramePlacement, MAX_FRAMES, MAX_TRACE_DEPTH, ZERO } from './frame.ts';
+import type { Place } from './place.ts';
+import { readAddress, readData, readHash, readQuantity } from './readHex.ts';
+import { asCount, asObject, type Members } from './readJson.ts';
+import { TraceFormatError } from './traceFormatError.ts';
+
+/**
+ * Reads the flat traces of one answer, whichever client wrote them, into canonical ones. Built for full ingest speed:
+ * what repeats from trace to trace (the block's hash, the transaction's) is checked once and shared.
+ */
+export class FrameReader {
+  readonly #place: Place = { what: 'trace', index: -1 };
+  #blockHash: { sent: unknown; read: Hash } | undefined;
+  #transactionHash: { sent: unknown; read: Hash } | undefined;
+
+  /**
+   * @returns the canonical trace, or undefined for what is no trace to Floodgate: a reward of nothing (which some
+   * clients give under proof of stake), a withdrawal, a reward of the genesis block.
+   * @throws TraceFormatError naming the member that is wrong.
+   */
+  read(value: unknown, index: number): Trace | undefined {
+    const place = this.#place;
+    place.index = index;
+    const members = asObject(value, place, '');
+    const action = asObject(members['action'], place, 'action');
+    switch (members['type']) {
+      case 'call':
+        return this.#call(members, action);
+      case 'create':
+        return this.#create(members, action);
+      case 'suicide':
+      case 'selfdestruct':
+        return this.#suicide(members, action);
+      case 'reward':
+        return this.#reward(members, action);
+      default:
+        throw new TraceFormatError(place, 'type', 'call, create, suicide or reward', members['type']);
+    }
+  }
+
+  #call(members: Members, action: Members): CallTrace {
+    const place = this.#place;
+    const error = readErrorName(members['error'], place);
+    const read = {
+      callType: callType(action['callType'], place),
+      from: readAddress(action['from'], this.#place, 'action.from'),
+      gas: readQuantity(action['gas'], place, 'action.gas'),
+      input: readData(action['input'], place, 'action.input'),
+      to: readAddress(action['to'], this.#place, 'action.to'),
+      value: readQuantity(action['value'] ?? ZERO, place, 'action.value'),
+    };
+    const sent = this.#result(members, error);
+    const result = sent && {
+      gasUsed: readQuantity(sent['gasUsed'], place, 'result.gasUsed'),
+      output: readData(sent['output'], place, 'result.output'),
+    };
+    return assembleFrame(read, this.#placement(members), error, result, 'call');
+  }
+
+  #create(members: Members, action: Members): CreateTrace {
+    const place = this.#place;
+    const error = readErrorName(members['error'], place);
+    const method = creationMethod(action['creationMethod'], place);
+    const from = readAddress(action['from'], this.#place, 'action.from');
+    const gas = readQuantity(action['gas'], place, 'action.gas');
+    const init = readData(action['init'], place, 'action.init');
+    const value = readQuantity(action['value'] ?? ZERO, place, 'action.value');
+    const read = method ? { creationMethod: method, from, gas, init, value } : { from, gas, init, value };
+    const sent = this.#result(members, error);
+    const result = sent && (error === undefined ? created(sent, place) : reverted(sent, place));
+    return assembleFrame(read, this.#placement(members), error, result, 'create');
+  }
+
+  #suicide(members: Members, action: Members): SuicideTrace {
+    const read = {
+      address: readAddress(action['address'], this.#place, 'action.address'),
+      balance: readQuantity(action['balance'], this.#place, 'action.balance'),
+      refundAddress: readAddress(action['refundAddress'], this.#place, 'action.refundAddress'),
+    };
+    return assembleFrame(
+      read,
+      this.#placement(members),
+      readErrorName(members['error'], this.#place),
+      null,
+      'suicide',
+    );
+  }
+
+  #reward(members: Members, action: Members): RewardTrace | undefined {
+    const place = this.#place;
+    const sentType = action['rewardType'];
+    // Erigon can list withdrawals among the rewards; the trace draft has no records of them.
+    if (sentType === 'withdrawal') return undefined;
+    const read = {
+      author: readAddress(action['author'], this.#place, 'action.author'),
+      rewardType: rewardType(sentType, place),
+      value: readQuantity(action['value'], place, 'action.value'),
+    };
+    const blockHash = this.#blockHashOf(members);
+    const blockNumber = asCount(members['blockNumber'], Number.MAX_SAFE_INTEGER, place, 'blockNumber');
+    if (read.value === ZERO || blockNumber === 0) return undefined;
+    return {
+      action: read,
+      blockHash,
+      blockNumber,
+      result: null,
+      subtraces: 0,
+      traceAddress: [],
+      transactionHash: null,
+      transactionPosition: null,
+      type: 'reward',
+    };
+  }
+
+  #placement(members: Members): FramePlacement {
+    const place = this.#place;
+    return {
+      blockHash: this.#blockHashOf(members),
+      blockNumber: asCount(members['blockNumber'], Number.MAX_SAFE_INTEGER, place, 'blockNumber'),
+      subtraces: asCount(members['subtraces'], MAX_FRAMES, place, 'subtraces'),
+      traceAddress: readTraceAddress(members['traceAddress'], place),
+      transactionHash: this.#transactionHashOf(members),
+      transactionPosition: asCount(members['transactionPosition'], MAX_FRAMES, place, 'transactionPosition'),
+    };
+  }
+
+  /**
+   * What a call or creation gave back, null where it gave nothing: a revert keeps its result where the node sends one,
+   * every other failure has none. geth's fixtures have `{}` in that place, which is none.
+   */
+  #result(members: Members, error: string | undefined): Members | null {
+    const result = members['result'];
+    if (error !== undefined && error !== REVERTED) return null;
+    if (error === REVERTED && (result === undefined || result === null)) return null;
+    return asObject(result, this.#place, 'result');
+  }
+
+  #blockHashOf(members: Members): Hash {
+    const sent = members['blockHash'];
+    if (this.#blockHash?.sent !== sent || !this.#blockHash)
+      this.#blockHash = { sent, read: readHash(sent, this.#place, 'blockHash') };
+    return this.#blockHash.read;
+  }
+
+  #transactionHashOf(members: Members): Hash {
+    const sent = members['transactionHash'];
+    if (this.#transactionHash?.sent !== sent || !this.#transactionHash)
+      this.#transactionHash = { sent, read: readHash(sent, this.#place, 'transactionHash') };
+    return this.#transactionHash.read;
+  }
+}
+
+function created(sent: Members, place: Place): CreateResult {
+  return {
+    address: readAddress(sent['address'], place, 'result.address'),
+    code: readData(sent['code'], place, 'result.code'),
+    gasUsed: readQuantity(sent['gasUsed'], place, 'result.gasUsed'),
+  };
+}
+
+/**
+ * What a reverted creation gave back, as a call does. Clients that do not follow the trace draft yet send it as `code`,
+ * some (Erigon until 3.7, Reth) with the address that the contract would have had: nothing stands there.
+ */
+function reverted(sent: Members, place: Place): CallResult {
+  return {
+    gasUsed: readQuantity(sent['gasUsed'], place, 'result.gasUsed'),
+    output: readData(sent['output'] ?? sent['code'], place, 'result.output'),
+  };
+}
+
+function readTraceAddress(value: unknown, place: Place): readonly number[] {
+  if (!Array.isArray(value) || value.length > MAX_TRACE_DEPTH)
+    throw new TraceFormatError(
+      place,
+      'traceAddress',
+      `an array of at most ${MAX_TRACE_DEPTH} indices`,
+      value,
+    );
+  for (const step of value) asCount(step, MAX_FRAMES, place, 'traceAddress');
+  return value; // the array is the answer's own: an answer is read once and let go
+}
+
+function callType(value: unknown, place: Place): CallType {
+  switch (value) {
+    case 'call':
+    case 'callcode':
+    case 'delegatecall':
+    case 'staticcall':
+      return value;
+    default:
+      throw new TraceFormatError(
+        place,
+        'action.callType',
+        'call, callcode, delegatecall or staticcall',
+        value,
+      );
+  }
+}
+
+function creationMethod(value: unknown, place: Place): CreationMethod | undefined {
+  if (value === 'create' || value === 'create2') return value;
+  if (value === undefined || value === null) return undefined;
+  throw new TraceFormatError(place, 'action.creationMethod', 'create or create2', value);
+}
+
+function rewardType(value: unknown, place: Place): RewardType {
+  if (value === 'block' || value === 'uncle') return value;
+  throw new TraceFormatError(place, 'action.rewardType', 'block, uncle or withdrawal', value);
+}

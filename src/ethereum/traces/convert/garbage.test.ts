@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { BlockMismatchError } from './blockMismatchError.ts';
+import { checkBlock } from './checkBlock.ts';
+import { chooseTraceSource } from './chooseTraceSource.ts';
+import { anyBlock, blockOf, flat, nested, numbered, schedule } from './frameTree.arbitrary.ts';
+import { fromCallTracer } from './fromCallTracer.ts';
+import { fromFlatCallTracer } from './fromFlatCallTracer.ts';
+import { parseHeader } from './parseHeader.ts';
+import { parseTraceBlock } from './parseTraceBlock.ts';
+import { parseTransactions } from './parseTransactions.ts';
+import { TraceFormatError } from './traceFormatError.ts';
+
+/** Puts something else in one place of a value, chosen by the numbers; or gives the junk alone. */
+function spoil(value: unknown, path: readonly number[], junk: unknown): unknown {
+  const [step, ...rest] = path;
+  if (step === undefined || typeof value !== 'object' || value === null) return junk;
+  const keys = Object.keys(value);
+  if (keys.length === 0) return junk;
+  const key = keys[step % keys.length] ?? '';
+  const copy: unknown = Array.isArray(value) ? [...value] : { ...value };
+  const members = copy as Record<string, unknown>; // an object or an array, whose keys are looked at as text
+  const changed = spoil(members[key], rest, junk);
+  if (changed === undefined) delete members[key];
+  else members[key] = changed;
+  return copy;
+}
+
+describe('garbage', () => {
+  const anyJunk = fc.oneof(
+    fc.jsonValue(),
+    fc.constantFrom(undefined, '0x', '0x0', '0xg', '0X1', -1, 1.5, 1e300, '', [], {}, [[]], 'CALL', 'reward'),
+    fc.constantFrom('0x'.padEnd(70_000, 'f'), '0x'.padEnd(70_001, 'é'), 'x'.repeat(100_000)),
+  );
+
+  /** Neither throws anything else nor hangs; errors are short and plain. */
+  function bearsIt(read: () => unknown): void {
+    try {
+      read();
+    } catch (error) {
+      if (!(error instanceof TraceFormatError || error instanceof BlockMismatchError)) throw error;
+      expect(error.message.length).toBeLessThan(700);
+      expect(error.message).toMatch(/^[\x20-\x7e]*$/);
+    }
+  }
+
+  it('in place of anything in an answer gives traces or one of the two errors, nothing else', () => {
+    fc.assert(
+      fc.property(anyBlock, fc.array(fc.nat({ max: 40 }), { maxLength: 7 }), anyJunk, (roots, path, junk) => {
+        const idOf = numbered(roots);
+        const { header, transactions } = blockOf(roots, idOf);
+        const nestedAnswer = spoil(
+          roots.map((root) => ({ result: nested(root, idOf) })),
+          path,
+          junk,
+        );
+        const flatAnswer = spoil(
+          roots.map((root, i) => ({ result: flat(root, i, idOf) })),
+          path,
+          junk,
+        );
+        const list = spoil(
+          roots.flatMap((root, i) => flat(root, i, idOf)),
+          path,
+          junk,
+        );
+        bearsIt(() => checkBlock(header, fromCallTracer(header, transactions, nestedAnswer, schedule)));
+        bearsIt(() => checkBlock(header, fromFlatCallTracer(header, transactions, flatAnswer, schedule)));
+        bearsIt(() => checkBlock(header, parseTraceBlock(list)));
+        bearsIt(() =>
+          chooseTraceSource({
+            traceBlock: { result: list },
+            callTracer: { result: nestedAnswer },
+            flatCallTracer: { result: flatAnswer },
+          }),
+        );
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('alone, as header, transactions or answer, gives a value or one of the two errors', () => {
+    fc.assert(
+      fc.property(anyJunk, (junk) => {
+        bearsIt(() => parseHeader(junk));
+        bearsIt(() => parseTransactions(junk));
+        bearsIt(() => parseTraceBlock(junk));
+        bearsIt(() => parseTraceBlock([junk]));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

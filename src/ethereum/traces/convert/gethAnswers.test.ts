@@ -1,0 +1,257 @@
+import { describe, expect, it } from 'vitest';
+import type { Trace } from '../index.ts';
+import { type ForkSchedule, forkScheduleOf } from './forks.ts';
+import { fromCallTracer } from './fromCallTracer.ts';
+import { fromFlatCallTracer } from './fromFlatCallTracer.ts';
+import { parseHeader } from './parseHeader.ts';
+import { parseTransactions } from './parseTransactions.ts';
+
+type Json = Record<string, unknown>;
+
+const BLOCK = `0x${'b1'.repeat(32)}`;
+const TX = `0x${'7a'.repeat(32)}`;
+const ALICE = `0x${'a1'.repeat(20)}`;
+const BOB = `0x${'b0'.repeat(20)}`;
+const precompile = (low: string) => `0x${low.padStart(40, '0')}`;
+const hex = (number: number) => `0x${number.toString(16)}`;
+
+const LIMIT = 100_000;
+const root: Json = {
+  type: 'CALL',
+  from: ALICE,
+  to: BOB,
+  gas: hex(LIMIT),
+  gasUsed: hex(21_500),
+  input: '0x',
+  value: '0x5',
+};
+const child: Json = { ...root, from: BOB, gas: '0x1000', gasUsed: '0x64', value: '0x0' };
+
+const anySchedule = forkScheduleOf(31_337);
+const underByzantium: ForkSchedule = { starts: { byzantium: { block: 0 } }, minedRewards: false };
+
+/** The traces of a block with one transaction for each root frame. */
+function traced(
+  roots: readonly Json[],
+  schedule = anySchedule,
+  transaction: Json = {},
+  block: Json = {},
+): Trace[] {
+  const hashes = roots.map((_, i) => TX.slice(0, -1) + i);
+  return fromCallTracer(
+    headerOf(hashes, block),
+    transactionsOf(roots, hashes, transaction),
+    roots.map((result, i) => ({ txHash: hashes[i], result })),
+    schedule,
+  );
+}
+
+function headerOf(transactions: readonly string[], block: Json = {}) {
+  const numbers = { number: '0x7', timestamp: '0x1', gasLimit: '0x0', gasUsed: '0xffffff' };
+  return parseHeader({ hash: BLOCK, parentHash: BLOCK, ...numbers, transactions, ...block });
+}
+
+function transactionsOf(roots: readonly Json[], hashes: readonly unknown[], transaction: Json = {}) {
+  const list = roots.map(({ from, to, type, value, input }, i) => ({
+    hash: hashes[i],
+    from,
+    to: type === 'CREATE' ? null : to,
+    value,
+    input,
+    gas: hex(LIMIT),
+    ...transaction,
+  }));
+  return parseTransactions({ transactions: list });
+}
+
+const first = (traces: readonly Trace[]) => traces[0] as Trace & { action: Json; result: Json };
+
+describe('the gas of a root frame', () => {
+  it('is the limit without what the transaction paid first, and what was used without that', () => {
+    expect(first(traced([root]))).toMatchObject({
+      action: { gas: hex(LIMIT - 21_000) },
+      result: { gasUsed: hex(500) },
+    });
+  });
+
+  it('is nothing used for a plain transfer', () => {
+    expect(first(traced([{ ...root, gasUsed: hex(21_000) }])).result).toEqual({
+      gasUsed: '0x0',
+      output: '0x',
+    });
+  });
+
+  it('stays as it is where the node says anything but the limit: it has taken off what was paid first', () => {
+    expect(first(traced([{ ...root, gas: '0x1234' }])).action.gas).toBe('0x1234');
+  });
+
+  it('was used at least as far as its children used it, where refunds hide it', () => {
+    const refunded = { ...root, gasUsed: hex(21_050), calls: [child, { ...child, type: 'STATICCALL' }] };
+    expect(first(traced([refunded])).result.gasUsed).toBe(hex(200));
+  });
+
+  it('counts what a child lost that failed, and nothing for one that never ran', () => {
+    const failed = { ...child, gas: hex(7_000), error: 'out of gas' };
+    const neverRan = { ...child, gas: hex(9_000), error: 'max call depth exceeded' };
+    expect(first(traced([{ ...root, calls: [failed, neverRan] }])).result.gasUsed).toBe(hex(7_000));
+  });
+
+  it('is only known from its children where the transaction paid its floor (EIP-7623)', () => {
+    // 100 bytes: 21000 + 1600 before it runs, 21000 + 4000 at least.
+    const data = `0x${'11'.repeat(100)}`;
+    const floored = { ...root, input: data, gasUsed: hex(25_000), calls: [child] };
+    expect(first(traced([floored])).result.gasUsed).toBe(hex(100));
+    expect(first(traced([{ ...floored, gasUsed: hex(25_001) }])).result.gasUsed).toBe(hex(2_401));
+    expect(first(traced([floored], underByzantium)).result.gasUsed).toBe(hex(100));
+  });
+
+  it('is told apart where a node reports what the block had used up to each transaction', () => {
+    const roots = [21_000, 42_500, 65_000].map((gasUsed) => ({ ...root, gasUsed: hex(gasUsed) }));
+    const used = traced(roots, anySchedule, {}, { gasUsed: hex(65_000) }).map((trace) =>
+      trace.type === 'call' ? trace.result?.gasUsed : undefined,
+    );
+    expect(used).toEqual([hex(0), hex(500), hex(1_500)]);
+  });
+});
+
+describe('frames', () => {
+  it('tell CREATE2 from CREATE, and a failed creation has no address', () => {
+    const made = { ...child, type: 'CREATE2', to: BOB, input: '0x60', output: '0x61' };
+    const { to: _, ...nowhere } = { ...made, type: 'CREATE', error: 'execution reverted' };
+    const failed = { ...nowhere, error: 'contract address collision', output: undefined };
+    expect(traced([{ ...root, calls: [made, nowhere, failed] }]).slice(1)).toMatchObject([
+      { action: { creationMethod: 'create2', init: '0x60' }, result: { address: BOB, code: '0x61' } },
+      {
+        action: { creationMethod: 'create' },
+        error: 'Reverted',
+        result: { gasUsed: '0x64', output: '0x61' },
+      },
+      { error: 'Contract address collision', result: null },
+    ]);
+  });
+
+  it('of SELFDESTRUCT name the contract, its balance and who gets it', () => {
+    const destruction = {
+      type: 'SELFDESTRUCT',
+      from: BOB,
+      to: ALICE,
+      value: '0x9',
+      gas: '0x0',
+      gasUsed: '0x0',
+    };
+    const [, trace] = traced([{ ...root, calls: [destruction] }]);
+    expect(trace).toMatchObject({
+      type: 'suicide',
+      action: { address: BOB, balance: '0x9', refundAddress: ALICE },
+      result: null,
+    });
+  });
+
+  it('of a contract that destroys itself for itself are named where revm does not', () => {
+    const unnamed = { type: 'SELFDESTRUCT', from: precompile('0'), gas: '0x0', gasUsed: '0x0', input: '0x' };
+    const delegated = { ...child, type: 'DELEGATECALL', from: BOB, to: ALICE, calls: [unnamed] };
+    const suicides = traced([{ ...root, calls: [unnamed, delegated] }]).filter(
+      ({ type }) => type === 'suicide',
+    );
+    expect(suicides.map(({ action }) => action)).toEqual([
+      { address: BOB, balance: '0x0', refundAddress: BOB },
+      { address: BOB, balance: '0x0', refundAddress: BOB },
+    ]);
+  });
+
+  it('of a delegated call have the value that they inherit, of a static call none, where the node leaves it out', () => {
+    const { value: _, ...without } = child;
+    const inherited = { ...without, type: 'DELEGATECALL', calls: [{ ...without, type: 'DELEGATECALL' }] };
+    const fixed = { ...without, type: 'STATICCALL', calls: [{ ...without, type: 'DELEGATECALL' }] };
+    const carried = ({ action }: Trace) => ('value' in action ? action.value : undefined);
+    const values = traced([{ ...root, calls: [inherited, fixed] }]).map(carried);
+    expect(values).toEqual(['0x5', '0x5', '0x5', '0x0', '0x0']);
+  });
+
+  it('of precompiled contracts are left out by the fork, whatever the opcode, unless they carry value', () => {
+    const to = (low: string, more: Json = {}) => ({ ...child, to: precompile(low), ...more });
+    const calls = [to('1'), to('2', { type: 'DELEGATECALL' }), to('9'), to('3', { value: '0x1' }), to('100')];
+    const kept = (schedule: ForkSchedule) =>
+      traced([{ ...root, calls }], schedule).map(({ action }) =>
+        'to' in action ? Number(action.to) % 0x1000 : -1,
+      );
+    expect(kept(anySchedule).slice(1)).toEqual([3]);
+    expect(kept(underByzantium).slice(1)).toEqual([9, 3, 0x100]);
+  });
+
+  it('of precompiled contracts fail by the name of Built-in failed', () => {
+    const failed = { ...child, to: precompile('6'), value: '0x1', error: 'point is not on curve' };
+    expect(traced([{ ...root, calls: [failed] }])[1]).toMatchObject({
+      error: 'Built-in failed',
+      result: null,
+    });
+  });
+});
+
+describe('an answer that is not what was asked for', () => {
+  const deep = (levels: number): Json => {
+    let frame = { ...child };
+    for (let i = 1; i < levels; i++) frame = { ...child, calls: [frame] };
+    return { ...root, calls: [frame] };
+  };
+
+  it('is read to the depth that Ethereum allows, and refused below', () => {
+    expect(traced([deep(1_025)])).toHaveLength(1_026);
+    expect(() => traced([deep(1_026)])).toThrow(
+      /transaction 0, frame \[(0,){20}\.\.\.\] must be at most 1025 deep/,
+    );
+  });
+
+  it.each<[string, Json, RegExp]>([
+    [
+      'an unknown opcode',
+      { ...root, type: 'JUMP' },
+      /frame \[\]: type must be one of CALL, .*, the node sent "JUMP"/,
+    ],
+    ['a bad child', { ...root, calls: [child, { ...child, to: '0x' }] }, /frame \[1\]: to must be 20 bytes/],
+    [
+      'a creation without address',
+      { ...root, type: 'CREATE', to: undefined },
+      /frame \[\]: to must be 20 bytes/,
+    ],
+    ['calls that are no list', { ...root, calls: {} }, /calls must be an array/],
+    ['no gas used', { ...root, error: 'out of gas', gasUsed: undefined }, /gasUsed must be a number/],
+    [
+      'a destruction of which nothing is told, as in the tracer that was a script',
+      { ...root, calls: [{ type: 'SELFDESTRUCT' }] },
+      /frame \[0\]: from must be 20 bytes/,
+    ],
+    ['no frame', {}, /type must be one of/],
+  ])('is refused for %s', (_, frame, message) => {
+    expect(() => traced([frame], anySchedule, { from: ALICE, to: BOB, value: '0x0', input: '0x' })).toThrow(
+      message,
+    );
+  });
+
+  const header = headerOf([TX]);
+  const transactions = transactionsOf([root], [TX]);
+  it.each<[string, unknown, RegExp]>([
+    ['nothing', null, /debug_traceBlock must be an array of results/],
+    ['too few results', [], /0 results for 1 transactions/],
+    ['another transaction', [{ txHash: BLOCK, result: root }], /result 0 is of transaction 0xb1/],
+    ['a failure', [{ txHash: TX, error: 'execution timeout' }], /the node failed with "execution timeout"/],
+    ['no result', [{ txHash: TX }], /must be a/],
+    ['the empty object of anvil', [{ txHash: TX, result: {} }], /must be an array|type must be one of/],
+  ])('is refused by both tracers for %s', (_, answer, message) => {
+    expect(() => fromCallTracer(header, transactions, answer, anySchedule)).toThrow(message);
+    expect(() => fromFlatCallTracer(header, transactions, answer, anySchedule)).toThrow(message);
+  });
+
+  it('is refused for a flat list without frames or with a reward in it', () => {
+    const reward = {
+      action: { author: ALICE, rewardType: 'block', value: '0x1' },
+      blockHash: BLOCK,
+      blockNumber: 7,
+      type: 'reward',
+    };
+    for (const frames of [[], [reward]])
+      expect(() => fromFlatCallTracer(header, transactions, [{ result: frames }], anySchedule)).toThrow(
+        /frame/,
+      );
+  });
+});

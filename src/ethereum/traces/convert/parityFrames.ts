@@ -1,0 +1,108 @@
+import type { Quantity, Trace } from '../index.ts';
+import { type Fork, type ForkSchedule, forkAt } from './forks.ts';
+import { floorGas, intrinsicGas } from './intrinsicGas.ts';
+import { namePrecompileFailures } from './namePrecompileFailures.ts';
+import type { FullHeader } from './parseHeader.ts';
+import type { BlockTransaction } from './parseTransactions.ts';
+import { isIdlePrecompileCall, precompilesUnder } from './precompiles.ts';
+import { isPrecheckFailure, removeFrames } from './removeFrames.ts';
+import { restoreDestroyed } from './restoreDestroyed.ts';
+
+/**
+ * Makes geth's frames of a block those that Parity has: takes away the frames that Parity does not show, and gives the
+ * root frames the gas of their execution, where geth has that of the whole transaction.
+ *
+ * @param frames the frames of all transactions, in order and in pre-order, as geth has them.
+ * @param gasUsed what each transaction used in all.
+ */
+export function parityFrames(
+  header: FullHeader,
+  transactions: readonly BlockTransaction[],
+  frames: Trace[],
+  gasUsed: readonly bigint[],
+  schedule: ForkSchedule,
+): Trace[] {
+  const fork = forkAt(schedule, header);
+  const precompiles = precompilesUnder(fork);
+  restoreDestroyed(frames);
+  namePrecompileFailures(frames, precompiles);
+  correctRoots(transactions, frames, gasUsed, fork);
+  return removeFrames(
+    frames,
+    (frame) => isPrecheckFailure(frame) || isIdlePrecompileCall(frame, precompiles),
+  );
+}
+
+/** Replaces each transaction's root frame in the list by one with corrected gas. */
+function correctRoots(
+  transactions: readonly BlockTransaction[],
+  frames: Trace[],
+  gasUsed: readonly bigint[],
+  fork: Fork,
+): void {
+  let position = transactions.length - 1;
+  let children = 0n;
+  // From the end: when a root is met, what its children used is known.
+  for (let i = frames.length - 1; i >= 0; i--) {
+    const frame = frames[i];
+    if (frame === undefined) continue;
+    const depth = frame.traceAddress.length;
+    if (depth === 1) children += gasOf(frame);
+    if (depth > 0) continue;
+    const transaction = transactions[position];
+    const spent = gasUsed[position];
+    if (transaction && spent !== undefined)
+      frames[i] = correctedRoot(frame, transaction, spent, children, fork);
+    position--;
+    children = 0n;
+  }
+}
+
+/** What a frame used of its creator's gas: all it had, where it failed in a way that gives nothing back. */
+function gasOf(frame: Trace): bigint {
+  if (frame.type === 'suicide' || frame.type === 'reward' || isPrecheckFailure(frame)) return 0n;
+  return BigInt(frame.result?.gasUsed ?? frame.action.gas);
+}
+
+function correctedRoot(
+  root: Trace,
+  transaction: BlockTransaction,
+  spent: bigint,
+  children: bigint,
+  fork: Fork,
+): Trace {
+  const intrinsic = intrinsicGas(transaction, fork);
+  const gasUsed = quantity(executionGas(spent, intrinsic, floorGas(transaction, fork), children));
+  const gas = (reported: Quantity) => rootGas(reported, transaction, intrinsic);
+  if (root.type === 'call') {
+    const action = { ...root.action, gas: gas(root.action.gas) };
+    return { ...root, action, result: root.result && { ...root.result, gasUsed } };
+  }
+  if (root.type === 'create') {
+    const action = { ...root.action, gas: gas(root.action.gas) };
+    return { ...root, action, result: root.result && { ...root.result, gasUsed } };
+  }
+  return root;
+}
+
+/**
+ * The gas that the root frame starts with. geth says the transaction's limit; a node that says anything else has taken
+ * off what the transaction paid first, by the rules of its chain (anvil does), or has transactions that pay nothing.
+ */
+function rootGas(reported: Quantity, transaction: BlockTransaction, intrinsic: bigint): Quantity {
+  const isLimit = BigInt(reported) === transaction.gas && transaction.gas >= intrinsic;
+  return isLimit ? quantity(transaction.gas - intrinsic) : reported;
+}
+
+/**
+ * The gas that a transaction's frames used, before refunds: what no tracer of geth tells. Exact where nothing was
+ * refunded and the transaction paid more than its floor. Otherwise too low, by the refund or what the floor hides, and
+ * never lower than what the root's children used, which is known.
+ */
+function executionGas(spent: bigint, intrinsic: bigint, floor: bigint | undefined, children: bigint): bigint {
+  if (floor !== undefined && spent <= floor) return children;
+  const net = spent - intrinsic;
+  return net > children ? net : children;
+}
+
+const quantity = (value: bigint) => `0x${value.toString(16)}` as Quantity; // canonical as BigInt prints it

@@ -1,0 +1,315 @@
+import { describe, expect, it } from 'vitest';
+import { checkBlock } from './checkBlock.ts';
+import { parseHeader } from './parseHeader.ts';
+import { parseTraceBlock } from './parseTraceBlock.ts';
+
+const BLOCK = `0x${'b1'.repeat(32)}`;
+const TX = `0x${'7a'.repeat(32)}`;
+const ALICE = `0x${'a1'.repeat(20)}`;
+const BOB = `0x${'b0'.repeat(20)}`;
+const precompile = (low: string) => `0x${low.padStart(40, '0')}`;
+
+const place = {
+  blockHash: BLOCK,
+  blockNumber: 7,
+  subtraces: 0,
+  traceAddress: [] as number[],
+  transactionHash: TX,
+  transactionPosition: 0,
+};
+const callAction = { callType: 'call', from: ALICE, gas: '0x10', input: '0x', to: BOB, value: '0x0' };
+const call = {
+  action: callAction,
+  ...place,
+  result: { gasUsed: '0x1', output: '0x' } as unknown,
+  type: 'call',
+};
+const create = {
+  action: { creationMethod: 'create', from: ALICE, gas: '0x10', init: '0x60', value: '0x0' } as object,
+  ...place,
+  result: { address: BOB, code: '0x', gasUsed: '0x1' } as unknown,
+  type: 'create',
+};
+const reward = {
+  action: { author: ALICE, rewardType: 'block', value: '0x1' },
+  blockHash: BLOCK,
+  blockNumber: 7,
+  result: null,
+  subtraces: 0,
+  traceAddress: [],
+  type: 'reward',
+};
+
+const parsed = (...traces: unknown[]) => parseTraceBlock(structuredClone(traces));
+const one = (trace: unknown) => parsed(trace)[0];
+
+describe('parseTraceBlock', () => {
+  it('writes the keys in alphabetical order, whatever order the node has', () => {
+    const reversed = Object.fromEntries(Object.entries({ ...call, error: 'Reverted' }).reverse());
+    expect(Object.keys(one(reversed) ?? {})).toEqual([
+      ...['action', 'blockHash', 'blockNumber', 'error', 'result', 'subtraces', 'traceAddress'],
+      ...['transactionHash', 'transactionPosition', 'type'],
+    ]);
+    expect(Object.keys(one(reversed)?.action ?? {})).toEqual(Object.keys(callAction));
+  });
+
+  it('makes addresses, hashes and data lower case and takes leading zeros off quantities', () => {
+    const shouting = {
+      ...call,
+      action: { ...callAction, from: ALICE.toUpperCase(), gas: '0x00AB', input: '0xABCD' },
+      blockHash: BLOCK.toUpperCase(),
+    };
+    expect(one(shouting)).toMatchObject({
+      action: { from: ALICE, gas: '0xab', input: '0xabcd' },
+      blockHash: BLOCK,
+    });
+  });
+
+  it('reads absent bytes as none and an absent value as zero', () => {
+    const { input: _, value: __, ...action } = callAction;
+    expect(one({ ...call, action, result: { gasUsed: '0x1' } })).toMatchObject({
+      action: { input: '0x', value: '0x0' },
+      result: { output: '0x' },
+    });
+  });
+
+  it('leaves out creationMethod where the node does not tell', () => {
+    const trace = one({ ...create, action: { from: ALICE, gas: '0x10', init: '0x60', value: '0x0' } });
+    expect(trace?.action).not.toHaveProperty('creationMethod');
+  });
+
+  it.each([
+    ['out of gas', 'Out of gas'],
+    ['out of gas: not enough gas for reentrancy sentry', 'Out of gas'],
+    ['out of gas: write protection', 'Mutable Call In Static Context'],
+    ['contract creation code storage out of gas', 'Out of gas'],
+    ['gas uint64 overflow', 'Out of gas'],
+    ['max code size exceeded', 'Out of gas'],
+    ['invalid jump destination', 'Bad jump destination'],
+    ['invalid opcode: opcode 0xfe not defined', 'Bad instruction'],
+    ['Invalid opcode: 0x0c', 'Bad instruction'],
+    ['stack underflow (0 <=> 1)', 'Stack underflow'],
+    ['stack limit reached 1024 (1023)', 'Out of stack'],
+    ['return data out of bounds', 'Out of bounds'],
+    ['precompiled failed', 'Built-in failed'],
+    ['Illegal state change', 'Mutable Call In Static Context'],
+    ['Static call violation', 'Mutable Call In Static Context'],
+    ['StateChangeDuringStaticCall', 'Mutable Call In Static Context'],
+    ['contract address collision', 'Contract address collision'],
+    ['something new', 'something new'],
+  ])('names the failure "%s" as "%s", without a result', (error, name) => {
+    expect(one({ ...call, error })).toMatchObject({ error: name, result: null });
+  });
+
+  it('keeps an unknown error text as plain text of bounded length', () => {
+    const { error } = one({ ...call, error: `\u001b[31mé${'x'.repeat(5000)}` }) as { error: string };
+    expect(error).toMatch(/^[\x20-\x7e]{100}$/);
+  });
+
+  it('reads null and empty errors as none', () => {
+    for (const error of [null, ''])
+      expect(one({ ...call, error })).toEqual({ ...call, result: { gasUsed: '0x1', output: '0x' } });
+  });
+
+  it('keeps what a reverted call gave back', () => {
+    expect(one({ ...call, error: 'execution reverted' })).toMatchObject({
+      error: 'Reverted',
+      result: call.result,
+    });
+  });
+
+  it('gives a reverted frame whose result the node left out the result null', () => {
+    const { result: _, ...without } = call;
+    const besu = { ...without, error: 'Reverted', revertReason: '0x7d88c1856cc95352' };
+    expect(one(besu)).toEqual({ ...without, error: 'Reverted', result: null });
+  });
+
+  it.each([
+    ['as the draft has it', { gasUsed: '0x1', output: '0xdead' }],
+    ['as code', { code: '0xdead', gasUsed: '0x1' }],
+    [
+      'as code, with the address that there would have been',
+      { address: BOB, code: '0xdead', gasUsed: '0x1' },
+    ],
+  ])('keeps what a reverted creation gave back, where the node sends it %s', (_, result) => {
+    const trace = one({ ...create, error: 'Reverted', result });
+    expect(JSON.stringify(trace?.result)).toBe('{"gasUsed":"0x1","output":"0xdead"}');
+  });
+
+  it('gives rewards their null members, and drops those of nothing, of withdrawals and of the genesis block', () => {
+    const nothing = { ...reward, action: { ...reward.action, value: '0x0' } };
+    const withdrawal = { ...reward, action: { ...reward.action, rewardType: 'withdrawal' } };
+    expect(parsed(reward, nothing, withdrawal, { ...reward, blockNumber: 0 })).toEqual([
+      { ...reward, transactionHash: null, transactionPosition: null },
+    ]);
+  });
+
+  it('takes nested calls of precompiled contracts without value out, whatever the opcode, and renumbers the rest', () => {
+    const root = { ...call, subtraces: 5 };
+    const child = (index: number, action: object, more: object = {}) => ({
+      ...call,
+      action: { ...callAction, ...action },
+      traceAddress: [index],
+      ...more,
+    });
+    const traces = parsed(
+      root,
+      child(0, { to: precompile('1'), callType: 'staticcall' }),
+      child(1, {}, { subtraces: 1 }),
+      { ...call, traceAddress: [1, 0] },
+      child(2, { to: precompile('100'), callType: 'delegatecall' }),
+      child(3, { to: precompile('2'), value: '0x1' }),
+      child(4, { to: precompile('12') }),
+    );
+    expect(traces.map((trace) => [trace.traceAddress, trace.subtraces])).toEqual([
+      [[], 3],
+      [[0], 1],
+      [[0, 0], 0],
+      [[1], 0],
+      [[2], 0],
+    ]);
+  });
+
+  it('keeps a root call of a precompiled contract, and a nested one that found an empty account before the fork', () => {
+    const root = { ...call, action: { ...callAction, to: precompile('1') }, subtraces: 1 };
+    const empty = {
+      ...call,
+      action: { ...callAction, to: precompile('9') },
+      result: { gasUsed: '0x0', output: '0x' },
+      traceAddress: [0],
+    };
+    expect(parsed(root, empty)).toHaveLength(2);
+  });
+
+  it('keeps a call that reverted: no precompiled contract does, but one that another chain has there may', () => {
+    const reverted = {
+      ...call,
+      action: { ...callAction, to: precompile('9') },
+      error: 'Reverted',
+      traceAddress: [0],
+    };
+    expect(parsed({ ...call, subtraces: 1 }, reverted)[1]).toMatchObject({
+      error: 'Reverted',
+      result: call.result,
+    });
+  });
+
+  it('takes calls and creations out that failed their checks of balance and depth before they ran', () => {
+    const traces = parsed(
+      { ...call, subtraces: 3 },
+      { ...call, traceAddress: [0], error: 'insufficient balance for transfer', result: undefined },
+      { ...create, traceAddress: [1], error: 'CallTooDeep', result: null },
+      { ...call, traceAddress: [2] },
+    );
+    expect(traces.map((trace) => [trace.traceAddress, trace.subtraces])).toEqual([
+      [[], 1],
+      [[0], 0],
+    ]);
+  });
+
+  it.each([
+    ['the answer', null, 'trace_block must be an array of at most 1000000, the node sent null'],
+    ['an element', [null], 'trace 0 must be an object, the node sent null'],
+    [
+      'a type',
+      [{ ...call, type: 'jump' }],
+      'trace 0: type must be call, create, suicide or reward, the node sent "jump"',
+    ],
+    [
+      'an address',
+      [call, { ...call, action: { ...callAction, to: '0x12' } }],
+      'trace 1: action.to must be 20 bytes',
+    ],
+    ['a quantity', [{ ...call, action: { ...callAction, gas: '0x' } }], 'action.gas must be a number'],
+    ['a quantity in decimals', [{ ...call, action: { ...callAction, gas: 21000 } }], 'sent number 21000'],
+    ['a long quantity', [{ ...call, action: { ...callAction, gas: `0x${'1'.repeat(65)}` } }], 'action.gas'],
+    ['half bytes', [{ ...call, action: { ...callAction, input: '0xabc' } }], 'action.input must be bytes'],
+    [
+      'odd characters',
+      [{ ...call, action: { ...callAction, input: `0x${'0'.repeat(99)}g` } }],
+      'action.input',
+    ],
+    [
+      'look-alike digits',
+      [{ ...call, action: { ...callAction, input: `0x${'\u0130'.repeat(100)}` } }],
+      'action.input',
+    ],
+    ['a missing result', [{ ...call, result: undefined }], 'result must be an object, the node sent nothing'],
+    ['a missing address', [{ ...create, result: { code: '0x', gasUsed: '0x0' } }], 'result.address'],
+    ['a fraction', [{ ...call, subtraces: 1.5 }], 'subtraces must be a whole number'],
+    [
+      'a deep path',
+      [{ ...call, traceAddress: Array(1026).fill(0) }],
+      'traceAddress must be an array of at most 1025',
+    ],
+    ['a path of text', [{ ...call, traceAddress: ['0'] }], 'traceAddress must be a whole number'],
+    ['an error object', [{ ...call, error: {} }], 'error must be a text'],
+    [
+      'a reward type',
+      [{ ...reward, action: { ...reward.action, rewardType: 'external' } }],
+      'action.rewardType',
+    ],
+  ])('refuses %s that is wrong, naming it', (_, answer, message) => {
+    expect(() => parseTraceBlock(answer)).toThrow(
+      expect.objectContaining({ name: 'TraceFormatError', message: expect.stringContaining(message) }),
+    );
+  });
+});
+
+describe('checkBlock', () => {
+  const second = `0x${'7b'.repeat(32)}`;
+  const header = parseHeader({
+    number: '0x7',
+    hash: BLOCK,
+    parentHash: BLOCK,
+    timestamp: '0x0',
+    gasLimit: '0x0',
+    gasUsed: '0x0',
+    transactions: [TX, second],
+  });
+  const root = { ...call, subtraces: 2 };
+  const left = { ...call, traceAddress: [0], subtraces: 1 };
+  const leaf = { ...call, traceAddress: [0, 0] };
+  const right = { ...call, traceAddress: [1] };
+  const next = { ...call, transactionHash: second, transactionPosition: 1 };
+  const uncle = { ...reward, action: { ...reward.action, rewardType: 'uncle' } };
+  const check = (...traces: unknown[]) => checkBlock(header, parsed(...traces));
+
+  it('accepts the complete traces of a block', () => {
+    expect(() => check(root, left, leaf, right, next, reward, uncle, uncle)).not.toThrow();
+  });
+
+  it.each([
+    ['another block hash', [root, left, leaf, right, { ...next, blockHash: TX }, reward], 'is of block hash'],
+    ['another number', [{ ...root, blockNumber: 8 }], 'trace 0 is of block 8'],
+    ['a missing transaction', [root, left, leaf, right, reward], 'only 1 of 2 transactions have traces'],
+    ['a transaction too many', [call, next, next], 'belongs to transaction 2, the block has 2'],
+    ['transactions out of order', [next, call], 'is of transaction 1, expected one of 0'],
+    ['the wrong hash', [call, { ...next, transactionHash: TX }], 'is of transaction hash'],
+    ['a frame of another transaction', [root, { ...left, transactionPosition: 1 }], 'expected one of 0'],
+    ['a missing root', [left], 'not the root frame'],
+    ['a missing last child', [root, left, leaf, next], 'a frame at depth 0 says 2 subtraces and has 1'],
+    ['a missing grandchild', [root, left, right, next], 'a frame at depth 1 says 1 subtraces and has 0'],
+    [
+      'a child too many',
+      [root, left, leaf, right, { ...right, traceAddress: [2] }, next],
+      'says 2 subtraces and has 3',
+    ],
+    ['a skipped child', [root, right], 'out of order'],
+    ['a child without parent', [root, leaf], 'no parent'],
+    ['a frame twice', [root, left, leaf, leaf], 'out of order'],
+    ['the wrong branch', [root, left, leaf, right, { ...leaf, traceAddress: [0, 1] }], 'out of order'],
+    ['a frame after a reward', [call, reward, next], 'a frame after a reward'],
+    ['an uncle before the block', [call, next, uncle, reward], 'a block reward after another reward'],
+    ['two block rewards', [call, next, reward, reward], 'a block reward after another reward'],
+  ])('refuses %s', (_, traces, reason) => {
+    expect(() => check(...traces)).toThrow(
+      expect.objectContaining({ name: 'BlockMismatchError', reason: expect.stringContaining(reason) }),
+    );
+  });
+
+  it('refuses a genesis block with traces', () => {
+    const genesis = { ...header, number: 0, transactionHashes: header.transactionHashes.slice(0, 1) };
+    expect(() => checkBlock(genesis, parsed({ ...call, blockNumber: 0 }))).toThrow('genesis');
+  });
+});

@@ -1,0 +1,73 @@
+/**
+ * Traces: what a trace is, what a filter matches, how traces are stored and found again.
+ * Nothing here does I/O: nodes are asked by `ingest` through a port, bytes are kept by an engine behind `TraceStore`.
+ */
+export {
+  type IndexReader,
+  type TraceCounts,
+  tracesOfBlock,
+  type Visitor,
+  visitMatches,
+} from './answerFilter.ts';
+export { writeHex } from './chunk/byteWriter.ts';
+export { chunkOf, TRACES_PER_CHUNK } from './chunk/format.ts';
+export { transactionPositionOf } from './chunk/framePlace.ts';
+export { JsonWriter, ROOM_BEFORE_BYTES, ROOM_BEHIND_BYTES } from './chunk/jsonWriter.ts';
+export { JsonWriterPool } from './chunk/jsonWriterPool.ts';
+export { NOWHERE, TextCache } from './chunk/textCache.ts';
+export { visitTerms } from './chunk/visitTerms.ts';
+export { writeTrace } from './chunk/writeTrace.ts';
+export { type FilterMode, MAX_COUNT, MAX_RANGE_BLOCKS, type TraceFilter } from './filter.ts';
+export { findFrame, firstTraceFrom } from './findFrame.ts';
+export { indexBlock, termOf } from './indexBlock.ts';
+export { partiesOf } from './parties.ts';
+export {
+  BLOCKS_PER_SEGMENT,
+  blockAt,
+  END_OF_SEGMENT,
+  firstBlockOf,
+  MAX_TRACES_PER_BLOCK,
+  placeAt,
+  positionOf,
+  segmentOf,
+} from './position.ts';
+export { END_OF_LIST_IDS, listOf, PAGE_POSITIONS, type Positions, PostingList } from './postings/list.ts';
+export { PairLists } from './postings/pairLists.ts';
+export { RecentPostings } from './postings/recentPostings.ts';
+export type { Merged } from './postings/select.ts';
+export {
+  AnswerTooLargeError,
+  type ChainIdentity,
+  type IndexChange,
+  IndexConflictError,
+  type IndexedBlock,
+  type Postings,
+  type PostingTerm,
+  type Side,
+  type StoredBlock,
+  type TraceReader,
+  type TraceStore,
+  WrongChainError,
+} from './store.ts';
+export type {
+  Address,
+  BlockHeader,
+  CallAction,
+  CallResult,
+  CallTrace,
+  CallType,
+  CreateAction,
+  CreateResult,
+  CreateTrace,
+  CreationMethod,
+  Data,
+  Hash,
+  Placement,
+  Quantity,
+  RewardAction,
+  RewardTrace,
+  RewardType,
+  SuicideAction,
+  SuicideTrace,
+  Trace,
+} from './trace.ts';

@@ -1,0 +1,45 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
+import { pino } from 'pino';
+import { afterEach, describe, expect, it } from 'vitest';
+import { anyReaders } from '../../../test/support/anyReaders.ts';
+import { createListener } from './listener.ts';
+
+const REQUEST_TIMEOUT_MS = 500;
+const BYTE_EVERY_MS = 50;
+
+describe('the listener', () => {
+  const listener = createListener(
+    pino({ level: 'silent' }),
+    (reply) => reply,
+    anyReaders(),
+    REQUEST_TIMEOUT_MS,
+  );
+  listener.post('/', (_request, reply) => reply.send({}));
+  afterEach(() => listener.close());
+
+  it('hangs up on clients that send a byte now and then, in the head or in the body, and says why', async () => {
+    await listener.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = listener.server.address() as AddressInfo; // it listens on TCP
+    const starts = [
+      'POST / HTTP/1.1\r\nx: ',
+      'POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9999\r\n\r\n',
+    ];
+    const answers = await Promise.all(
+      starts.map(async (start) => {
+        const socket = connect(port, '127.0.0.1');
+        let text = '';
+        socket.on('error', () => undefined); // a byte may meet a connection that was just closed
+        socket.on('data', (chunk) => {
+          text += chunk;
+        });
+        socket.write(start);
+        const timer = setInterval(() => socket.write('1'), BYTE_EVERY_MS);
+        await once(socket, 'close');
+        clearInterval(timer);
+        return text;
+      }),
+    );
+    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+  });
+});

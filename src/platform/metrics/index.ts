@@ -1,0 +1,2 @@
+/** Metrics that cost little on a hot path. */
+export { TalliedSeries, talliedHistogram } from './talliedHistogram.ts';

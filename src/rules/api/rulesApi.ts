@@ -1,0 +1,50 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import type { RuleStore, TokenStore } from '../index.ts';
+import { addRoutes } from './addRoutes.ts';
+import { Authenticator } from './authenticate.ts';
+import { documentationRoutes } from './documentation.ts';
+import { MAX_BODY_BYTES } from './errors.ts';
+import { type RateLimit, RateLimiter } from './rateLimit.ts';
+import { routesOf } from './routes.ts';
+import { type RuleAnalytics, ruleHandlers } from './ruleHandlers.ts';
+import { errorSender, sendUnrouted } from './sendError.ts';
+
+export interface RulesApiOptions {
+  readonly rules: RuleStore;
+  readonly tokens: TokenStore;
+  /** Tokens from the configuration (`FLOODGATE_API_TOKEN`), none of which the store knows: each may do anything for every account. */
+  readonly configuredTokens: readonly string[];
+  /** What the guard beside this API saw; no such route where there is none. */
+  readonly analytics?: RuleAnalytics | undefined;
+  /** Off where left out. */
+  readonly rateLimit?: RateLimit | undefined;
+}
+
+/** The rules API as a fastify plugin, to be registered with the base path as its prefix. */
+export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, options) => {
+  const operations = routesOf(ruleHandlers(options.rules, options.analytics));
+  const routes = [...operations, ...documentationRoutes(operations, fastify.prefix)];
+
+  // Every body is taken as bytes and read as JSON by its handler, whatever its type says (decisions A).
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser(
+    '*',
+    { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES },
+    (_request, body, done) => done(null, body),
+  );
+  // Lines that are logged here name the request themselves; a logger for each request costs more than the answer.
+  fastify.setChildLoggerFactory((logger) => logger);
+  const sendError = errorSender();
+  const unrouted = (request: FastifyRequest, reply: FastifyReply) =>
+    sendUnrouted(routes, fastify.prefix, request, reply);
+  fastify.setNotFoundHandler(unrouted);
+  // What goes wrong with the body of a request that no route takes does not change its answer.
+  fastify.setErrorHandler((error, request, reply) =>
+    request.is404 ? unrouted(request, reply) : sendError(error, request, reply),
+  );
+
+  addRoutes(fastify, routes, {
+    authenticator: new Authenticator(options.tokens, options.configuredTokens),
+    rateLimiter: options.rateLimit && new RateLimiter(options.rateLimit),
+  });
+};

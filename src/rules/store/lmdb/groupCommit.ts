@@ -1,0 +1,103 @@
+import type { Database, RootDatabase } from 'lmdb';
+import { StoreUnavailable } from '../../index.ts';
+
+/** One change of one entry; `value` left out removes the entry. */
+export interface Write {
+  readonly database: Database;
+  readonly key: string | number | string[];
+  readonly value?: unknown;
+}
+
+/** What an operation made of what it read: its answer, and what is to be written for it. */
+export interface Decided<T> {
+  readonly result: T;
+  readonly writes: readonly Write[];
+}
+
+interface Waiting {
+  /** Decides and writes inside the transaction. Returns how to settle the caller's promise once it is durable. */
+  readonly execute: () => () => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/**
+ * Runs write operations in transactions that are on disk before anyone hears of them. Operations that arrive while
+ * one commit is being flushed share the next one, so many writers pay for few flushes.
+ *
+ * An operation first reads and decides, then its writes are made: one that throws while it decides has written
+ * nothing and fails alone. A failing write or commit (disk full) aborts the whole transaction, and every operation
+ * in it fails with `StoreUnavailable`.
+ */
+export class GroupCommit {
+  readonly #environment: RootDatabase;
+  #waiting: Waiting[] = [];
+  #running: Promise<void> | undefined;
+
+  constructor(environment: RootDatabase) {
+    this.#environment = environment;
+  }
+
+  run<T>(decide: () => Decided<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const execute = () => {
+        let decided: Decided<T>;
+        try {
+          decided = decide();
+        } catch (error) {
+          return () => reject(error);
+        }
+        for (const write of decided.writes) apply(write);
+        return () => resolve(decided.result);
+      };
+      this.#waiting.push({ execute, fail: reject });
+      this.#running ??= this.#drain();
+    });
+  }
+
+  /** Resolves when nothing is waiting any more. */
+  async idle(): Promise<void> {
+    while (this.#running) await this.#running;
+  }
+
+  async #drain(): Promise<void> {
+    // The operations of this turn of the event loop go into the first transaction together.
+    await new Promise(setImmediate);
+    while (this.#waiting.length > 0) {
+      const group = this.#waiting;
+      this.#waiting = [];
+      await this.#commit(group);
+    }
+    this.#running = undefined;
+  }
+
+  async #commit(group: readonly Waiting[]): Promise<void> {
+    let settle: (() => void)[] = [];
+    try {
+      // A child transaction, because only that one is undone when its callback throws.
+      await this.#environment.childTransaction(() => {
+        settle = group.map((operation) => operation.execute());
+      });
+    } catch (error) {
+      const unavailable = new StoreUnavailable(`The rules could not be written: ${await reasonOf(error)}`, {
+        cause: error,
+      });
+      for (const operation of group) operation.fail(unavailable);
+      return;
+    }
+    for (const done of settle) done();
+  }
+}
+
+function apply({ database, key, value }: Write): void {
+  if (value === undefined) database.removeSync(key);
+  else database.putSync(key, value);
+}
+
+/** lmdb says only "Commit failed" and keeps the reason in a promise of its own, which must not be left unhandled. */
+async function reasonOf(error: unknown): Promise<string> {
+  const reason =
+    error instanceof Error && 'commitError' in error
+      ? await Promise.resolve(error.commitError).catch((cause: unknown) => cause)
+      : error;
+  return reason instanceof Error ? reason.message : String(reason);
+}

@@ -1,0 +1,2 @@
+/** Rules, tokens and the audit on LMDB. */
+export { openRulesStorage, type RulesStorage } from './openRulesStorage.ts';

@@ -1,0 +1,34 @@
+import type { AuditLog, Micros, RuleStore, TokenStore } from '../../index.ts';
+import { LmdbAuditLog } from './auditLog.ts';
+import { RulesEnvironment } from './environment.ts';
+import { LmdbRuleStore } from './ruleStore.ts';
+import { LmdbTokenStore } from './tokenStore.ts';
+
+/** The three stores of the rules room over one engine. */
+export interface RulesStorage {
+  readonly rules: RuleStore;
+  readonly tokens: TokenStore;
+  readonly audit: AuditLog;
+  /** Waits for writes that are under way, then closes. */
+  close(): Promise<void>;
+}
+
+export interface RulesStorageOptions {
+  /** The clock that changes are stamped with; the wall clock unless a test needs another. */
+  readonly now?: () => Micros;
+}
+
+/** Opens the rules, tokens and audit kept in `${dataDir}/rules`. Throws `StoreUnavailable` where that cannot be. */
+export function openRulesStorage(dataDir: string, options: RulesStorageOptions = {}): RulesStorage {
+  const environment = new RulesEnvironment(dataDir, options.now);
+  const rules = new LmdbRuleStore(environment);
+  return {
+    rules,
+    tokens: new LmdbTokenStore(environment),
+    audit: new LmdbAuditLog(environment),
+    async close() {
+      rules.close();
+      await environment.close();
+    },
+  };
+}

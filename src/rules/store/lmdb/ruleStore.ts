@@ -1,0 +1,277 @@
+import { createHash, randomUUID } from 'node:crypto';
+import {
+  type Actor,
+  type CreatedRule,
+  formatTimestamp,
+  KeyReused,
+  MAX_RULES_PER_ACCOUNT,
+  type Micros,
+  type NewRule,
+  RETRY_KEY_LIFE_MS,
+  type Rule,
+  type RuleChange,
+  type RuleDecision,
+  type RuleStore,
+  TooManyRules,
+  targetOf,
+} from '../../index.ts';
+import { RulesChangeFeed } from './changeFeed.ts';
+import { auditWrite, type FirstAnswer, type RulesEnvironment, stamp } from './environment.ts';
+import type { Decided, Write } from './groupCommit.ts';
+import { RulesSnapshots } from './snapshots.ts';
+
+/** Expired retry keys that one create clears away: more than it adds, so that they cannot pile up. */
+const EXPIRED_KEYS_CLEARED = 10;
+const MICROS_PER_MILLI = 1000;
+
+/** Rules in LMDB, at (account, id); an account's state beside them tells readers whether what they hold still stands. */
+export class LmdbRuleStore implements RuleStore {
+  readonly #environment: RulesEnvironment;
+  readonly #snapshots = new RulesSnapshots();
+  readonly #feed: RulesChangeFeed;
+
+  constructor(environment: RulesEnvironment) {
+    this.#environment = environment;
+    this.#feed = new RulesChangeFeed(environment);
+  }
+
+  async list(accountId: string): Promise<readonly Rule[]> {
+    this.#environment.refresh();
+    return this.#read(accountId);
+  }
+
+  async get(accountId: string, ruleId: string): Promise<Rule | undefined> {
+    this.#environment.refresh();
+    return this.#environment.rules.get([accountId, ruleId]);
+  }
+
+  async create(accountId: string, fields: NewRule, actor: Actor, retryKey?: string): Promise<CreatedRule> {
+    const retry = retryKey === undefined ? undefined : retryOf(accountId, retryKey, fields);
+    const created = await this.#environment.commits.run<CreatedRule>(() => {
+      const first = retry && this.#firstAnswer(retry);
+      if (first)
+        return { result: { rule: first.rule, overrides: first.overrides, replayed: true }, writes: [] };
+      return this.#decideCreate(accountId, fields, actor, retry);
+    });
+    if (!created.replayed) this.#tell(accountId);
+    return created;
+  }
+
+  async update(
+    accountId: string,
+    ruleId: string,
+    decide: RuleDecision,
+    actor: Actor,
+  ): Promise<Rule | undefined> {
+    const { after, changed } = await this.#environment.commits.run<Updated>(() => {
+      const before = this.#environment.rules.get([accountId, ruleId]);
+      if (!before) return { result: { after: undefined, changed: false }, writes: [] };
+      const settings = decide(before);
+      if (Object.keys(settings).length === 0)
+        return { result: { after: before, changed: false }, writes: [] };
+      const moment = this.#environment.nextMoment();
+      const rule: Rule = { ...before, ...settings, modified_on: formatTimestamp(moment) };
+      const change = {
+        action: 'rule.update',
+        account: accountId,
+        rule: ruleId,
+        before,
+        after: rule,
+      } as const;
+      const writes = this.#writesOf([{ ...stamp(moment, actor), ...change }], moment);
+      return { result: { after: rule, changed: true }, writes };
+    });
+    if (changed) this.#tell(accountId);
+    return after;
+  }
+
+  async delete(
+    accountId: string,
+    ruleId: string,
+    check: (stored: Rule) => void,
+    actor: Actor,
+  ): Promise<boolean> {
+    const deleted = await this.#environment.commits.run(() => {
+      const before = this.#environment.rules.get([accountId, ruleId]);
+      if (!before) return { result: false, writes: [] };
+      check(before);
+      return { result: true, writes: this.#deletionOf(accountId, [before], actor) };
+    });
+    if (deleted) this.#tell(accountId);
+    return deleted;
+  }
+
+  async deleteAll(accountId: string, actor: Actor): Promise<number> {
+    const deleted = await this.#environment.commits.run(() => {
+      const rules = this.#scan(accountId);
+      return { result: rules.length, writes: rules.length ? this.#deletionOf(accountId, rules, actor) : [] };
+    });
+    if (deleted > 0) this.#tell(accountId);
+    return deleted;
+  }
+
+  onChange(listener: (accountId: string) => void): () => void {
+    return this.#feed.listen(listener);
+  }
+
+  /** Ends the watch for changes of other processes. */
+  close(): void {
+    this.#feed.stop();
+  }
+
+  #decideCreate(
+    accountId: string,
+    fields: NewRule,
+    actor: Actor,
+    retry: Retry | undefined,
+  ): Decided<CreatedRule> {
+    const count = this.#environment.accounts.get(accountId)?.count ?? 0;
+    if (count >= MAX_RULES_PER_ACCOUNT) throw new TooManyRules(accountId, MAX_RULES_PER_ACCOUNT);
+    const moment = this.#environment.nextMoment();
+    const timestamp = formatTimestamp(moment);
+    const rule: Rule = { id: randomUUID(), ...fields, created_on: timestamp, modified_on: timestamp };
+    const overrides = this.#idsOfTarget(accountId, targetOf(rule));
+    const change = {
+      action: 'rule.create',
+      account: accountId,
+      rule: rule.id,
+      before: null,
+      after: rule,
+    } as const;
+    const writes = this.#writesOf([{ ...stamp(moment, actor), ...change }], moment);
+    const kept = retry ? this.#keepAnswer(retry, { rule, overrides }, moment) : [];
+    return { result: { rule, overrides, replayed: false }, writes: [...writes, ...kept] };
+  }
+
+  /** A deletion stamps each rule with a moment of its own, as moments differ between any two changes. */
+  #deletionOf(accountId: string, rules: readonly Rule[], actor: Actor): Write[] {
+    const first = this.#environment.nextMoment();
+    const changes = rules.map((before, index): RuleChange => {
+      const change = {
+        action: 'rule.delete',
+        account: accountId,
+        rule: before.id,
+        before,
+        after: null,
+      } as const;
+      return { ...stamp(first + index, actor), ...change };
+    });
+    return this.#writesOf(changes, first);
+  }
+
+  /** What changes of one account's rules write: the rules, the account's state, the audit and the clock. */
+  #writesOf(changes: readonly RuleChange[], firstMoment: Micros): Write[] {
+    const { rules, accounts } = this.#environment;
+    const writes: Write[] = [];
+    let added = 0;
+    for (const [index, change] of changes.entries()) {
+      const key = [change.account, change.rule];
+      writes.push(change.after ? { database: rules, key, value: change.after } : { database: rules, key });
+      writes.push(...this.#targetWrites(change));
+      writes.push(auditWrite(this.#environment, firstMoment + index, change));
+      added += (change.after ? 1 : 0) - (change.before ? 1 : 0);
+    }
+    const accountId = changes[0]?.account;
+    if (accountId === undefined) return writes;
+    const changedAt = firstMoment + changes.length - 1;
+    const count = (accounts.get(accountId)?.count ?? 0) + added;
+    writes.push({ database: accounts, key: accountId, value: { count, changedAt } });
+    writes.push(this.#environment.clockAt(changedAt));
+    return writes;
+  }
+
+  /** A target never changes, so only the first and the last change of a rule touch its entry. */
+  #targetWrites({ account, rule, before, after }: RuleChange): Write[] {
+    const database = this.#environment.targets;
+    if (!before && after) return [{ database, key: [account, targetOf(after), rule], value: true }];
+    if (before && !after) return [{ database, key: [account, targetOf(before), rule] }];
+    return [];
+  }
+
+  #idsOfTarget(accountId: string, target: string): string[] {
+    const range = { start: [accountId, target], end: [accountId, target, LAST_ID] };
+    return [...this.#environment.targets.getKeys(range)].flatMap(([, , id]) => id ?? []);
+  }
+
+  #read(accountId: string): readonly Rule[] {
+    const changedAt = this.#environment.accounts.get(accountId)?.changedAt;
+    if (changedAt === undefined) return NO_RULES;
+    const known = this.#snapshots.get(accountId, changedAt);
+    if (known) return known;
+    const rules = Object.freeze(this.#scan(accountId));
+    this.#snapshots.set(accountId, changedAt, rules);
+    return rules;
+  }
+
+  #scan(accountId: string): Rule[] {
+    const rules: Rule[] = [];
+    for (const { value } of this.#environment.rules.getRange({
+      start: [accountId],
+      end: [accountId, LAST_ID],
+    }))
+      rules.push(Object.freeze(value));
+    return rules.sort(byCreation);
+  }
+
+  #tell(accountId: string): void {
+    this.#feed.tell(accountId, this.#environment.accounts.get(accountId)?.changedAt ?? 0);
+  }
+
+  #firstAnswer(retry: Retry): FirstAnswer | undefined {
+    const first = this.#environment.firstAnswers.get(retry.key);
+    if (!first || this.#isExpired(first.at)) return undefined;
+    if (first.fingerprint !== retry.fingerprint) throw new KeyReused();
+    return first;
+  }
+
+  #isExpired(moment: Micros): boolean {
+    return moment + RETRY_KEY_LIFE_MS * MICROS_PER_MILLI <= this.#environment.wallClock();
+  }
+
+  /** Keeps the answer for retries, and clears some that expired. */
+  #keepAnswer(retry: Retry, answer: Pick<CreatedRule, 'rule' | 'overrides'>, moment: Micros): Write[] {
+    const { firstAnswers, firstAnswerAges } = this.#environment;
+    const writes: Write[] = [];
+    for (const { key: at, value: key } of firstAnswerAges.getRange({ limit: EXPIRED_KEYS_CLEARED })) {
+      if (!this.#isExpired(at)) break;
+      writes.push({ database: firstAnswerAges, key: at });
+      // The same key may have been used again since, for a younger answer that stays.
+      if (firstAnswers.get(key)?.at === at) writes.push({ database: firstAnswers, key });
+    }
+    const first: FirstAnswer = { at: moment, fingerprint: retry.fingerprint, ...answer };
+    writes.push({ database: firstAnswers, key: retry.key, value: first });
+    writes.push({ database: firstAnswerAges, key: moment, value: retry.key });
+    return writes;
+  }
+}
+
+interface Updated {
+  readonly after: Rule | undefined;
+  readonly changed: boolean;
+}
+
+const NO_RULES: readonly Rule[] = Object.freeze([]);
+
+/** Sorts after every UUID. */
+const LAST_ID = '\uffff';
+
+function byCreation(a: Rule, b: Rule): number {
+  if (a.created_on !== b.created_on) return a.created_on < b.created_on ? -1 : 1;
+  return a.id < b.id ? -1 : 1;
+}
+
+interface Retry {
+  readonly key: string[];
+  readonly fingerprint: string;
+}
+
+/** Hashes bound what is stored, whatever the length of the key; the same rule spelt otherwise is the same rule. */
+function retryOf(accountId: string, retryKey: string, fields: NewRule): Retry {
+  const { scope, name, mode, profile_sensitivity, rate_sensitivity, burst_sensitivity } = fields;
+  const canonical = [scope, name, mode, profile_sensitivity, rate_sensitivity, burst_sensitivity];
+  return { key: [accountId, sha256(retryKey)], fingerprint: sha256(JSON.stringify(canonical)) };
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto';
+import {
+  type Actor,
+  type AuditedToken,
+  formatTimestamp,
+  type NewToken,
+  type Token,
+  type TokenStore,
+} from '../../index.ts';
+import { auditWrite, type RulesEnvironment, stamp } from './environment.ts';
+
+/** 128 random bits: as long as the ids that Cloudflare's token verification shows. */
+const TOKEN_ID_BYTES = 16;
+
+/** Tokens in LMDB, at the hash of their secret, with a second way in by id. */
+export class LmdbTokenStore implements TokenStore {
+  readonly #environment: RulesEnvironment;
+
+  constructor(environment: RulesEnvironment) {
+    this.#environment = environment;
+  }
+
+  async findByHash(hash: string): Promise<Token | undefined> {
+    this.#environment.refresh();
+    return this.#environment.tokens.get(hash);
+  }
+
+  async list(): Promise<readonly Token[]> {
+    this.#environment.refresh();
+    const tokens = [...this.#environment.tokens.getRange()].map((entry) => entry.value);
+    return tokens.sort((a, b) => (a.created_on < b.created_on ? -1 : 1));
+  }
+
+  create(token: NewToken, actor: Actor): Promise<Token> {
+    return this.#environment.commits.run(() => {
+      const moment = this.#environment.nextMoment();
+      const created: Token = {
+        id: randomBytes(TOKEN_ID_BYTES).toString('hex'),
+        ...token,
+        created_on: formatTimestamp(moment),
+        revoked_on: null,
+      };
+      return { result: created, writes: this.#writesOf('token.create', null, created, moment, actor) };
+    });
+  }
+
+  revoke(tokenId: string, actor: Actor): Promise<Token | undefined> {
+    return this.#environment.commits.run(() => {
+      const hash = this.#environment.tokenIds.get(tokenId);
+      const before = hash === undefined ? undefined : this.#environment.tokens.get(hash);
+      if (!before || before.revoked_on !== null) return { result: before, writes: [] };
+      const moment = this.#environment.nextMoment();
+      const revoked: Token = { ...before, revoked_on: formatTimestamp(moment) };
+      return { result: revoked, writes: this.#writesOf('token.revoke', before, revoked, moment, actor) };
+    });
+  }
+
+  #writesOf(
+    action: 'token.create' | 'token.revoke',
+    before: Token | null,
+    after: Token,
+    moment: number,
+    actor: Actor,
+  ) {
+    const entry = {
+      ...stamp(moment, actor),
+      action,
+      token: after.id,
+      before: before && withoutHash(before),
+      after: withoutHash(after),
+    };
+    return [
+      { database: this.#environment.tokens, key: after.hash, value: after },
+      { database: this.#environment.tokenIds, key: after.id, value: after.hash },
+      auditWrite(this.#environment, moment, entry),
+      this.#environment.clockAt(moment),
+    ];
+  }
+}
+
+function withoutHash({ hash: _, ...rest }: Token): AuditedToken {
+  return rest;
+}

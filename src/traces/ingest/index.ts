@@ -1,7 +1,0 @@
-export { type FillOptions, fillRange } from './fillRange.ts';
-export { FinalityError } from './fork.ts';
-export { Indexer, type IndexerObserver, type IndexerStatus } from './indexer.ts';
-export { Pace } from './pace.ts';
-export { BlockUnavailableError } from './pastBlocks.ts';
-export * from './source.ts';
-export { type SourceMember, SourceSet, type TurnedAway } from './sourceSet.ts';
