@@ -3,7 +3,7 @@ import {
   checkBlock,
   checkReceipt,
   checkTransaction,
-  Falsehood,
+  InvalidResponseError,
   knowsTransactions,
   NodeError,
 } from '../../nodes/index.ts';
@@ -16,7 +16,7 @@ type Members = Readonly<Record<string, unknown>>;
 
 /**
  * Checks of a node's answer that cost microseconds: its shape, that it is about what was asked, and that what it says
- * agrees with itself. Throws Falsehood, or NodeError for the wrong shape. Parameters are canonical.
+ * agrees with itself. Throws InvalidResponseError, or NodeError for the wrong shape. Parameters are canonical.
  */
 export function checkAnswer(
   row: MethodRow,
@@ -45,7 +45,8 @@ const CHECKS: Readonly<Record<string, (params: Params, value: Members, chainId?:
   eth_chainId: (_params, value, chainId) => same('chain id', value, chainId ?? value),
   net_version: (_params, value, chainId) => {
     // Some chains have a network id that differs; none changes it for another number of ours.
-    if (!/^\d+$/.test(String(value))) throw new Falsehood(`net_version of chain ${chainId} is no number`);
+    if (!/^\d+$/.test(String(value)))
+      throw new InvalidResponseError(`net_version of chain ${chainId} is no number`);
   },
   web3_sha3: ([data], value) =>
     same(
@@ -77,5 +78,7 @@ const CHECKS: Readonly<Record<string, (params: Params, value: Members, chainId?:
 /** Refuses an answer about something else. */
 export function same(what: string, got: unknown, wanted: unknown): void {
   if (String(got).toLowerCase() !== String(wanted).toLowerCase())
-    throw new Falsehood(`${what} ${JSON.stringify(wanted)} was asked for, ${JSON.stringify(got)} came`);
+    throw new InvalidResponseError(
+      `${what} ${JSON.stringify(wanted)} was asked for, ${JSON.stringify(got)} came`,
+    );
 }
