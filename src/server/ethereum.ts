@@ -32,17 +32,10 @@ export async function startEthereum(config: Config, logger: Logger, registry: Re
     for (const [name, { upstream, indexFrom }] of networksOf(config))
       networks.set(
         name,
-        await startEthereumNetwork({
-          name,
-          upstream,
-          indexFrom,
-          folder: indexFolder(config.dataDir, name),
-          config,
-          answers: storage.answers,
-          metrics,
-          ingestMetrics,
-          logger,
-        }),
+        await startEthereumNetwork(
+          { name, upstream, indexFrom, folder: indexFolder(config.dataDir, name), config },
+          { answers: storage.answers, metrics, ingestMetrics, logger },
+        ),
       );
   } catch (error) {
     await stop();

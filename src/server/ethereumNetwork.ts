@@ -29,6 +29,9 @@ export interface EthereumNetworkOptions {
   /** Where its index is kept. */
   readonly folder: string;
   readonly config: Config;
+}
+
+export interface EthereumNetworkDependencies {
   readonly answers: AnswerStore;
   readonly metrics: GatewayMetrics;
   readonly ingestMetrics: IngestMetrics;
@@ -44,29 +47,32 @@ export interface EthereumNetwork {
   stop(): Promise<void>;
 }
 
-export async function startEthereumNetwork(options: EthereumNetworkOptions): Promise<EthereumNetwork> {
-  const { name, upstream, config, logger, ingestMetrics } = options;
+export async function startEthereumNetwork(
+  options: EthereumNetworkOptions,
+  { answers, metrics, ingestMetrics, logger }: EthereumNetworkDependencies,
+): Promise<EthereumNetwork> {
+  const { name, upstream, config } = options;
   const store = openTraceStore(options.folder, { cacheBytes: config.index.cacheBytes });
-  const network = await startNetwork({
-    name,
-    chain: store.chain(),
-    upstreams: upstream,
-    pollIntervalMs: config.index.pollIntervalMs,
-    timeoutMs: config.gateway.requestTimeoutMs,
-    maxAnswerBytes: config.gateway.maxAnswerBytes,
-    cacheMemoryBytes: config.gateway.cacheMemoryBytes,
-    store: options.answers,
-    metrics: options.metrics,
-    log: logger,
-  }).catch(async (error: unknown) => {
+  const network = await startNetwork(
+    {
+      name,
+      chain: store.chain(),
+      upstreams: upstream,
+      pollIntervalMs: config.index.pollIntervalMs,
+      timeoutMs: config.gateway.requestTimeoutMs,
+      maxAnswerBytes: config.gateway.maxAnswerBytes,
+      cacheMemoryBytes: config.gateway.cacheMemoryBytes,
+    },
+    { store: answers, metrics, log: logger },
+  ).catch(async (error: unknown) => {
     await store.close();
     throw error instanceof ChainMismatchError ? new ConfigError(`network ${name}: ${error.message}`) : error;
   });
   const { pool } = network;
   const source = new PooledSource(pool, (node, what, { reason, message }) =>
     logger.warn(
-      { network: name, node, what, reason, detail: message },
-      'a node did not give what it was asked for; the others are asked',
+      { network: name, node: node.name, host: node.client.host, what, reason, detail: message },
+      'upstream did not give what it was asked for; the others are asked',
     ),
   );
   const { pollIntervalMs } = config.index;

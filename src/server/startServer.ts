@@ -114,8 +114,7 @@ export async function startServer({ config, logger, lock }: ServerOptions): Prom
     if (ethereum !== undefined)
       interceptRequests(
         listener.server,
-        new Gateway({
-          ...config.gateway,
+        new Gateway(config.gateway, {
           networks: ethereum.methods,
           keys: ethereum.keys,
           metrics: ethereum.metrics,

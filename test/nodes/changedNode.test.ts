@@ -48,7 +48,9 @@ describe('a node that becomes another client behind the same address', () => {
   const grow = async (steps: number) => (await createTraffic({ url: anvil.url, seed: 14 })).run({ steps });
 
   const methodsFound = (): string[] =>
-    [...floodgate.output().matchAll(/"traceMethod":"(\w+)".*upstream trace method detected/g)].map(([, method = '']) => method);
+    [...floodgate.output().matchAll(/"traceMethod":"(\w+)".*upstream trace method detected/g)].map(
+      ([, method = '']) => method,
+    );
 
   test('is asked again what it offers, and indexed from in the way that it has now', async () => {
     expect(methodsFound()).toEqual(['trace_block']);

@@ -27,20 +27,24 @@ beforeAll(async () => {
     configuredTokens: ['token'],
   });
   const method = { name: 'trace_filter', summary: '', handle: () => Promise.reject(fault) };
-  const gateway = new Gateway({
-    readers,
-    networks: new Map([['mainnet', [method]]]),
-    corsOrigins: [],
-    maxBodyBytes: 1_000,
-    maxAnswerBytes: 1_000,
-    maxInFlight: 10,
-    ratePerAddress: 0,
-    trustedProxies: [],
-    keys: { isEmpty: () => true } as KeyStore, // open: no other method of it is called
-    metrics: new GatewayMetrics(new Registry()),
-    log,
-    isStopping: () => false,
-  });
+  const gateway = new Gateway(
+    {
+      corsOrigins: [],
+      maxBodyBytes: 1_000,
+      maxAnswerBytes: 1_000,
+      maxInFlight: 10,
+      ratePerAddress: 0,
+      trustedProxies: [],
+    },
+    {
+      networks: new Map([['mainnet', [method]]]),
+      readers,
+      keys: { isEmpty: () => true } as KeyStore, // open: no other method of it is called
+      metrics: new GatewayMetrics(new Registry()),
+      log,
+      isStopping: () => false,
+    },
+  );
   interceptRequests(listener.server, gateway);
   await listener.listen({ host: '127.0.0.1', port: 0 });
   url = `http://127.0.0.1:${(listener.server.address() as AddressInfo).port}`; // it listens on TCP

@@ -1,10 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Readers, TrackedResponse } from '../../platform/http/index.ts';
 import {
   type Call,
   type CallHandler,
-  errorResponse,
   type HttpAnswer,
   handleBody,
   isLent,
@@ -14,18 +12,16 @@ import {
   RpcError,
 } from '../jsonrpc/index.ts';
 import { AdmissionControl, type Permit } from './admissionControl.ts';
+import { HttpExchange } from './httpExchange.ts';
 import type { KeyStore } from './keys/keyStore.ts';
 import type { CallContext, Method } from './method.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { noRoom } from './noRoom.ts';
 import { type RequestBody, readRequestBody } from './readRequestBody.ts';
 import type { Log } from './relay/startNetwork.ts';
-import { respond } from './respond.ts';
 import { TurnBatcher } from './turnBatcher.ts';
 
 export interface GatewayOptions {
-  /** The methods of each network, by the network's name in the path. */
-  readonly networks: ReadonlyMap<string, readonly Method[]>;
   readonly corsOrigins: readonly string[];
   readonly maxBodyBytes: number;
   /** Bytes that the answers of one batch may have together. */
@@ -36,6 +32,11 @@ export interface GatewayOptions {
   readonly ratePerAddress: number;
   /** Addresses and networks whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
+}
+
+export interface GatewayDependencies {
+  /** The methods of each network, by the network's name in the path. */
+  readonly networks: ReadonlyMap<string, readonly Method[]>;
   readonly readers: Readers;
   readonly keys: KeyStore;
   readonly metrics: GatewayMetrics;
@@ -65,22 +66,23 @@ const JSON_TYPE_AND_MORE = /^application\/json *(?:;|$)/i;
 
 /**
  * The JSON-RPC gateway: answers every request below /v1/. Whatever goes wrong, the body is a JSON-RPC error; the HTTP
- * status is that of decisions.md B. It stands on node:http itself: a cached answer costs less than a framework's reply.
+ * status is that of docs/decisions/gateway.md. It stands on node:http itself: a cached answer costs less than a framework's reply.
  */
 export class Gateway {
   readonly #options: GatewayOptions;
+  readonly #dependencies: GatewayDependencies;
   readonly #networks: ReadonlyMap<string, MethodTable>;
   readonly #admission: AdmissionControl;
   readonly #allowOrigin: (origin: string | undefined) => string | undefined;
   readonly #served: string;
   readonly #turnBatcher = new TurnBatcher();
 
-  constructor(options: GatewayOptions) {
+  constructor(options: GatewayOptions, dependencies: GatewayDependencies) {
+    const { networks, metrics } = dependencies;
     this.#options = options;
-    this.#networks = new Map(
-      [...options.networks].map(([name, methods]) => [name, tableOf(name, methods, options.metrics)]),
-    );
-    this.#admission = new AdmissionControl(options, options);
+    this.#dependencies = dependencies;
+    this.#networks = new Map([...networks].map(([name, methods]) => [name, tableOf(name, methods, metrics)]));
+    this.#admission = new AdmissionControl(options, dependencies);
     this.#allowOrigin = originRule(options.corsOrigins);
     this.#served = [...this.#networks.keys()].map((name) => GATEWAY_PREFIX + name).join(' or ');
   }
@@ -91,12 +93,10 @@ export class Gateway {
   }
 
   handle(request: IncomingMessage, response: TrackedResponse): void {
-    const exchange = new HttpExchange(
-      request,
-      response,
-      this.#turnBatcher,
-      this.#allowOrigin(request.headers.origin),
-    );
+    const exchange = new HttpExchange(request, response, {
+      turnBatcher: this.#turnBatcher,
+      allowedOrigin: this.#allowOrigin(request.headers.origin),
+    });
     const { url = '', method, headers } = request;
     const question = url.indexOf('?');
     const methods = this.#networks.get(nameIn(question === -1 ? url : url.slice(0, question)));
@@ -118,7 +118,7 @@ export class Gateway {
     const type = headers['content-type'] ?? '';
     if (type !== JSON_TYPE && !JSON_TYPE_AND_MORE.test(type))
       return exchange.refuse(415, 'invalidRequest', 'the content type must be application/json');
-    if (this.#options.isStopping())
+    if (this.#dependencies.isStopping())
       return exchange.refuse(
         503,
         'resourceUnavailable',
@@ -139,7 +139,8 @@ export class Gateway {
     if (body.kind === 'aborted') return;
     if (body.kind === 'tooLarge')
       return exchange.send(413, overLimit('bytes of a body', this.#options.maxBodyBytes, body.bytes));
-    const handler = new CallsHandler(this.#options, methods, permit, exchange);
+    const admitted = { methods, permit, exchange };
+    const handler = new CallsHandler(this.#options.maxAnswerBytes, admitted, this.#dependencies);
     const send = (answer: HttpAnswer): void => exchange.answer(answer, handler.context);
     const answer = handleBody(body.bytes, handler);
     if (answer instanceof Promise) void answer.then(send);
@@ -147,82 +148,11 @@ export class Gateway {
   }
 }
 
-/** One HTTP request and its response. */
-class HttpExchange {
-  readonly #request: IncomingMessage;
-  readonly response: TrackedResponse;
-  readonly #headers: string[];
-  readonly #turnBatcher: TurnBatcher;
-  #faultId: string | undefined;
-
-  constructor(
-    request: IncomingMessage,
-    response: TrackedResponse,
-    turnBatcher: TurnBatcher,
-    allowedOrigin: string | undefined,
-  ) {
-    this.#request = request;
-    this.response = response;
-    this.#turnBatcher = turnBatcher;
-    this.#headers = [];
-    if (allowedOrigin !== undefined) this.#headers.push('access-control-allow-origin', allowedOrigin);
-    // What is allowed may differ from page to page: a cache in between must not mix them up.
-    if (allowedOrigin !== undefined && allowedOrigin !== '*') this.#headers.push('vary', 'origin');
-  }
-
-  /** What a fault's line in the log is found by, sent as `X-Request-Id`. Other answers have none: nothing is logged of them. */
-  faultId(): string {
-    if (this.#faultId === undefined) {
-      this.#faultId = randomUUID();
-      this.#headers.push('x-request-id', this.#faultId);
-    }
-    return this.#faultId;
-  }
-
-  answer(answer: HttpAnswer, { cache, node }: CallContext): void {
-    if (cache !== undefined) this.#headers.push('x-floodgate-cache', cache);
-    if (node !== undefined) this.#headers.push('x-floodgate-upstream', node);
-    this.#turnBatcher.send(() => respond(this.response, answer, this.#headers), answer.status !== 200);
-  }
-
-  refuse(
-    status: number,
-    kind: ConstructorParameters<typeof RpcError>[0],
-    message: string,
-    ...headers: string[]
-  ): void {
-    this.send(status, new RpcError(kind, message), ...headers);
-  }
-
-  /** An error instead of an answer; the body of the request need not have been read. */
-  send(status: number, error: RpcError, ...headers: string[]): void {
-    const body = errorResponse(null, error);
-    this.#headers.push(
-      ...headers,
-      'content-type',
-      'application/json',
-      'content-length',
-      String(Buffer.byteLength(body)),
-    );
-    this.response.writeHead(status, this.#headers);
-    if (this.#request.complete) {
-      this.response.end(body);
-      return;
-    }
-    // What is left of the body is read and forgotten, for as long as a request may take, and the answer ends after it: a
-    // client that is hung up on while it sends would not get to read why.
-    this.response.write(body);
-    this.#request.once('close', () => this.response.end());
-    this.#request.resume();
-  }
-
-  preflight(): void {
-    this.#headers.push('access-control-allow-methods', 'POST');
-    this.#headers.push('access-control-allow-headers', 'content-type, authorization');
-    this.#headers.push('access-control-max-age', '86400');
-    this.response.writeHead(204, this.#headers);
-    this.response.end();
-  }
+/** A request that was admitted. */
+interface Admitted {
+  readonly methods: MethodTable;
+  readonly permit: Permit;
+  readonly exchange: HttpExchange;
 }
 
 /** Carries out the calls of one request. */
@@ -230,15 +160,19 @@ class CallsHandler implements CallHandler {
   readonly maxBatchBytes: number;
   /** Of a request with a single call: where its answer came from. */
   readonly context: CallContext;
-  readonly #options: GatewayOptions;
+  readonly #dependencies: GatewayDependencies;
   readonly #methods: MethodTable;
   readonly #permit: Permit;
   readonly #exchange: HttpExchange;
 
-  constructor(options: GatewayOptions, methods: MethodTable, permit: Permit, exchange: HttpExchange) {
-    this.maxBatchBytes = options.maxAnswerBytes;
+  constructor(
+    maxBatchBytes: number,
+    { methods, permit, exchange }: Admitted,
+    dependencies: GatewayDependencies,
+  ) {
+    this.maxBatchBytes = maxBatchBytes;
     this.context = { mayStream: true, room: exchange.response };
-    this.#options = options;
+    this.#dependencies = dependencies;
     this.#methods = methods;
     this.#permit = permit;
     this.#exchange = exchange;
@@ -250,7 +184,7 @@ class CallsHandler implements CallHandler {
 
   supports(method: string): boolean {
     const supported = this.#methods.has(method) && this.#permit.mayCall(method);
-    if (!supported) this.#options.metrics.limited('unsupported_method');
+    if (!supported) this.#dependencies.metrics.limited('unsupported_method');
     return supported;
   }
 
@@ -280,13 +214,13 @@ class CallsHandler implements CallHandler {
       if (response.hold(result.bytes)) return result;
       result.release();
     } else if (response.hold(result)) return result;
-    if (!response.isOver) this.#options.metrics.limited('unsent_bytes');
+    if (!response.isOver) this.#dependencies.metrics.limited('unsent_bytes');
     throw noRoom();
   }
 
   fault(error: unknown): RpcError {
     const id = this.#exchange.faultId();
-    this.#options.log.error({ err: error, requestId: id }, 'a request failed by a fault of ours');
+    this.#dependencies.log.error({ err: error, requestId: id }, 'a request failed by a fault of ours');
     return new RpcError('internalError', `a fault of the gateway; its log has it as request ${id}`);
   }
 }

@@ -105,8 +105,8 @@ describe('PooledSource', () => {
     const pool = new NodePool({ urls: nodes.map(({ url }) => url), pollIntervalMs: 600_000 }, { observer });
     stops.push(() => pool.stop(), ...nodes.map((node) => () => node.stop()));
     await pool.start();
-    const source = new PooledSource(pool, (host, what, error) =>
-      log.push(`${nameOf(host)} ${what}: ${error.reason}`),
+    const source = new PooledSource(pool, (node, what, error) =>
+      log.push(`${nameOf(node.client.host)} ${what}: ${error.reason}`),
     );
     const poll = () => Promise.all(pool.nodes.map((node) => pool.refresh(node)));
     return { nodes: nodes as [ToldNode, ToldNode, ...ToldNode[]], log, source, poll }; // at least two are asked for

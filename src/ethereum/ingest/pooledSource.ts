@@ -7,6 +7,7 @@ import {
   type TracedBlock,
   type TraceProvider,
   type TransactionFinder,
+  type UpstreamNode,
 } from '../nodes/index.ts';
 import type { ChainIdentity, Hash } from '../traces/index.ts';
 
@@ -20,7 +21,7 @@ export interface ChainSource extends TraceProvider {
 }
 
 /** Hears that a node did not give what it was asked for, and why; others are asked then. */
-export type FailedOver = (node: string, what: string, error: NodeError) => void;
+export type FailedOver = (node: UpstreamNode, what: string, error: NodeError) => void;
 
 /**
  * The nodes of a network as one source, which keeps no health and no head of its own: the pool has them. What one node fails
@@ -77,7 +78,7 @@ export class PooledSource implements ChainSource, TransactionFinder {
       } catch (error) {
         if (!(error instanceof NodeError)) throw error;
         failure ??= error;
-        if (!this.#pool.isSingle) this.#failedOver(node.client.host, what, error);
+        if (!this.#pool.isSingle) this.#failedOver(node, what, error);
         if (error.reason === 'oversized' && ++oversized === MAX_OVERSIZED_ANSWERS) break;
       }
     }

@@ -57,7 +57,7 @@ describe('the health of a node', () => {
     expect(isHealthyAfter(2)).toBe(true);
   });
 
-  it('one that was caught lying is looked at again after ten minutes, whatever it answers before', () => {
+  it('one that is quarantined is looked at again after ten minutes, whatever it answers before', () => {
     node.quarantine();
     expect(isHealthyAfter(590)).toBe(false);
     node.failed(broken);

@@ -13,7 +13,7 @@ export interface AnswerCacheOptions {
 }
 
 /**
- * Answers of one network. Those that depend on final blocks alone are kept for good, in memory and in the store; those
+ * Answers of one network. Those that depend on final blocks alone are cached for good, in memory and in the store; those
  * that depend on blocks which may still be replaced live as long as the head does.
  */
 export class AnswerCache {
@@ -39,8 +39,8 @@ export class AnswerCache {
   }
 
   getFinal(key: string): Buffer | undefined {
-    const kept = this.#final.get(key);
-    if (kept !== undefined || !this.#storeIsOurs) return kept;
+    const cached = this.#final.get(key);
+    if (cached !== undefined || !this.#storeIsOurs) return cached;
     const stored = this.#store.get(this.#storeKey(key));
     if (stored === undefined) return undefined;
     const answer = Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength);

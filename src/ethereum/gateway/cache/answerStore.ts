@@ -6,7 +6,7 @@ export interface AnswerStore {
   get(key: string): Uint8Array | undefined;
   /** Written soon, not at once. */
   put(key: string, answer: Uint8Array): void;
-  /** A block that was final when the answers of a network were kept; undefined where none are. */
+  /** A block that was final when the answers of a network were cached; undefined where none are. */
   anchor(network: string): Anchor | undefined;
   setAnchor(network: string, anchor: Anchor): void;
   /** Drops everything: the chain is not the one that the answers are of. */

@@ -23,14 +23,20 @@ export interface NetworkOptions {
   readonly cacheMemoryBytes: number;
   /** The chain of the network's index; undefined before it has one. */
   readonly chain: ChainIdentity | undefined;
+}
+
+export interface NetworkDependencies {
   readonly store: AnswerStore;
   readonly metrics: GatewayMetrics;
   readonly log: Log;
 }
 
 /** Starts to watch the nodes of a network. Rejects with ChainMismatchError where they are on different chains. */
-export async function startNetwork(options: NetworkOptions): Promise<Network> {
-  const { name, metrics, log, store, maxAnswerBytes, timeoutMs } = options;
+export async function startNetwork(
+  options: NetworkOptions,
+  { store, metrics, log }: NetworkDependencies,
+): Promise<Network> {
+  const { name, maxAnswerBytes, timeoutMs } = options;
   const cache = new AnswerCache({ network: name, store, memoryBytes: options.cacheMemoryBytes });
   const keeper = new StoreKeeper(name, cache, log);
   const pool = new NodePool(

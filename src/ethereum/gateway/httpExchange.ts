@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { TrackedResponse } from '../../platform/http/index.ts';
+import { errorResponse, type HttpAnswer, RpcError } from '../jsonrpc/index.ts';
+import type { CallContext } from './method.ts';
+import { respond } from './respond.ts';
+import type { TurnBatcher } from './turnBatcher.ts';
+
+export interface HttpExchangeOptions {
+  readonly turnBatcher: TurnBatcher;
+  /** What `Access-Control-Allow-Origin` says; undefined for nothing. */
+  readonly allowedOrigin: string | undefined;
+}
+
+/** One HTTP request and its response. */
+export class HttpExchange {
+  readonly #request: IncomingMessage;
+  readonly response: TrackedResponse;
+  readonly #headers: string[];
+  readonly #turnBatcher: TurnBatcher;
+  #faultId: string | undefined;
+
+  constructor(
+    request: IncomingMessage,
+    response: TrackedResponse,
+    { turnBatcher, allowedOrigin }: HttpExchangeOptions,
+  ) {
+    this.#request = request;
+    this.response = response;
+    this.#turnBatcher = turnBatcher;
+    this.#headers = [];
+    if (allowedOrigin !== undefined) this.#headers.push('access-control-allow-origin', allowedOrigin);
+    // What is allowed may differ from page to page: a cache in between must not mix them up.
+    if (allowedOrigin !== undefined && allowedOrigin !== '*') this.#headers.push('vary', 'origin');
+  }
+
+  /** What a fault's line in the log is found by, sent as `X-Request-Id`. Other answers have none: nothing is logged of them. */
+  faultId(): string {
+    if (this.#faultId === undefined) {
+      this.#faultId = randomUUID();
+      this.#headers.push('x-request-id', this.#faultId);
+    }
+    return this.#faultId;
+  }
+
+  answer(answer: HttpAnswer, { cache, node }: CallContext): void {
+    if (cache !== undefined) this.#headers.push('x-floodgate-cache', cache);
+    if (node !== undefined) this.#headers.push('x-floodgate-upstream', node);
+    this.#turnBatcher.send(() => respond(this.response, answer, this.#headers), answer.status !== 200);
+  }
+
+  refuse(
+    status: number,
+    kind: ConstructorParameters<typeof RpcError>[0],
+    message: string,
+    ...headers: string[]
+  ): void {
+    this.send(status, new RpcError(kind, message), ...headers);
+  }
+
+  /** An error instead of an answer; the body of the request need not have been read. */
+  send(status: number, error: RpcError, ...headers: string[]): void {
+    const body = errorResponse(null, error);
+    this.#headers.push(
+      ...headers,
+      'content-type',
+      'application/json',
+      'content-length',
+      String(Buffer.byteLength(body)),
+    );
+    this.response.writeHead(status, this.#headers);
+    if (this.#request.complete) {
+      this.response.end(body);
+      return;
+    }
+    // What is left of the body is read and forgotten, for as long as a request may take, and the answer ends after it: a
+    // client that is hung up on while it sends would not get to read why.
+    this.response.write(body);
+    this.#request.once('close', () => this.response.end());
+    this.#request.resume();
+  }
+
+  preflight(): void {
+    this.#headers.push('access-control-allow-methods', 'POST');
+    this.#headers.push('access-control-allow-headers', 'content-type, authorization');
+    this.#headers.push('access-control-max-age', '86400');
+    this.response.writeHead(204, this.#headers);
+    this.response.end();
+  }
+}
