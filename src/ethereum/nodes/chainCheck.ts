@@ -1,6 +1,6 @@
 import type { ChainIdentity } from '../traces/index.ts';
 import { askChain, chainIdentity, chainInWords, isSameChain, type NodeChain } from './nodeChain.ts';
-import type { CallLimits } from './nodeClient.ts';
+import type { CallOptions } from './nodeClient.ts';
 import { NodeError } from './nodeError.ts';
 import type { UpstreamNode } from './upstreamNode.ts';
 
@@ -35,8 +35,8 @@ export class ChainCheck {
   }
 
   /** Asks a node for its chain, and rejects with OtherChainError where it is another; with NodeError where it does not tell. */
-  async verify(node: UpstreamNode, limits?: CallLimits): Promise<void> {
-    const chain = await this.#ask(node, limits);
+  async verify(node: UpstreamNode, options?: CallOptions): Promise<void> {
+    const chain = await this.#ask(node, options);
     if (node.isChainVerified) return;
     throw new OtherChainError(
       'refused',
@@ -49,8 +49,8 @@ export class ChainCheck {
    * The chain of the nodes, asked for now. Where none of them is on the expected one, the chain of the first that answers:
    * whoever asked finds that it is another.
    */
-  async ask(nodes: readonly UpstreamNode[], limits?: CallLimits): Promise<ChainIdentity> {
-    const asked = nodes.map(async (node) => chainIdentity(await this.#ask(node, limits), node.client));
+  async ask(nodes: readonly UpstreamNode[], options?: CallOptions): Promise<ChainIdentity> {
+    const asked = nodes.map(async (node) => chainIdentity(await this.#ask(node, options), node.client));
     const answers = await Promise.allSettled(asked);
     const chains = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
     const expected = this.#expected;
@@ -75,8 +75,8 @@ export class ChainCheck {
   }
 
   /** The chain that a node is on; notes whether it is the right one. */
-  async #ask(node: UpstreamNode, limits: CallLimits | undefined): Promise<NodeChain> {
-    const chain = await askChain(node.client, limits);
+  async #ask(node: UpstreamNode, options: CallOptions | undefined): Promise<NodeChain> {
+    const chain = await askChain(node.client, options);
     node.chain = chain;
     const expected = this.#expected ?? this.#expect(chain);
     node.isChainVerified = isSameChain(chain, expected);

@@ -36,6 +36,13 @@ describe('the heads of the chain', () => {
     expect(heads.safe).toBeLessThanOrEqual(85);
   });
 
+  it('safe goes back with the head, and final does not', () => {
+    const heads = new NetworkHeads(() => undefined);
+    heads.update([claim('a', 100, 68, 36)], 0);
+    heads.update([claim('a', 95, 63, 31)], 1);
+    expect([heads.latest?.number, heads.safe, heads.finalized]).toEqual([95, 63, 36]);
+  });
+
   it('of two blocks at one height the one that most nodes have is the head', () => {
     const heads = new NetworkHeads(() => undefined);
     const [ours, other] = [block(100), block(100, 'x', 99)];

@@ -123,6 +123,8 @@ export class NetworkHeads {
     const before = this.#latest;
     this.#latest = head;
     if (before?.number !== head.number) this.#tellers.clear();
+    // What was safe on a chain that went back is told anew.
+    if (before !== undefined && head.number < before.number) this.#safe = undefined;
     this.#remember(head);
     this.#changed(head, before);
   }

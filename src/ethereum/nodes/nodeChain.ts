@@ -1,6 +1,6 @@
 import { parseHeader } from '../traces/convert/index.ts';
 import type { ChainIdentity, Hash } from '../traces/index.ts';
-import type { CallLimits, NodeClient } from './nodeClient.ts';
+import type { CallOptions, NodeClient } from './nodeClient.ts';
 import { NodeError } from './nodeError.ts';
 import { resultOf } from './rpcResponse.ts';
 
@@ -12,8 +12,11 @@ export interface NodeChain {
 }
 
 /** Which chain a node is on. Rejects with NodeError. */
-export async function askChain(client: NodeClient, limits?: CallLimits): Promise<NodeChain> {
-  const [id, genesis] = await client.batch([['eth_chainId'], ['eth_getBlockByNumber', '0x0', false]], limits);
+export async function askChain(client: NodeClient, options?: CallOptions): Promise<NodeChain> {
+  const [id, genesis] = await client.batch(
+    [['eth_chainId'], ['eth_getBlockByNumber', '0x0', false]],
+    options,
+  );
   const chainId = resultOf('eth_chainId', id);
   if (
     typeof chainId !== 'string' ||

@@ -34,6 +34,17 @@ export class NodeChoice {
     return best;
   }
 
+  /** The nodes that the network's head is of: the healthy ones, and where there is none those that are on its chain at least. */
+  claimants(): readonly UpstreamNode[] {
+    const healthy = this.#nodes.filter(({ health }) => health === 'healthy');
+    if (healthy.length > 0) return healthy;
+    // A single node is the authority on its own chain, whatever else it was caught with.
+    const isSingle = this.#nodes.length === 1;
+    return this.#nodes.filter(
+      ({ health, isChainVerified }) => isChainVerified && (isSingle || health !== 'quarantined'),
+    );
+  }
+
   /** Whether a healthy node has a block, and of the head's chain. */
   canAnswer(needsBlock: number): boolean {
     return this.#nodes.some((node) => node.health === 'healthy' && this.#has(node, needsBlock));

@@ -15,13 +15,15 @@ import {
 /** Relayed requests to one node at a time; more wait for a free connection. Nodes serve some dozens at once well. */
 const RELAY_CONNECTIONS = 64;
 const RELAY_CONNECT_TIMEOUT_MS = 2_000;
-/** Connections for what we ask ourselves, which no crowd of clients may keep from a node: polls, and blocks with traces. */
-const OWN_CONNECTIONS = 16;
-const OWN_CONNECT_TIMEOUT_MS = 5_000;
+/** Connections for blocks with traces, which no crowd of clients may keep from a node. */
+const BLOCK_CONNECTIONS = 16;
+/** Connections for polls, which must not wait for clients or blocks: three, as many as one asks where batches are refused. */
+const POLL_CONNECTIONS = 3;
+const CONNECT_TIMEOUT_MS = 5_000;
 /** A node that is silent for longer is taken for dead; trace_block of a full mainnet block takes a few seconds. */
-const OWN_SILENCE_MS = 30_000;
+const SILENCE_MS = 30_000;
 /** Largest answer that is taken in: the traces of the heaviest blocks known stay well below. */
-const MAX_OWN_ANSWER_BYTES = 256 * 1024 * 1024;
+const MAX_BLOCK_BYTES = 256 * 1024 * 1024;
 
 /** How a client's request is carried out. */
 export interface RelayOptions {
@@ -33,8 +35,10 @@ export interface RelayOptions {
   readonly room: ArrivalRoom | undefined;
 }
 
-/** Limits of what we ask ourselves; left out: those of the traces of a block. */
-export interface CallLimits {
+/** How something is carried out that we ask ourselves; left out: as the traces of a block. */
+export interface CallOptions {
+  /** It is small, and must not wait for blocks that are fetched. */
+  readonly isPoll?: boolean;
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
 }
@@ -46,7 +50,8 @@ export class NodeClient {
   readonly #path: string;
   readonly #headers: Record<string, string>;
   readonly #relayed: Pool;
-  readonly #own: Pool;
+  readonly #blocks: Pool;
+  readonly #polls: Pool;
   #relayedInFlight = 0;
   /** Not every node does, nor every proxy before one. */
   #takesBatches = true;
@@ -63,16 +68,17 @@ export class NodeClient {
       headersTimeout: 0,
       bodyTimeout: 0,
     });
-    this.#own = new Pool(origin, {
-      connections: OWN_CONNECTIONS,
-      connect: { timeout: OWN_CONNECT_TIMEOUT_MS },
-      headersTimeout: OWN_SILENCE_MS,
-      bodyTimeout: OWN_SILENCE_MS,
-    });
+    const patient = {
+      connect: { timeout: CONNECT_TIMEOUT_MS },
+      headersTimeout: SILENCE_MS,
+      bodyTimeout: SILENCE_MS,
+    };
+    this.#blocks = new Pool(origin, { connections: BLOCK_CONNECTIONS, ...patient });
+    this.#polls = new Pool(origin, { connections: POLL_CONNECTIONS, ...patient });
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#relayed.destroy(), this.#own.destroy()]);
+    await Promise.all([this.#relayed, this.#blocks, this.#polls].map((pool) => pool.destroy()));
   }
 
   /** Sends a client's request, as it is. */
@@ -90,27 +96,31 @@ export class NodeClient {
   }
 
   /** The responses to several calls, in their order, in one request where the node takes batches. Rejects with NodeError. */
-  async batch(calls: readonly NodeCall[], limits?: CallLimits): Promise<RpcResponse[]> {
-    if (calls.length > 1 && !this.#takesBatches) return this.#oneByOne(calls, limits);
+  async batch(calls: readonly NodeCall[], options?: CallOptions): Promise<RpcResponse[]> {
+    if (calls.length > 1 && !this.#takesBatches) return this.#oneByOne(calls, options);
     const requests = calls.map(([method, ...params], id) => ({ jsonrpc: '2.0', id, method, params }));
-    const body = await this.#post(requests.length === 1 ? requests[0] : requests, limits);
+    const body = await this.#post(requests.length === 1 ? requests[0] : requests, options);
     if (calls.length > 1 && refusesBatch(body)) {
       this.#takesBatches = false;
-      return this.#oneByOne(calls, limits);
+      return this.#oneByOne(calls, options);
     }
     return readResponses(body, calls, this.host);
   }
 
-  async #oneByOne(calls: readonly NodeCall[], limits: CallLimits | undefined): Promise<RpcResponse[]> {
-    const responses = await Promise.all(calls.map((call) => this.batch([call], limits)));
+  async #oneByOne(calls: readonly NodeCall[], options: CallOptions | undefined): Promise<RpcResponse[]> {
+    const responses = await Promise.all(calls.map((call) => this.batch([call], options)));
     return responses.flat();
   }
 
-  async #post(request: unknown, { timeoutMs, maxBytes = MAX_OWN_ANSWER_BYTES }: CallLimits = {}) {
-    const options: CollectOptions = { timeoutMs, maxBytes, readsNotFound: true };
-    const answer = new AnswerCollector(this.host, options, () => undefined);
+  async #post(
+    request: unknown,
+    { isPoll = false, timeoutMs, maxBytes = MAX_BLOCK_BYTES }: CallOptions = {},
+  ): Promise<unknown> {
+    const collect: CollectOptions = { timeoutMs, maxBytes, readsNotFound: true };
+    const answer = new AnswerCollector(this.host, collect, () => undefined);
     const body = JSON.stringify(request);
-    this.#own.dispatch({ path: this.#path, method: 'POST', headers: this.#headers, body }, answer);
+    const pool = isPoll ? this.#polls : this.#blocks;
+    pool.dispatch({ path: this.#path, method: 'POST', headers: this.#headers, body }, answer);
     const arrived = await answer.body;
     if (arrived.kind === 'stream') throw new NodeError('oversized', `${this.host} answered with a stream`);
     return parseBody(arrived.bytes, arrived.status, this.host);

@@ -1,7 +1,7 @@
 import { parseHeader } from '../traces/convert/index.ts';
 import type { Hash } from '../traces/index.ts';
 import { checkBlockHash } from './integrity/blockHash.ts';
-import type { CallLimits, NodeClient } from './nodeClient.ts';
+import type { CallOptions, NodeClient } from './nodeClient.ts';
 import { NodeError } from './nodeError.ts';
 import { resultOf } from './rpcResponse.ts';
 
@@ -26,10 +26,10 @@ export interface NodeHeads {
 const TAGS = ['latest', 'safe', 'finalized'] as const;
 
 /** The heads of a node's chain, asked for in one request. Rejects with NodeError. */
-export async function askHeads(client: NodeClient, limits?: CallLimits): Promise<NodeHeads> {
+export async function askHeads(client: NodeClient, options?: CallOptions): Promise<NodeHeads> {
   const responses = await client.batch(
     TAGS.map((tag) => ['eth_getBlockByNumber', tag, false]),
-    limits,
+    options,
   );
   const latest = headBlock(resultOf('eth_getBlockByNumber', responses[0]), client);
   if (latest === undefined) throw new NodeError('nonsense', `${client.host} has no latest block`);
@@ -43,11 +43,11 @@ export async function askHeads(client: NodeClient, limits?: CallLimits): Promise
 export async function askBlockRef(
   client: NodeClient,
   number: number,
-  limits?: CallLimits,
+  options?: CallOptions,
 ): Promise<BlockRef | undefined> {
   const [response] = await client.batch(
     [['eth_getBlockByNumber', `0x${number.toString(16)}`, false]],
-    limits,
+    options,
   );
   return headBlock(resultOf('eth_getBlockByNumber', response), client);
 }

@@ -4,7 +4,7 @@ import { HedgeDelays } from './hedgeDelays.ts';
 import { HedgedRequest, type Upstreams } from './hedgedRequest.ts';
 import { type Claim, NetworkHeads } from './networkHeads.ts';
 import { NodeChoice } from './nodeChoice.ts';
-import type { CallLimits } from './nodeClient.ts';
+import type { CallOptions } from './nodeClient.ts';
 import { asNodeError, NodeError } from './nodeError.ts';
 import { askBlockRef, askHeads, type HeadBlock, type NodeHeads } from './nodeHeads.ts';
 import { NodePolls } from './nodePolls.ts';
@@ -16,9 +16,10 @@ import { UpstreamNode } from './upstreamNode.ts';
 import type { HedgedResponse, UpstreamRequest } from './upstreamRequest.ts';
 
 /** A node that needs longer for so little is not well, nor is one whose three blocks are larger. */
-const POLL_LIMITS: CallLimits = { timeoutMs: 2_000, maxBytes: 4 * 1024 * 1024 };
-/** Where no node answers polls, whoever has time waits longer: with several nodes so long, lest one that hangs holds it up. */
-const PATIENT_LIMITS: CallLimits = { timeoutMs: 5_000 };
+const POLL: CallOptions = { isPoll: true, timeoutMs: 2_000, maxBytes: 4 * 1024 * 1024 };
+/** Where no node answers polls, whoever has time waits longer: with several nodes not very long, lest one that hangs holds it up. */
+const PATIENT: CallOptions = { isPoll: true, timeoutMs: 5_000 };
+const PATIENT_WITH_SINGLE: CallOptions = { isPoll: true, timeoutMs: 30_000 };
 /** A request for a head that a node told of before it died waits so long for another node to get there. */
 const HEAD_WAIT_MS = 3_000;
 
@@ -110,7 +111,7 @@ export class NodePool implements Upstreams {
   /** The hash of a block by the first healthy node that has it. */
   async blockHash(number: number): Promise<string | undefined> {
     for (const { client } of this.nodes.filter(({ health }) => health === 'healthy')) {
-      const block = await askBlockRef(client, number, POLL_LIMITS).catch(() => undefined);
+      const block = await askBlockRef(client, number, POLL).catch(() => undefined);
       if (block !== undefined) return block.hash;
     }
     return undefined;
@@ -187,12 +188,12 @@ export class NodePool implements Upstreams {
 
   /** The heads, asked for now. Rejects with NodeError. */
   async freshHeads(): Promise<NodeHeads> {
-    await Promise.all(this.#claimants().map((node) => this.refresh(node)));
+    await Promise.all(this.#choice.claimants().map((node) => this.refresh(node)));
     return this.lastHeads();
   }
 
   #headsHeard(): NodeHeads | undefined {
-    return this.#claimants().some(({ isHeard }) => isHeard) ? this.heads.blocks : undefined;
+    return this.#choice.claimants().some(({ isHeard }) => isHeard) ? this.heads.blocks : undefined;
   }
 
   async #askHeadsPatiently(): Promise<NodeHeads> {
@@ -212,19 +213,20 @@ export class NodePool implements Upstreams {
     throw failed?.reason ?? new NodeError('unreachable', 'no node can be asked now');
   }
 
-  get #patience(): CallLimits | undefined {
-    return this.isSingle ? undefined : PATIENT_LIMITS;
+  get #patience(): CallOptions {
+    return this.isSingle ? PATIENT_WITH_SINGLE : PATIENT;
   }
 
   async #poll(node: UpstreamNode): Promise<void> {
     const startMs = performance.now();
     try {
       const isAnew = !node.isChainVerified;
-      if (isAnew) await this.#chain.verify(node, POLL_LIMITS);
-      const heads = await askHeads(node.client, POLL_LIMITS);
+      if (isAnew) await this.#chain.verify(node, POLL);
       // The client may be another each time that the chain had to be told.
+      if (isAnew && node.health !== 'healthy') node.takesHashes = undefined;
+      const heads = await askHeads(node.client, POLL);
       if (!this.isSingle && (isAnew || node.takesHashes === undefined))
-        node.takesHashes = await takesBlockHashes(node.client, heads.latest, POLL_LIMITS);
+        node.takesHashes = await takesBlockHashes(node.client, heads.latest, POLL);
       if (this.#polls.isStopped) return;
       const isBack = node.polled(heads, performance.now() - startMs);
       if (isBack) this.#observer.healthChanged(node, 'it answers');
@@ -239,19 +241,9 @@ export class NodePool implements Upstreams {
   }
 
   #updateHeads(): void {
-    const claims = this.#claimants().flatMap(({ name, heads }): Claim[] =>
-      heads === undefined ? [] : [{ node: name, heads }],
-    );
+    const claims = this.#choice
+      .claimants()
+      .flatMap(({ name, heads }): Claim[] => (heads === undefined ? [] : [{ node: name, heads }]));
     this.heads.update(claims, performance.now());
-  }
-
-  /** The nodes that the network's head is of: the healthy ones, and where there is none those that are on its chain at least. */
-  #claimants(): readonly UpstreamNode[] {
-    const healthy = this.nodes.filter(({ health }) => health === 'healthy');
-    if (healthy.length > 0) return healthy;
-    // A single node is the authority on its own chain, whatever else it was caught with.
-    return this.nodes.filter(
-      ({ health, isChainVerified }) => isChainVerified && (this.isSingle || health !== 'quarantined'),
-    );
   }
 }

@@ -1,4 +1,4 @@
-import type { CallLimits, NodeClient } from './nodeClient.ts';
+import type { CallOptions, NodeClient } from './nodeClient.ts';
 import type { BlockRef } from './nodeHeads.ts';
 
 /** Any account: what it owns does not matter. */
@@ -13,9 +13,9 @@ const NOT_UNDERSTOOD: ReadonlySet<unknown> = new Set([-32_600, -32_601, -32_602,
 export async function takesBlockHashes(
   client: NodeClient,
   { hash }: BlockRef,
-  limits?: CallLimits,
+  options?: CallOptions,
 ): Promise<boolean | undefined> {
-  const [response] = await client.batch([['eth_getBalance', SOME_ACCOUNT, { blockHash: hash }]], limits);
+  const [response] = await client.batch([['eth_getBalance', SOME_ACCOUNT, { blockHash: hash }]], options);
   if (response === undefined) return undefined;
   if ('result' in response) return typeof response.result === 'string';
   return NOT_UNDERSTOOD.has(response.error.code) ? false : undefined;
