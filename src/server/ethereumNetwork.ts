@@ -4,15 +4,11 @@ import {
   type AnswerStore,
   type GatewayMetrics,
   type Method,
+  type MethodRow,
+  methodOf,
   type Network,
   type NodeGauges,
-  RELAYED_ROWS,
-  relayed,
   startNetwork,
-  traceBlock,
-  traceFilter,
-  traceGet,
-  traceTransaction,
 } from '../ethereum/gateway/index.ts';
 import { Indexer, SourceSet } from '../ethereum/ingest/index.ts';
 import {
@@ -22,7 +18,6 @@ import {
   type TraceSource,
   type TransactionFinder,
 } from '../ethereum/nodes/index.ts';
-import { openTraceStore } from '../ethereum/store/lmdb/traces/index.ts';
 import type { TraceStore } from '../ethereum/traces/index.ts';
 import type { IngestMetrics } from './ingestMetrics.ts';
 import { IngestReport } from './ingestReport.ts';
@@ -34,9 +29,11 @@ export interface EthereumNetworkOptions {
   readonly name: string;
   readonly upstream: readonly string[];
   readonly indexFrom: number | undefined;
-  /** Where its index is kept. */
-  readonly folder: string;
   readonly config: Config;
+  /** The methods that can be served. */
+  readonly table: readonly MethodRow[];
+  /** Its index; closed with the network, also where that cannot be started. */
+  readonly store: TraceStore;
   readonly answers: AnswerStore;
   readonly metrics: GatewayMetrics;
   readonly ingestMetrics: IngestMetrics;
@@ -53,11 +50,10 @@ export interface EthereumNetwork {
 }
 
 export async function startEthereumNetwork(options: EthereumNetworkOptions): Promise<EthereumNetwork> {
-  const { name, upstream, config, logger, ingestMetrics } = options;
-  const store = openTraceStore(options.folder, { cacheBytes: config.index.cacheBytes });
+  const { name, upstream, config, store, logger, ingestMetrics } = options;
   const network = await startNetwork({
     name,
-    chain: store.chain(),
+    chain: await store.chain(),
     upstreams: upstream,
     pollIntervalMs: config.index.pollIntervalMs,
     timeoutMs: config.gateway.requestTimeoutMs,
@@ -84,15 +80,14 @@ export async function startEthereumNetwork(options: EthereumNetworkOptions): Pro
   indexer.start();
 
   const wanted = config.gateway.methods;
-  const methods = [
-    traceFilter({ store, indexer, maxAnswerBytes: config.gateway.maxAnswerBytes }),
-    ...[traceBlock, traceTransaction, traceGet].map((method) =>
-      method({ store, indexer, finder: source, maxAnswerBytes: config.gateway.maxAnswerBytes }),
-    ),
-    ...RELAYED_ROWS.map((row) => relayed(row, network)),
-  ];
+  const services = {
+    network,
+    index: { store, indexer, finder: source, maxAnswerBytes: config.gateway.maxAnswerBytes },
+  };
   return {
-    methods: methods.filter(({ name }) => wanted.length === 0 || wanted.includes(name)),
+    methods: options.table
+      .filter(({ name }) => wanted.length === 0 || wanted.includes(name))
+      .map((row) => methodOf(row, services)),
     nodes: () =>
       network.pool.nodes.map((node) => ({
         name: node.name,

@@ -6,7 +6,7 @@ import {
   type TraceSource,
   type TransactionFinder,
 } from '../nodes/index.ts';
-import type { ChainIdentity, Hash } from '../traces/index.ts';
+import type { Awaitable, ChainIdentity, Hash } from '../traces/index.ts';
 
 /** A node that did not answer for its head is left alone for so long, where another one does. */
 const REST_MS = 5_000;
@@ -43,7 +43,7 @@ export class SourceSet implements TraceSource, TransactionFinder {
   readonly #members: readonly Member[];
   readonly #turnedAway: TurnedAway;
   readonly #now: () => number;
-  readonly #boundChain: () => ChainIdentity | undefined;
+  readonly #boundChain: () => Awaitable<ChainIdentity | undefined>;
   /** The chain of the first node that told, while the index is bound to none. */
   #firstChain: ChainIdentity | undefined;
   #heads: NodeHeads | undefined;
@@ -54,7 +54,7 @@ export class SourceSet implements TraceSource, TransactionFinder {
   constructor(
     members: readonly SourceMember[],
     turnedAway: TurnedAway = () => undefined,
-    boundChain: () => ChainIdentity | undefined = () => undefined,
+    boundChain: () => Awaitable<ChainIdentity | undefined> = () => undefined,
     now = Date.now,
   ) {
     this.#boundChain = boundChain;
@@ -71,15 +71,15 @@ export class SourceSet implements TraceSource, TransactionFinder {
     const asked = this.#inOrder().map((member) => this.#inTime(member, 'its chain', member.source.chain()));
     const answers = await Promise.allSettled(asked);
     const chains = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
-    const expected = this.#chain();
+    const expected = await this.#chain();
     const chain = chains.find((one) => expected !== undefined && isSame(one, expected)) ?? chains[0];
     if (chain !== undefined) return chain;
     const [failed] = answers.filter((answer) => answer.status === 'rejected');
     throw failed?.reason ?? new NodeError('unreachable', 'there is no node to ask');
   }
 
-  #chain(): ChainIdentity | undefined {
-    return this.#boundChain() ?? this.#firstChain;
+  async #chain(): Promise<ChainIdentity | undefined> {
+    return (await this.#boundChain()) ?? this.#firstChain;
   }
 
   async heads(): Promise<NodeHeads> {
@@ -183,7 +183,7 @@ export class SourceSet implements TraceSource, TransactionFinder {
     if (member.verified) return;
     const chain = await member.source.chain();
     this.#firstChain ??= chain;
-    const expected = this.#chain() ?? chain;
+    const expected = (await this.#chain()) ?? chain;
     if (!isSame(chain, expected))
       throw new NodeError(
         'refused',

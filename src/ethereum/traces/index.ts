@@ -9,6 +9,7 @@ export {
   type Visitor,
   visitMatches,
 } from './answerFilter.ts';
+export { type Awaitable, andThen } from './awaitable.ts';
 export { writeHex } from './chunk/byteWriter.ts';
 export { chunkOf, TRACES_PER_CHUNK } from './chunk/format.ts';
 export { transactionPositionOf } from './chunk/framePlace.ts';

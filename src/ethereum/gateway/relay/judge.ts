@@ -1,6 +1,6 @@
 import { Falsehood, type NodeAnswer, type Verdict } from '../../nodes/index.ts';
 import { checkAnswer } from '../methods/checkAnswer.ts';
-import type { MethodRow } from '../methods/row.ts';
+import type { RelayedRow } from '../methods/row.ts';
 import { saysBlockIsGone } from './blockGone.ts';
 
 /** Codes that tell of the node rather than of the request: method not found, internal error, its own limits. */
@@ -18,7 +18,7 @@ const DEFINITIVE_CODES = new Set([3, -32602, -32600]);
  * null is no answer.
  */
 export function judge(
-  row: MethodRow,
+  row: RelayedRow,
   params: readonly unknown[],
   answer: NodeAnswer,
   chainId: string | undefined,

@@ -13,13 +13,11 @@ import {
   OtherForkError,
   OversizedAnswerError,
 } from '../../nodes/index.ts';
-import type { CallContext, Method } from '../method.ts';
+import type { CallContext, Handler } from '../method.ts';
 import { isTag } from '../methods/kinds.ts';
-import { readParams } from '../methods/readParams.ts';
-import type { MethodRow } from '../methods/row.ts';
+import type { RelayedRow } from '../methods/row.ts';
 import { noRoom } from '../noRoom.ts';
 import { saysBlockIsGone } from './blockGone.ts';
-import { blocksIn } from './blocksIn.ts';
 import { chainStateOf } from './chainStateOf.ts';
 import { judge } from './judge.ts';
 import { foundIn, type Lifetime, lifetimeOf } from './lifetime.ts';
@@ -51,33 +49,26 @@ interface Asked {
   readonly room?: ArrivalRoom;
 }
 
-/** A method that the nodes of a network answer. */
-export function relayed(row: MethodRow, network: Network): Method {
+/** The handler of a method that the nodes of a network answer. Parameters are canonical. */
+export function relayed(row: RelayedRow, network: Network): Handler {
   const relay = new Relay(row, network);
-  return {
-    name: row.name,
-    summary: row.summary,
-    changesState: row.once === true,
-    handle: (params, context) => relay.handle(params, context),
-  };
+  return (params, context) => relay.handle(params, context);
 }
 
 class Relay {
-  readonly #row: MethodRow;
+  readonly #row: RelayedRow;
   readonly #network: Network;
   readonly #cacheResults: ReturnType<Network['metrics']['cacheResults']>;
   /** Requests under way, by their key: the same asked for again waits for their answer. */
   readonly #underWay = new Map<string, Promise<Shared | undefined>>();
 
-  constructor(row: MethodRow, network: Network) {
+  constructor(row: RelayedRow, network: Network) {
     this.#row = row;
     this.#network = network;
     this.#cacheResults = network.metrics.cacheResults(network.name, row.name);
   }
 
-  handle(given: readonly unknown[], context: CallContext): Promise<Result> | Result {
-    const read = readParams(this.#row.params, given);
-    this.#row.checkLimits?.(read);
+  handle(read: readonly unknown[], context: CallContext): Promise<Result> | Result {
     const resolved = resolveTags(this.#row, read, this.#network.pool);
     const answer =
       resolved instanceof Promise
@@ -107,7 +98,7 @@ class Relay {
     for (let left = MAX_HEAD_LOOKUPS; ; left--) {
       try {
         const result = await answer;
-        if (left === 0 || !hasTags || !isBlockItself(this.#row.name) || !isNull(result)) return result;
+        if (left === 0 || !hasTags || this.#row.isBlockItself !== true || !isNull(result)) return result;
       } catch (error) {
         const isGone = (hasTags || isPinned) && error instanceof RpcError && saysBlockIsGone(error);
         if (left === 0 || !(isGone || isOtherFork(error))) throw error;
@@ -254,7 +245,7 @@ class Relay {
         failedBefore,
         room,
         judge: (answer) => {
-          const expectsBlock = isOfChain && this.#row.scope.of === 'block' && isBlockItself(name);
+          const expectsBlock = isOfChain && this.#row.isBlockItself === true;
           const verdict = judge(this.#row, params, answer, pool.chain?.chainId, expectsBlock);
           return verdict === 'good' && this.#isOfOtherFork(params, answer) ? 'otherFork' : verdict;
         },
@@ -339,7 +330,7 @@ class Relay {
   #isOfOtherFork(params: readonly unknown[], answer: NodeAnswer): boolean {
     const { pool } = this.#network;
     if (pool.isSingle || answer.kind !== 'result') return false;
-    for (const { number, hash } of blocksIn(this.#row, params, answer.value))
+    for (const { number, hash } of this.#row.blocksIn?.(params, answer.value) ?? [])
       if ((pool.heads.hashOf(number) ?? hash) !== hash) return true;
     return false;
   }
@@ -369,10 +360,6 @@ class Relay {
 
 const bodyOf = (method: string, params: readonly unknown[]): string =>
   `{"jsonrpc":"2.0","id":${NODE_REQUEST_ID},"method":"${method}","params":${JSON.stringify(params)}}`;
-
-/** Methods that are about a block itself: a block that the chain has cannot be missing. */
-const isBlockItself = (name: string): boolean =>
-  name === 'eth_getBlockByNumber' || name === 'eth_getBlockTransactionCountByNumber';
 
 /** No node gave an answer; the cause is the last one's failure. */
 class Unanswered extends RpcError {

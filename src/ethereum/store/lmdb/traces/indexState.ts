@@ -4,6 +4,7 @@ import {
   type ChainIdentity,
   chunkOf,
   END_OF_LIST_IDS,
+  firstBlockOf,
   type IndexReader,
   PairLists,
   type PostingList,
@@ -171,6 +172,16 @@ export class IndexState implements IndexReader {
 
   hasBlock(blockNumber: number): boolean {
     return this.segment(segmentOf(blockNumber)).has(blockNumber % BLOCKS_PER_SEGMENT);
+  }
+
+  /** The lowest block of a range that is not there. */
+  firstMissing(fromBlock: number, toBlock: number): number | undefined {
+    for (let segment = segmentOf(fromBlock); segment <= segmentOf(toBlock); segment++) {
+      const first = firstBlockOf(segment);
+      const missing = first + this.segment(segment).firstMissing(Math.max(0, fromBlock - first));
+      if (missing <= toBlock && missing < first + BLOCKS_PER_SEGMENT) return missing;
+    }
+    return undefined;
   }
 
   /** The chunk that holds trace `place` of a block, as bytes that the next read may overwrite. */

@@ -71,7 +71,7 @@ async function expectAnswersOf(
         [side]: [address],
       };
       const answer = await store.filter(filter, Infinity);
-      expect(JSON.parse(Buffer.from(answer).toString())).toEqual(plainFilter(traces, filter));
+      expect(JSON.parse(Buffer.from(answer ?? '').toString())).toEqual(plainFilter(traces, filter));
     }
 }
 

@@ -1,11 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   AnswerTooLargeError,
-  BLOCKS_PER_SEGMENT,
   blockAt,
   type ChainIdentity,
   findFrame,
-  firstBlockOf,
   firstTraceFrom,
   type Hash,
   type IndexChange,
@@ -126,17 +124,12 @@ class LmdbTraceStore implements TraceStore {
   }
 
   firstMissing(fromBlock: number, toBlock: number): number | undefined {
-    const state = this.#current();
-    for (let segment = segmentOf(fromBlock); segment <= segmentOf(toBlock); segment++) {
-      const first = firstBlockOf(segment);
-      const missing = first + state.segment(segment).firstMissing(Math.max(0, fromBlock - first));
-      if (missing <= toBlock && missing < first + BLOCKS_PER_SEGMENT) return missing;
-    }
-    return undefined;
+    return this.#current().firstMissing(fromBlock, toBlock);
   }
 
-  filter(filter: TraceFilter, maxBytes: number, json?: JsonWriter): Buffer {
+  filter(filter: TraceFilter, maxBytes: number, json?: JsonWriter): Buffer | undefined {
     const state = this.#current();
+    if (state.firstMissing(filter.fromBlock, filter.toBlock) !== undefined) return undefined;
     if (json === undefined) return this.#array(maxBytes, (visitor) => visitMatches(state, filter, visitor));
     this.#answers.write(json, maxBytes, (visitor) => visitMatches(state, filter, visitor));
     return json.written();
