@@ -6,18 +6,11 @@ import {
   type Method,
   type MethodRow,
   methodOf,
-  type Network,
   type NodeGauges,
   startNetwork,
 } from '../ethereum/gateway/index.ts';
-import { Indexer, SourceSet } from '../ethereum/ingest/index.ts';
-import {
-  ChainMismatchError,
-  NodeClient,
-  NodeSource,
-  type TraceSource,
-  type TransactionFinder,
-} from '../ethereum/nodes/index.ts';
+import { Indexer, PooledSource } from '../ethereum/ingest/index.ts';
+import { ChainMismatchError } from '../ethereum/nodes/index.ts';
 import type { TraceStore } from '../ethereum/traces/index.ts';
 import type { IngestMetrics } from './ingestMetrics.ts';
 import { IngestReport } from './ingestReport.ts';
@@ -66,15 +59,19 @@ export async function startEthereumNetwork(options: EthereumNetworkOptions): Pro
     await store.close();
     throw error instanceof ChainMismatchError ? new ConfigError(`network ${name}: ${error.message}`) : error;
   });
-  const clients = upstream.map((url) => new NodeClient(url));
-  const source = sourceOf(clients, network, store, logger);
-  const indexer = new Indexer({
-    store,
-    source,
-    pollIntervalMs: config.index.pollIntervalMs,
-    observer: new IngestReport(logger, ingestMetrics, name),
-    ...(options.indexFrom !== undefined && { fromBlock: options.indexFrom }),
-  });
+  const { pool } = network;
+  const source = new PooledSource(pool, (node, what, { reason, message }) =>
+    logger.warn(
+      { network: name, node, what, reason, detail: message },
+      'a node did not give what it was asked for; the others are asked',
+    ),
+  );
+  const { pollIntervalMs } = config.index;
+  const indexer = new Indexer(
+    { pollIntervalMs, ...(options.indexFrom !== undefined && { fromBlock: options.indexFrom }) },
+    { store, source, observer: new IngestReport(logger, ingestMetrics, name) },
+  );
+  pool.onHead(() => indexer.headChanged());
   ingestMetrics.watchLag(name, () => indexer.status().lagBlocks ?? 0);
   ingestMetrics.watchFirstMissing(name, () => indexer.status().firstMissing);
   indexer.start();
@@ -89,10 +86,10 @@ export async function startEthereumNetwork(options: EthereumNetworkOptions): Pro
       .filter(({ name }) => wanted.length === 0 || wanted.includes(name))
       .map((row) => methodOf(row, services)),
     nodes: () =>
-      network.pool.nodes.map((node) => ({
-        name: node.name,
-        isGood: node.standing === 'good',
-        headBlock: node.ends?.latest.number,
+      pool.nodes.map(({ name, health, heads }) => ({
+        name,
+        isHealthy: health === 'healthy',
+        headBlock: heads?.latest.number,
       })),
     notReady() {
       const { lagBlocks, failure } = indexer.status();
@@ -104,37 +101,8 @@ export async function startEthereumNetwork(options: EthereumNetworkOptions): Pro
     },
     async stop() {
       await indexer.stop();
-      await Promise.all(clients.map((client) => client.close()));
-      await network.pool.stop();
+      await pool.stop();
       await store.close();
     },
   };
-}
-
-/** Blocks come from the nodes that are well first. */
-function sourceOf(
-  clients: readonly NodeClient[],
-  { pool, name }: Network,
-  store: TraceStore,
-  logger: Logger,
-): TraceSource & TransactionFinder {
-  const members = clients.map((client, i) => ({
-    name: client.name,
-    source: new NodeSource(client, (node, way, notes) =>
-      logger.info({ network: name, node, way, notes }, 'a node gives traces'),
-    ),
-    isGood: () => pool.nodes[i]?.standing === 'good',
-  }));
-  // A single node is the authority on its own chain: the index itself notices when it changes.
-  const [only] = members;
-  if (only !== undefined && members.length === 1) return only.source;
-  return new SourceSet(
-    members,
-    (node, what, { reason, message }) =>
-      logger.warn(
-        { network: name, node, what, reason, detail: message },
-        'a node did not give what it was asked for; the others are asked',
-      ),
-    () => store.chain(),
-  );
 }

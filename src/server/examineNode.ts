@@ -1,4 +1,5 @@
-import { NodeClient, NodeError, NodeSource, probeTraces } from '../ethereum/nodes/index.ts';
+import { ASSUMED_FINAL_DEPTH } from '../ethereum/ingest/index.ts';
+import { NodeClient, NodeError, NodeTraces, probeTraceMethods } from '../ethereum/nodes/index.ts';
 
 /** What a node is and offers, in plain words. */
 export interface NodeReport {
@@ -18,11 +19,11 @@ export async function examineNode(url: string): Promise<NodeReport> {
   let chain: string | undefined;
   let isUsable = false;
   try {
-    const source = new NodeSource(client);
-    const { chainId, genesisHash } = await source.chain();
+    const traces = new NodeTraces(client);
+    const { chainId, genesisHash } = await traces.chain();
     chain = `${chainId}, genesis ${genesisHash}`;
     lines.push(await clientOf(client), `Chain: ${chain}`);
-    isUsable = await examine(client, source, lines);
+    isUsable = await examine(client, traces, lines);
   } catch (error) {
     if (!(error instanceof NodeError)) throw error;
     lines.push(
@@ -32,7 +33,7 @@ export async function examineNode(url: string): Promise<NodeReport> {
     await client.close();
   }
   return {
-    node: client.name,
+    node: client.host,
     lines,
     isUsable,
     chain,
@@ -44,31 +45,31 @@ async function clientOf(client: NodeClient): Promise<string> {
   return `Client: ${typeof version === 'string' ? plain(version) : 'it does not tell'}`;
 }
 
-async function examine(client: NodeClient, source: NodeSource, lines: string[]): Promise<boolean> {
-  const { latest, safe, finalized } = await source.heads();
+async function examine(client: NodeClient, traces: NodeTraces, lines: string[]): Promise<boolean> {
+  const { latest, safe, finalized } = await traces.heads();
   lines.push(`Head: block ${latest.number}`);
   lines.push(
     finalized === undefined
-      ? 'Finality: it does not tell. Blocks 256 below the head are taken for final'
+      ? `Finality: it does not tell. Blocks ${ASSUMED_FINAL_DEPTH} below the head are taken for final`
       : `Finality: block ${finalized.number} is final${safe === undefined ? '' : `, ${safe.number} is safe`}`,
   );
-  const { source: way, notes } = await probeTraces(client, { all: true });
-  for (const note of notes) lines.push(`Traces: ${note}`);
-  if (way === 'none') {
+  const { source: traceMethod, notes: remarks } = await probeTraceMethods(client, { all: true });
+  for (const remark of remarks) lines.push(`Traces: ${remark}`);
+  if (traceMethod === 'none') {
     lines.push(
       'It gives no traces: Floodgate cannot index from it. See docs/nodes.md for what to switch on.',
     );
     return false;
   }
-  lines.push(`Floodgate would use ${way}`);
-  const refusal = await refusalOf(source, latest.number);
+  lines.push(`Floodgate would use ${traceMethod}`);
+  const refusal = await refusalOf(traces, latest.number);
   if (refusal !== undefined) {
     lines.push(`It does not give its own head, block ${latest.number}: ${refusal}`);
     return false;
   }
-  lines.push(await reach(source, latest.number));
+  lines.push(await reach(traces, latest.number));
   lines.push(
-    way === 'trace_block'
+    traceMethod === 'trace_block'
       ? 'Exact: everything that the node tells. docs/nodes.md lists what single clients leave out'
       : 'Not exact: gasUsed of a root frame where gas was refunded or the floor of Prague applied, which is too low then (docs/nodes.md). Everything else is exact',
   );
@@ -76,9 +77,9 @@ async function examine(client: NodeClient, source: NodeSource, lines: string[]):
 }
 
 /** Why a node does not give a block with its traces; undefined where it does. */
-async function refusalOf(source: NodeSource, blockNumber: number): Promise<string | undefined> {
+async function refusalOf(traces: NodeTraces, blockNumber: number): Promise<string | undefined> {
   try {
-    return (await source.block(blockNumber)) === undefined ? 'it says that there is none' : undefined;
+    return (await traces.block(blockNumber)) === undefined ? 'it says that there is none' : undefined;
   } catch (error) {
     if (!(error instanceof NodeError)) throw error;
     return plain(error.message);
@@ -86,15 +87,15 @@ async function refusalOf(source: NodeSource, blockNumber: number): Promise<strin
 }
 
 /** The lowest block that it gives with traces, found by halving: a node keeps states from some block on. */
-async function reach(source: NodeSource, head: number): Promise<string> {
+async function reach(traces: NodeTraces, head: number): Promise<string> {
   if (head === 0) return 'Reach: it has only its genesis block';
   let missing = 1;
-  let refusal = await refusalOf(source, missing);
+  let refusal = await refusalOf(traces, missing);
   if (refusal === undefined) return 'Reach: back to block 1';
   let given = head;
   while (given - missing > 1) {
     const middle = Math.floor((missing + given) / 2);
-    const refused = await refusalOf(source, middle);
+    const refused = await refusalOf(traces, middle);
     if (refused === undefined) given = middle;
     else {
       missing = middle;

@@ -1,10 +1,10 @@
 import { ASSUMED_FINAL_DEPTH, fillRange, missingBlocks, Pace } from '../ethereum/ingest/index.ts';
-import { NodeError, type TraceSource } from '../ethereum/nodes/index.ts';
+import { NodeError, type TraceProvider } from '../ethereum/nodes/index.ts';
 import { openTraceStore } from '../ethereum/store/lmdb/traces/index.ts';
 import type { IndexedBlock, TraceStore } from '../ethereum/traces/index.ts';
 import { lockDataDir } from './dataDirLock.ts';
 import { indexFolder } from './indexFolder.ts';
-import { openSource } from './openSource.ts';
+import { openNodes } from './openNodes.ts';
 
 /** A node that fails so many times in a row is given up: about four minutes with the pauses in between. */
 const MAX_FAILURES_IN_A_ROW = 12;
@@ -38,7 +38,9 @@ export async function fillIndex(options: FillIndexOptions): Promise<{ complete: 
   const { dataDir, network, upstream, fromBlock, signal, progress } = options;
   const lock = lockDataDir(dataDir);
   const store = openTraceStore(indexFolder(dataDir, network));
-  const nodes = openSource(upstream, (_, what, { message }) => progress.trouble(`${what}: ${message}`));
+  const nodes = await openNodes(upstream, await store.chain(), (_, what, { message }) =>
+    progress.trouble(`${what}: ${message}`),
+  );
   const { source } = nodes;
   try {
     await store.bindChain(await source.chain());
@@ -75,7 +77,11 @@ export async function fillIndex(options: FillIndexOptions): Promise<{ complete: 
 }
 
 /** Blocks that may still be replaced are only indexed where the server will follow from them. */
-async function lastBlock(source: TraceSource, store: TraceStore, asked: number | undefined): Promise<number> {
+async function lastBlock(
+  source: TraceProvider,
+  store: TraceStore,
+  asked: number | undefined,
+): Promise<number> {
   const { latest, finalized } = await source.heads();
   const final = finalized?.number ?? Math.max(0, latest.number - ASSUMED_FINAL_DEPTH);
   if (asked === undefined) return final;

@@ -1,7 +1,7 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { MAINNET } from '../config/index.ts';
-import { NodeClient, NodeSource, type TraceSource } from '../ethereum/nodes/index.ts';
+import { NodeClient, NodeTraces, type TraceProvider } from '../ethereum/nodes/index.ts';
 import { openTraceStore } from '../ethereum/store/lmdb/traces/index.ts';
 import type { TraceStore } from '../ethereum/traces/index.ts';
 import { indexFolder } from './indexFolder.ts';
@@ -16,7 +16,7 @@ export async function setAsideForeignIndex(dataDir: string, nodeUrl: string, log
   if (!existsSync(folder)) return;
   const client = new NodeClient(nodeUrl);
   const store = openTraceStore(folder);
-  const difference = await differenceOf(store, new NodeSource(client)).finally(async () => {
+  const difference = await differenceOf(store, new NodeTraces(client)).finally(async () => {
     await store.close();
     await client.close();
   });
@@ -31,7 +31,7 @@ export async function setAsideForeignIndex(dataDir: string, nodeUrl: string, log
 }
 
 /** Why the store's chain cannot become the node's by undoing blocks that are not final; undefined where it can. */
-async function differenceOf(store: TraceStore, source: TraceSource): Promise<string | undefined> {
+async function differenceOf(store: TraceStore, source: TraceProvider): Promise<string | undefined> {
   const held = await store.chain();
   if (held === undefined) return undefined;
   const chain = await source.chain();

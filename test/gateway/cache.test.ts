@@ -122,8 +122,8 @@ describe('kept answers', () => {
     node.spoil = undefined;
     expect(node.counts.get('eth_getCode')).toBe(before + 1);
     for (const { json } of answers) expect(json.result).toBe('0x');
-    const shared = answers.filter(({ headers }) => headers['x-floodgate-cache'] === 'shared');
-    expect(shared.length).toBeGreaterThan(0);
+    const coalesced = answers.filter(({ headers }) => headers['x-floodgate-cache'] === 'coalesced');
+    expect(coalesced.length).toBeGreaterThan(0);
   });
 
   it('on disk are found again where the node could not tell at first which chain it is on', async () => {

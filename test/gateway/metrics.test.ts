@@ -56,7 +56,7 @@ describe('the metrics of the gateway', () => {
     for (const name of [
       'upstream_failures',
       'upstream_hedges',
-      'upstream_falsehoods',
+      'upstream_invalid_responses',
       'upstream_head_went_back',
     ])
       expect(text).toContain(`# TYPE floodgate_${name}_total counter`);

@@ -342,9 +342,13 @@ describe('a node that looks well until it is asked', () => {
                 expect(answer.text).not.toContain(FALSE_MARK);
               }
           }
-        expect(await metric(fresh, 'floodgate_upstream_falsehoods_total', 'node="node-2"', method)).toBe(1);
+        expect(
+          await metric(fresh, 'floodgate_upstream_invalid_responses_total', 'node="node-2"', method),
+        ).toBe(1);
         expect(await isUp(fresh, 2)).toBe(0);
-        expect(fresh.output()).toMatch(new RegExp(`"node":"node-2".*"falsehood":".*${what}.*`));
+        expect(fresh.output()).toMatch(
+          new RegExp(`"node":"node-2".*"reason":".*${what}.*upstream quarantined`),
+        );
       } finally {
         spoilt.spoil = undefined;
         honest.spoil = undefined;

@@ -100,7 +100,7 @@ describe('answers above the limit, of three nodes (fakes before one real node)',
   };
   const asked = (method: string): number =>
     nodes.reduce((sum, { counts }) => sum + (counts.get(method) ?? 0), 0);
-  const standingsNoted = (): number => floodgate.output().split('a node is left aside').length;
+  const removalsNoted = (): number => floodgate.output().split('upstream removed from rotation').length;
 
   it.each<[string, (method: string) => Spoil, (params: readonly unknown[]) => Promise<Answer>]>([
     ['told by content-length', withLength, (params) => call(floodgate.gatewayUrl, 'eth_call', ...params)],
@@ -117,7 +117,7 @@ describe('answers above the limit, of three nodes (fakes before one real node)',
     '%s: two nodes are asked, the request fails alone, and again without a node',
     async (_how, spoil, ask) => {
       await everyNodeAnswersOthers(floodgate);
-      const notedBefore = standingsNoted();
+      const notedBefore = removalsNoted();
       spoilAll(spoil('eth_call'));
       for (let i = 0; i < REQUESTS; i++) {
         const params = anyCall();
@@ -128,7 +128,7 @@ describe('answers above the limit, of three nodes (fakes before one real node)',
         expect(asked('eth_call') - before).toBe(2);
       }
       expect(await allAreUp(floodgate)).toBe(true);
-      expect(standingsNoted()).toBe(notedBefore);
+      expect(removalsNoted()).toBe(notedBefore);
       await everyNodeAnswersOthers(floodgate);
     },
   );
@@ -216,7 +216,7 @@ describe('answers above the limit, of three nodes (fakes before one real node)',
     const [oversized, ...others] = nodes;
     if (oversized !== undefined) oversized.spoil = withLength('eth_call');
     for (const other of others) other.spoil = withLength('eth_call', SMALL);
-    const notedBefore = standingsNoted();
+    const notedBefore = removalsNoted();
     const before = oversized?.counts.get('eth_call') ?? 0;
     const isAsked = (): boolean => (oversized?.counts.get('eth_call') ?? 0) > before + REQUESTS;
     const work = async (): Promise<void> => {
@@ -226,7 +226,7 @@ describe('answers above the limit, of three nodes (fakes before one real node)',
         });
     };
     await Promise.all(Array.from({ length: 8 }, work));
-    expect(standingsNoted()).toBe(notedBefore);
+    expect(removalsNoted()).toBe(notedBefore);
   });
 
   it('of what is small by nature are the fault of the node, which is left aside', async () => {
@@ -242,7 +242,7 @@ describe('answers above the limit, of three nodes (fakes before one real node)',
     };
     await Promise.all(Array.from({ length: 8 }, work));
     expect(floodgate.output()).toMatch(
-      /"node":"node-1".*"standing":"failing".*"reason":"[^"]*answered with more than 65536 bytes"/,
+      /"node":"node-1".*"health":"failing".*"reason":"[^"]*answered with more than 65536 bytes"/,
     );
   });
 
@@ -261,14 +261,14 @@ describe('answers above the limit, of three nodes (fakes before one real node)',
     spoilAll((request, answer) => (request.methods[0] === receipt ? made(request) : answer()));
     const [oversized] = nodes;
     if (oversized !== undefined) oversized.spoil = withLength(receipt);
-    const notedBefore = standingsNoted();
+    const notedBefore = removalsNoted();
     let isAside = false;
     const work = async (): Promise<void> => {
       while (!isAside) {
         const hash = `0x${address().slice(2).padStart(64, '7')}`;
         const { json } = await call(floodgate.gatewayUrl, receipt, hash);
         expect(json).toMatchObject({ result: { transactionHash: hash } });
-        isAside = standingsNoted() > notedBefore;
+        isAside = removalsNoted() > notedBefore;
       }
     };
     await Promise.all(Array.from({ length: 8 }, work));

@@ -97,7 +97,7 @@ describe.skipIf(binary === undefined)(
     }
 
     /** Every trace that a Floodgate in front of a node serves. */
-    async function servedFor(url: string, way: string): Promise<Served[]> {
+    async function servedFor(url: string, traceMethod: string): Promise<Served[]> {
       const floodgate = await startFloodgate({ upstream: url });
       try {
         const traces: Served[] = [];
@@ -109,7 +109,7 @@ describe.skipIf(binary === undefined)(
           traces.push(...answer.json.result);
           if (answer.json.result.length === 0) break;
         }
-        expect(floodgate.output()).toContain(`"way":"${way}"`);
+        expect(floodgate.output()).toContain(`"traceMethod":"${traceMethod}"`);
         return traces;
       } finally {
         await floodgate.stop();

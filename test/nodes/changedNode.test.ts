@@ -47,12 +47,14 @@ describe('a node that becomes another client behind the same address', () => {
 
   const grow = async (steps: number) => (await createTraffic({ url: anvil.url, seed: 14 })).run({ steps });
 
-  const waysFound = (): string[] =>
-    [...floodgate.output().matchAll(/"way":"(\w+)".*a node gives traces/g)].map(([, way = '']) => way);
+  const methodsFound = (): string[] =>
+    [...floodgate.output().matchAll(/"traceMethod":"(\w+)".*upstream trace method detected/g)].map(
+      ([, method = '']) => method,
+    );
 
   test('is asked again what it offers, and indexed from in the way that it has now', async () => {
-    expect(waysFound()).toEqual(['trace_block']);
-    for (const [now, way] of [
+    expect(methodsFound()).toEqual(['trace_block']);
+    for (const [now, method] of [
       [GETH_LIKE, 'callTracer'],
       [PARITY_LIKE, 'trace_block'],
     ] as const) {
@@ -63,7 +65,7 @@ describe('a node that becomes another client behind the same address', () => {
         const { result } = await ask(floodgate.gatewayUrl, { count: 1 });
         return result?.[0]?.blockHash === chain.hashes[chain.head];
       });
-      expect(waysFound().at(-1)).toBe(way);
+      expect(methodsFound().at(-1)).toBe(method);
       const range = { fromBlock: chain.head - 1, toBlock: chain.head };
       const { result } = await ask(floodgate.gatewayUrl, range);
       const filter = {

@@ -13,15 +13,15 @@ import {
   type Result,
   RpcError,
 } from '../jsonrpc/index.ts';
-import { EndOfTurn } from './endOfTurn.ts';
-import { Gatekeeper, type Granted } from './gatekeeper.ts';
+import { AdmissionControl, type Permit } from './admissionControl.ts';
 import type { KeyStore } from './keys/keyStore.ts';
 import type { CallContext, Method } from './method.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { noRoom } from './noRoom.ts';
-import { type ReadBody, readBody } from './readBody.ts';
+import { type RequestBody, readRequestBody } from './readRequestBody.ts';
 import type { Log } from './relay/startNetwork.ts';
 import { respond } from './respond.ts';
+import { TurnBatcher } from './turnBatcher.ts';
 
 export interface GatewayOptions {
   /** The methods of each network, by the network's name in the path. */
@@ -65,22 +65,22 @@ const JSON_TYPE_AND_MORE = /^application\/json *(?:;|$)/i;
 
 /**
  * The JSON-RPC gateway: answers every request below /v1/. Whatever goes wrong, the body is a JSON-RPC error; the HTTP
- * status is that of decisions.md B. It stands on node:http itself: a kept answer costs less than a framework's reply.
+ * status is that of decisions.md B. It stands on node:http itself: a cached answer costs less than a framework's reply.
  */
 export class Gateway {
   readonly #options: GatewayOptions;
   readonly #networks: ReadonlyMap<string, MethodTable>;
-  readonly #gatekeeper: Gatekeeper;
+  readonly #admission: AdmissionControl;
   readonly #allowOrigin: (origin: string | undefined) => string | undefined;
   readonly #served: string;
-  readonly #endOfTurn = new EndOfTurn();
+  readonly #turnBatcher = new TurnBatcher();
 
   constructor(options: GatewayOptions) {
     this.#options = options;
     this.#networks = new Map(
       [...options.networks].map(([name, methods]) => [name, tableOf(name, methods, options.metrics)]),
     );
-    this.#gatekeeper = new Gatekeeper(options);
+    this.#admission = new AdmissionControl(options, options);
     this.#allowOrigin = originRule(options.corsOrigins);
     this.#served = [...this.#networks.keys()].map((name) => GATEWAY_PREFIX + name).join(' or ');
   }
@@ -91,10 +91,10 @@ export class Gateway {
   }
 
   handle(request: IncomingMessage, response: TrackedResponse): void {
-    const exchange = new Exchange(
+    const exchange = new HttpExchange(
       request,
       response,
-      this.#endOfTurn,
+      this.#turnBatcher,
       this.#allowOrigin(request.headers.origin),
     );
     const { url = '', method, headers } = request;
@@ -127,17 +127,19 @@ export class Gateway {
         '1',
       );
 
-    const granted = this.#gatekeeper.enter(request, question === -1 ? '' : url.slice(question + 1));
-    if ('refusal' in granted) return exchange.send(granted.status, granted.refusal, ...granted.headers);
-    response.whenOver(granted.leave);
-    readBody(request, this.#options.maxBodyBytes, (body) => this.#answer(exchange, methods, granted, body));
+    const permit = this.#admission.enter(request, question === -1 ? '' : url.slice(question + 1));
+    if ('refusal' in permit) return exchange.send(permit.status, permit.refusal, ...permit.headers);
+    response.whenOver(permit.release);
+    readRequestBody(request, this.#options.maxBodyBytes, (body) =>
+      this.#answer(exchange, methods, permit, body),
+    );
   }
 
-  #answer(exchange: Exchange, methods: MethodTable, granted: Granted, body: ReadBody): void {
+  #answer(exchange: HttpExchange, methods: MethodTable, permit: Permit, body: RequestBody): void {
     if (body.kind === 'aborted') return;
     if (body.kind === 'tooLarge')
       return exchange.send(413, overLimit('bytes of a body', this.#options.maxBodyBytes, body.bytes));
-    const handler = new ExchangeHandler(this.#options, methods, granted, exchange);
+    const handler = new CallsHandler(this.#options, methods, permit, exchange);
     const send = (answer: HttpAnswer): void => exchange.answer(answer, handler.context);
     const answer = handleBody(body.bytes, handler);
     if (answer instanceof Promise) void answer.then(send);
@@ -146,22 +148,22 @@ export class Gateway {
 }
 
 /** One HTTP request and its response. */
-class Exchange {
+class HttpExchange {
   readonly #request: IncomingMessage;
   readonly response: TrackedResponse;
   readonly #headers: string[];
-  readonly #endOfTurn: EndOfTurn;
+  readonly #turnBatcher: TurnBatcher;
   #faultId: string | undefined;
 
   constructor(
     request: IncomingMessage,
     response: TrackedResponse,
-    endOfTurn: EndOfTurn,
+    turnBatcher: TurnBatcher,
     allowedOrigin: string | undefined,
   ) {
     this.#request = request;
     this.response = response;
-    this.#endOfTurn = endOfTurn;
+    this.#turnBatcher = turnBatcher;
     this.#headers = [];
     if (allowedOrigin !== undefined) this.#headers.push('access-control-allow-origin', allowedOrigin);
     // What is allowed may differ from page to page: a cache in between must not mix them up.
@@ -180,7 +182,7 @@ class Exchange {
   answer(answer: HttpAnswer, { cache, node }: CallContext): void {
     if (cache !== undefined) this.#headers.push('x-floodgate-cache', cache);
     if (node !== undefined) this.#headers.push('x-floodgate-upstream', node);
-    this.#endOfTurn.send(() => respond(this.response, answer, this.#headers), answer.status !== 200);
+    this.#turnBatcher.send(() => respond(this.response, answer, this.#headers), answer.status !== 200);
   }
 
   refuse(
@@ -224,30 +226,30 @@ class Exchange {
 }
 
 /** Carries out the calls of one request. */
-class ExchangeHandler implements CallHandler {
+class CallsHandler implements CallHandler {
   readonly maxBatchBytes: number;
   /** Of a request with a single call: where its answer came from. */
   readonly context: CallContext;
   readonly #options: GatewayOptions;
   readonly #methods: MethodTable;
-  readonly #granted: Granted;
-  readonly #exchange: Exchange;
+  readonly #permit: Permit;
+  readonly #exchange: HttpExchange;
 
-  constructor(options: GatewayOptions, methods: MethodTable, granted: Granted, exchange: Exchange) {
+  constructor(options: GatewayOptions, methods: MethodTable, permit: Permit, exchange: HttpExchange) {
     this.maxBatchBytes = options.maxAnswerBytes;
     this.context = { mayStream: true, room: exchange.response };
     this.#options = options;
     this.#methods = methods;
-    this.#granted = granted;
+    this.#permit = permit;
     this.#exchange = exchange;
   }
 
   admit(calls: number): void {
-    this.#granted.admit(calls);
+    this.#permit.admit(calls);
   }
 
   supports(method: string): boolean {
-    const supported = this.#methods.has(method) && this.#granted.mayCall(method);
+    const supported = this.#methods.has(method) && this.#permit.mayCall(method);
     if (!supported) this.#options.metrics.limited('unsupported_method');
     return supported;
   }

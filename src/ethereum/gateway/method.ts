@@ -7,8 +7,8 @@ export interface CallContext {
   readonly mayStream: boolean;
   /** Memory for what arrives from a node. */
   readonly room: AnswerRoom;
-  /** Where the answer came from: kept, asked for, or asked for by another at the same time. */
-  cache?: 'hit' | 'miss' | 'shared';
+  /** Where the answer came from: the cache, a node, or another call under way for the same. */
+  cache?: 'hit' | 'miss' | 'coalesced';
   /** The node that answered, by its place in the configuration. */
   node?: string;
 }

@@ -23,7 +23,7 @@ export type LimitName = (typeof LIMITS)[number];
 /** What is known of a node when the metrics are asked for. */
 export interface NodeGauges {
   readonly name: string;
-  readonly isGood: boolean;
+  readonly isHealthy: boolean;
   readonly headBlock: number | undefined;
 }
 
@@ -39,7 +39,7 @@ export class GatewayMetrics {
   readonly #nodeSeries = new Map<string, TalliedSeries>();
   readonly #nodeFailures: Counter<'network' | 'node' | 'method' | 'reason'>;
   readonly #hedges: Counter<'network' | 'method'>;
-  readonly #falsehoods: Counter<'network' | 'node' | 'method'>;
+  readonly #invalidResponses: Counter<'network' | 'node' | 'method'>;
   readonly #headsBack: Counter<'network'>;
 
   constructor(registry: Registry) {
@@ -60,7 +60,7 @@ export class GatewayMetrics {
     });
     this.#cache = tallied({
       name: 'floodgate_gateway_cache_total',
-      help: 'Relayed calls by where their answer came from: kept (hit), another call under way (shared), a node (miss).',
+      help: 'Relayed calls by where their answer came from: the cache (hit), another call under way (coalesced), a node (miss).',
       labelNames: ['network', 'method', 'result'],
       registry,
     });
@@ -90,8 +90,8 @@ export class GatewayMetrics {
       labelNames: ['network', 'method'],
       registers,
     });
-    this.#falsehoods = new Counter({
-      name: 'floodgate_upstream_falsehoods_total',
+    this.#invalidResponses = new Counter({
+      name: 'floodgate_upstream_invalid_responses_total',
       help: 'Answers of a node that cannot be true.',
       labelNames: ['network', 'node', 'method'],
       registers,
@@ -127,9 +127,9 @@ export class GatewayMetrics {
     };
   }
 
-  cacheResults(network: string, method: string): Readonly<Record<'hit' | 'miss' | 'shared', Tally>> {
+  cacheResults(network: string, method: string): Readonly<Record<'hit' | 'miss' | 'coalesced', Tally>> {
     const counted = (result: string): Tally => this.#cache({ network, method, result });
-    return { hit: counted('hit'), miss: counted('miss'), shared: counted('shared') };
+    return { hit: counted('hit'), miss: counted('miss'), coalesced: counted('coalesced') };
   }
 
   limited(limit: LimitName): void {
@@ -150,8 +150,8 @@ export class GatewayMetrics {
     this.#nodeFailures.inc({ network, node, method, reason });
   }
 
-  nodeLied(network: string, node: string, method: string): void {
-    this.#falsehoods.inc({ network, node, method });
+  invalidResponse(network: string, node: string, method: string): void {
+    this.#invalidResponses.inc({ network, node, method });
   }
 
   hedged(network: string, method: string): void {
@@ -168,12 +168,12 @@ export class GatewayMetrics {
     const labelNames = ['network', 'node'] as const;
     new Gauge({
       name: 'floodgate_upstream_up',
-      help: 'Whether a node is asked (1) or left aside (0).',
+      help: 'Whether a node is healthy (1) or out of rotation (0).',
       labelNames,
       registers,
       collect() {
         for (const [network, nodes] of nodesOf())
-          for (const { name, isGood } of nodes) this.set({ network, node: name }, isGood ? 1 : 0);
+          for (const { name, isHealthy } of nodes) this.set({ network, node: name }, isHealthy ? 1 : 0);
       },
     });
     new Gauge({

@@ -1,4 +1,4 @@
-import { NodeError, type TraceSource } from '../nodes/index.ts';
+import { NodeError, type TraceProvider } from '../nodes/index.ts';
 import { type IndexedBlock, indexBlock } from '../traces/index.ts';
 import { type Pace, steadyPace } from './pace.ts';
 
@@ -13,7 +13,7 @@ const MAX_TRACES_PER_BATCH = 12_288;
  * child. Rejects with NodeError where a block cannot be had.
  */
 export async function* fetchBlocks(
-  source: TraceSource,
+  source: TraceProvider,
   numbers: readonly number[],
   signal: AbortSignal,
   pace: Pace = steadyPace(),
@@ -59,7 +59,7 @@ export async function* fetchBlocks(
 export const range = (first: number, last: number): number[] =>
   Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => first + i);
 
-async function fetchBlock(source: TraceSource, number: number, signal: AbortSignal): Promise<IndexedBlock> {
+async function fetchBlock(source: TraceProvider, number: number, signal: AbortSignal): Promise<IndexedBlock> {
   if (signal.aborted) throw new NodeError('unreachable', 'indexing stops');
   const block = await source.block(number);
   if (block === undefined)

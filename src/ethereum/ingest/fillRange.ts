@@ -1,4 +1,4 @@
-import { NodeError, type TraceSource } from '../nodes/index.ts';
+import { NodeError, type TraceProvider } from '../nodes/index.ts';
 import type { IndexChange, IndexedBlock, TraceStore } from '../traces/index.ts';
 import { fetchBlocks } from './fetchBlocks.ts';
 import { missingBlocks } from './missingBlocks.ts';
@@ -12,7 +12,7 @@ const LAST_RETRY_MS = 30_000;
 
 export interface FillOptions {
   readonly store: Pick<TraceStore, 'firstMissing'>;
-  readonly source: TraceSource;
+  readonly source: TraceProvider;
   readonly fromBlock: number;
   readonly toBlock: number;
   readonly pace: Pace;

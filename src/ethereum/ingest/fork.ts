@@ -1,4 +1,4 @@
-import type { BlockRef, TraceSource } from '../nodes/index.ts';
+import type { BlockRef, TraceProvider } from '../nodes/index.ts';
 import type { StoredBlock, TraceStore } from '../traces/index.ts';
 
 /** The node's chain leaves the index below a finalized block: no reorganisation does that. */
@@ -19,7 +19,7 @@ export class FinalityError extends Error {
  */
 export async function findFork(
   store: TraceStore,
-  source: TraceSource,
+  source: TraceProvider,
   latest: BlockRef,
 ): Promise<number | undefined> {
   const head = await store.head();

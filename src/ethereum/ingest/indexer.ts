@@ -1,26 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { NodeError, type NodeHeads, type TraceSource } from '../nodes/index.ts';
+import { NodeError, type NodeHeads } from '../nodes/index.ts';
 import { type IndexChange, type IndexedBlock, MAX_RANGE_BLOCKS, type TraceStore } from '../traces/index.ts';
+import { ASSUMED_FINAL_DEPTH } from './assumedFinalDepth.ts';
 import { fetchBlocks, range } from './fetchBlocks.ts';
 import { fillRange } from './fillRange.ts';
 import { FinalityError, findFork } from './fork.ts';
 import { steadyPace } from './pace.ts';
 import { BlockUnavailableError, PastBlocks } from './pastBlocks.ts';
+import type { ChainSource } from './pooledSource.ts';
 
 /** Pauses after failures: doubled from the first to the last. */
 const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 10_000;
 /** Blocks that are followed in one turn: whoever asks for an older block waits no longer than for these. */
 const MAX_BLOCKS_PER_TURN = 256;
-/** Where a node knows no finality, blocks this far below its head are taken for final when they are asked for alone. */
-export const ASSUMED_FINAL_DEPTH = 256;
 
 export interface IndexerOptions {
-  readonly store: TraceStore;
-  readonly source: TraceSource;
   /** First block to index; left out: the latest MAX_RANGE_BLOCKS. Older ones are filled in while the head is followed. */
   readonly fromBlock?: number;
   readonly pollIntervalMs: number;
+}
+
+export interface IndexerDependencies {
+  readonly store: TraceStore;
+  readonly source: ChainSource;
   readonly observer: IndexerObserver;
 }
 
@@ -37,7 +40,7 @@ export interface IndexerObserver {
 }
 
 export interface IndexerStatus {
-  /** The node's head as last heard; undefined before the first answer. */
+  /** The head of the nodes as last heard of; undefined before the first answer. */
   readonly nodeHead: number | undefined;
   /** Blocks between the node's head and the index's; undefined before the first answer. */
   readonly lagBlocks: number | undefined;
@@ -52,7 +55,7 @@ export interface IndexerStatus {
  * through here, one thing after the other, so that two writers never work from the same state.
  */
 export class Indexer {
-  readonly #options: IndexerOptions;
+  readonly #options: IndexerOptions & IndexerDependencies;
   readonly #stop = new AbortController();
   #heads: NodeHeads | undefined;
   /** The number of the index's head, -1 where it has none; undefined until it was read. */
@@ -63,19 +66,24 @@ export class Indexer {
   #gapLoop: Promise<void> = Promise.resolve();
   #firstMissing: number | undefined;
   #wake: () => void = () => undefined;
+  /** The head has changed since the last turn began. */
+  #isHeadNew = false;
   /** The writer's queue: each task starts when the one before has ended, well or not. */
   #tail: Promise<unknown> = Promise.resolve();
   readonly #past: PastBlocks;
 
-  constructor(options: IndexerOptions) {
-    this.#options = options;
+  constructor(options: IndexerOptions, dependencies: IndexerDependencies) {
+    this.#options = { ...options, ...dependencies };
     this.#past = new PastBlocks({
-      store: options.store,
-      source: options.source,
+      store: dependencies.store,
+      source: dependencies.source,
       signal: this.#stop.signal,
       finalNumber: () => this.#finalNumber(),
       inTurn: (write) => this.#inTurn(write),
-      catchUp: () => this.#inTurn(() => this.#catchUp()),
+      catchUp: async () => {
+        await this.freshHeads();
+        return this.#inTurn(() => this.#catchUp());
+      },
     });
   }
 
@@ -83,6 +91,12 @@ export class Indexer {
     this.#loop = this.#follow();
     const { fromBlock } = this.#options;
     if (fromBlock !== undefined) this.#gapLoop = this.#fillGap(fromBlock);
+  }
+
+  /** The chain has a new head: it is followed at once, unless a failure is waited out. */
+  headChanged(): void {
+    this.#isHeadNew = true;
+    if (this.#failures === 0) this.#wake();
   }
 
   /** Stops following; what is being written is written to its end. */
@@ -107,16 +121,16 @@ export class Indexer {
     };
   }
 
-  /** The ends of the chain as last heard from the node. */
+  /** The heads of the chain as last heard of. */
   get lastHeads(): NodeHeads | undefined {
     return this.#heads;
   }
 
-  /** The same, asked again; what was last heard where the node does not answer. */
+  /** The same, asked for now; what was last heard where no node answers. */
   async freshHeads(): Promise<NodeHeads | undefined> {
     if (!this.#stop.signal.aborted) {
       try {
-        this.#heads = await this.#options.source.heads();
+        this.#heads = await this.#options.source.freshHeads();
       } catch (error) {
         if (!(error instanceof NodeError)) throw error;
       }
@@ -144,8 +158,9 @@ export class Indexer {
     while (!this.#stop.signal.aborted) {
       let pauseMs = pollIntervalMs;
       try {
+        this.#isHeadNew = false;
         const isBehind = await this.#inTurn(() => this.#catchUp());
-        if (isBehind) pauseMs = 0;
+        if (isBehind || this.#isHeadNew) pauseMs = 0;
         if (this.#failures > 0) observer.recovered();
         this.#failures = 0;
         this.#failure = undefined;
@@ -167,7 +182,8 @@ export class Indexer {
   async #catchUp(): Promise<boolean> {
     const { store, source, observer } = this.#options;
     await this.#bindChain();
-    const heads = await source.heads();
+    // What failed may have been of heads that the chain has left since.
+    const heads = await (this.#failures > 0 ? source.freshHeads() : source.heads());
     const indexHead = (await store.head())?.number;
     this.#indexHead = indexHead ?? -1;
     this.#heads = heads;
@@ -274,6 +290,7 @@ export class Indexer {
     const head = await store.head();
     if (head === undefined || missing > head.number) {
       // The follower has not come so far: let it, now, in as many turns as it takes.
+      await this.freshHeads();
       for (let isBehind = true; isBehind && missing > ((await store.head())?.number ?? -1); )
         isBehind = await this.#inTurn(() => this.#catchUp()).catch((error: unknown) => {
           throw new BlockUnavailableError(missing, { cause: error });

@@ -1,4 +1,4 @@
-import { NodeError, type TraceSource } from '../nodes/index.ts';
+import { NodeError, type TraceProvider } from '../nodes/index.ts';
 import { IndexConflictError, type IndexedBlock, type TraceStore } from '../traces/index.ts';
 import { fetchBlocks, MAX_BLOCKS_PER_BATCH, range } from './fetchBlocks.ts';
 
@@ -18,7 +18,7 @@ export class BlockUnavailableError extends Error {
 
 export interface PastBlocksOptions {
   readonly store: TraceStore;
-  readonly source: TraceSource;
+  readonly source: TraceProvider;
   readonly signal: AbortSignal;
   /** The highest block that cannot be replaced any more. */
   readonly finalNumber: () => Promise<number>;

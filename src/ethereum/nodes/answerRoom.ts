@@ -1,4 +1,4 @@
-import { NodeError } from './source.ts';
+import { NodeError } from './nodeError.ts';
 
 /** Memory for the answer to a client's request. */
 export interface AnswerRoom {

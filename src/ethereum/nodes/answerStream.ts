@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
+import { NodeError } from './nodeError.ts';
 import { OversizedAnswerError } from './requestFault.ts';
-import { NodeError } from './source.ts';
 
 /** Takes a stream in; `write` tells with false that no more is wanted until `resume` of the stream is called. */
 export interface AnswerSink {

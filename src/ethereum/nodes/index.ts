@@ -1,6 +1,12 @@
-/** The nodes behind: one client, their health, their heads and traces, and the checks that find a lying one out. */
+/**
+ * The nodes behind, for relay and ingest alike: one client, one health, one head and one chain check of each, and the checks
+ * that find out a node whose answers cannot be true.
+ */
 export { type AnswerRoom, ArrivalRoom, NoRoomError } from './answerRoom.ts';
 export { type AnswerSink, AnswerStream } from './answerStream.ts';
+export { ChainMismatchError } from './chainCheck.ts';
+export { neverSent } from './connectionError.ts';
+export { FailedRequestError, NODES_TO_FAIL_REQUEST } from './failedRequest.ts';
 export { checkBlockHash } from './integrity/blockHash.ts';
 export { checkBlock } from './integrity/checkBlock.ts';
 export { checkReceipt } from './integrity/checkReceipt.ts';
@@ -9,31 +15,26 @@ export {
   knowsTransactions,
   MAX_CHECKED_TRANSACTIONS,
 } from './integrity/checkTransactions.ts';
-export { Falsehood } from './integrity/falsehood.ts';
+export { InvalidResponseError } from './integrity/invalidResponseError.ts';
 export { listRoot } from './integrity/listRoot.ts';
 export { transactionBytes } from './integrity/transactionBytes.ts';
 export { NetworkHeads } from './networkHeads.ts';
-export { UpstreamNode } from './node.ts';
 export { NodeClient } from './nodeClient.ts';
-export { neverSent } from './nodeConnection.ts';
-export { ChainMismatchError, NodePool } from './nodePool.ts';
-export { NodeSource } from './nodeSource.ts';
-export { probeTraces } from './probeTraces.ts';
-export {
-  type Answered,
-  type FaultOfSize,
-  OtherForkError,
-  type PoolObserver,
-  type Verdict,
-} from './question.ts';
-export { NODE_REQUEST_ID, type NodeAnswer } from './readAnswer.ts';
-export { FailedRequestError, NODES_TO_FAIL_REQUEST, OversizedAnswerError } from './requestFault.ts';
+export { NodeError, OtherForkError } from './nodeError.ts';
+export type { BlockRef, NodeHeads } from './nodeHeads.ts';
+export { NodePool } from './nodePool.ts';
+export { NodeTraces } from './nodeTraces.ts';
+export type { PoolObserver } from './poolObserver.ts';
+export { probeTraceMethods } from './probeTraceMethods.ts';
+export { NODE_REQUEST_ID, type UpstreamResponse } from './readResponse.ts';
+export { OversizedAnswerError } from './requestFault.ts';
 export { ResultSpan } from './resultSpan.ts';
-export {
-  type BlockRef,
-  NodeError,
-  type NodeHeads,
-  type TracedBlock,
-  type TraceSource,
-  type TransactionFinder,
-} from './source.ts';
+export type { TracedBlock, TraceProvider, TransactionFinder } from './traceProvider.ts';
+export { UpstreamNode } from './upstreamNode.ts';
+export type {
+  FaultOfSize,
+  HedgedResponse,
+  ResponseClass,
+  StreamedResponse,
+  WholeResponse,
+} from './upstreamRequest.ts';

@@ -1,18 +1,19 @@
 import { describe, expect, it } from 'vitest';
+import type { Hash } from '../traces/index.ts';
 import { type Claim, NetworkHeads } from './networkHeads.ts';
 
 /** Block `number` of a chain that left the main one behind block `forkedAt`. */
 const block = (number: number, fork = '', forkedAt = 0) => {
-  const hash = (n: number): string => (n > forkedAt ? `0x${n}${fork}` : `0x${n}`);
+  const hash = (n: number) => (n > forkedAt ? `0x${n}${fork}` : `0x${n}`) as Hash; // only ever compared
   return { number, hash: hash(number), parentHash: hash(number - 1) };
 };
 const claim = (node: string, latest: number, safe: number, finalized: number): Claim => ({
   node,
-  ends: { latest: block(latest), safe: block(safe), finalized: block(finalized) },
+  heads: { latest: block(latest), safe: block(safe), finalized: block(finalized) },
 });
-const at = (node: string, latest: ReturnType<typeof block>): Claim => ({ node, ends: { latest } });
+const at = (node: string, latest: ReturnType<typeof block>): Claim => ({ node, heads: { latest } });
 
-describe('the ends of the chain', () => {
+describe('the heads of the chain', () => {
   it('do not go backwards because a node that lags is asked again', () => {
     const heads = new NetworkHeads(() => undefined);
     heads.update([claim('a', 100, 90, 80)], 0);

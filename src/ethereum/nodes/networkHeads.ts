@@ -1,13 +1,13 @@
-import type { Block, ChainEnds } from './nodePoll.ts';
+import type { HeadBlock, NodeHeads } from './nodeHeads.ts';
 
-/** What a node in good standing says of its chain. */
+/** What a healthy node says of its chain. */
 export interface Claim {
   readonly node: string;
-  readonly ends: ChainEnds;
+  readonly heads: NodeHeads;
 }
 
 /**
- * A head that no node in good standing has reached is kept this long: the node that told of it may have died, and the
+ * A head that no healthy node has reached is kept this long: the node that told of it may have died, and the
  * others follow within a block. After that the chain itself must have gone back.
  */
 const HOLD_MS = 15_000;
@@ -17,14 +17,14 @@ const MAX_LEAD_BLOCKS = 64;
 const REMEMBERED_BLOCKS = 64;
 
 /**
- * The ends of the chain as readers see them, from what all nodes say. The head is one block of one chain: the highest, and
+ * The heads of the chain as readers see them, from what all nodes say. The head is one block of one chain: the highest, and
  * of several at one height the one that most nodes have. It never goes backwards because another node was asked; with a
  * single node it is that node's, wherever it goes.
  */
 export class NetworkHeads {
-  #latest: Block | undefined;
-  #safe: number | undefined;
-  #finalized: number | undefined;
+  #latest: HeadBlock | undefined;
+  #safe: HeadBlock | undefined;
+  #finalized: HeadBlock | undefined;
   #reachedAtMs = 0;
   /** Nodes that have said that the head's height is reached. */
   #tellers = new Set<string>();
@@ -32,20 +32,26 @@ export class NetworkHeads {
   readonly #hashes = new Map<number, string>();
   #waiting: Array<{ readonly number: number; readonly reached: () => void }> = [];
   /** Called with each new head, before anybody waiting for it goes on. */
-  readonly #changed: (head: Block, before: Block | undefined) => void;
+  readonly #changed: (head: HeadBlock, before: HeadBlock | undefined) => void;
 
-  constructor(changed: (head: Block, before: Block | undefined) => void) {
+  constructor(changed: (head: HeadBlock, before: HeadBlock | undefined) => void) {
     this.#changed = changed;
   }
 
-  get latest(): Block | undefined {
+  get latest(): HeadBlock | undefined {
     return this.#latest;
   }
   get safe(): number | undefined {
-    return this.#safe;
+    return this.#safe?.number;
   }
   get finalized(): number | undefined {
-    return this.#finalized;
+    return this.#finalized?.number;
+  }
+
+  /** The same as blocks; undefined before any node has told. */
+  get blocks(): NodeHeads | undefined {
+    const [latest, safe, finalized] = [this.#latest, this.#safe, this.#finalized];
+    return latest && { latest, ...(safe && { safe }), ...(finalized && { finalized }) };
   }
 
   /** The hash of a block of the head's chain, where it is remembered. */
@@ -54,12 +60,12 @@ export class NetworkHeads {
   }
 
   /** Whether a node is on the head's chain, as far as that is known: it may be further behind than is remembered. */
-  isOnChain({ latest }: ChainEnds): boolean {
+  isOnChain({ latest }: NodeHeads): boolean {
     const hash = this.#hashes.get(latest.number);
     return hash === undefined || hash === latest.hash;
   }
 
-  /** Takes in what the nodes in good standing say now. `nowMs` is a clock that only grows. */
+  /** Takes in what the healthy nodes say now. `nowMs` is a clock that only grows. */
   update(claims: readonly Claim[], nowMs: number): void {
     const credible = withoutLoners(claims);
     const best = highest(credible, this.#latest);
@@ -74,22 +80,24 @@ export class NetworkHeads {
     this.#noteTellers(credible);
     // A node that lags takes nothing back that readers have seen; a chain that went back does.
     const safe = lowest(credible, 'safe', this.#latest);
-    if (safe !== undefined)
-      this.#safe = Math.min(Math.max(safe, this.#safe ?? safe), this.#latest?.number ?? safe);
+    if (safe !== undefined && safe.number >= (this.#safe?.number ?? 0)) this.#safe = safe;
+    if (this.#latest !== undefined && (this.#safe?.number ?? 0) > this.#latest.number)
+      this.#safe = this.#latest;
     // Final is final: it grows only, and no further than every node agrees.
     const finalized = lowest(credible, 'finalized', this.#latest);
-    if (finalized !== undefined && finalized > (this.#finalized ?? -1)) this.#finalized = finalized;
+    if (finalized !== undefined && finalized.number > (this.#finalized?.number ?? -1))
+      this.#finalized = finalized;
   }
 
   /** Whether all who told of the head are there and say now that the chain is shorter: then it is. */
-  #isTakenBack(claims: readonly Claim[], head: Block): boolean {
-    const heights = new Map(claims.map(({ node, ends }) => [node, ends.latest.number]));
+  #isTakenBack(claims: readonly Claim[], head: HeadBlock): boolean {
+    const heights = new Map(claims.map(({ node, heads }) => [node, heads.latest.number]));
     return [...this.#tellers].every((node) => (heights.get(node) ?? Number.POSITIVE_INFINITY) < head.number);
   }
 
   #noteTellers(claims: readonly Claim[]): void {
-    for (const { node, ends } of claims)
-      if (ends.latest.number >= (this.#latest?.number ?? 0)) this.#tellers.add(node);
+    for (const { node, heads } of claims)
+      if (heads.latest.number >= (this.#latest?.number ?? 0)) this.#tellers.add(node);
   }
 
   /** Resolves with whether the head reaches a block within the time. */
@@ -111,7 +119,7 @@ export class NetworkHeads {
     for (const waiter of this.#waiting) if (waiter.number <= number) waiter.reached();
   }
 
-  #set(head: Block): void {
+  #set(head: HeadBlock): void {
     const before = this.#latest;
     this.#latest = head;
     if (before?.number !== head.number) this.#tellers.clear();
@@ -119,7 +127,7 @@ export class NetworkHeads {
     this.#changed(head, before);
   }
 
-  #remember({ number, hash, parentHash }: Block): void {
+  #remember({ number, hash, parentHash }: HeadBlock): void {
     const parent = this.#hashes.get(number - 1);
     // Of another chain, or perhaps: then nothing is known of the blocks below the parent either.
     const isSameChain = parent === parentHash || (parent === undefined && !this.#hashes.has(number));
@@ -132,12 +140,12 @@ export class NetworkHeads {
 }
 
 /** The highest block; of several at one height the one that most nodes have, and of those the one that is the head now. */
-function highest(claims: readonly Claim[], head: Block | undefined): Block | undefined {
-  const top = Math.max(...claims.map(({ ends }) => ends.latest.number));
-  const blocks = claims.flatMap(({ ends }) => (ends.latest.number === top ? ends.latest : []));
-  const nodesWith = ({ hash }: Block): number => blocks.filter((block) => block.hash === hash).length;
-  const weightOf = (block: Block): number => nodesWith(block) + (block.hash === head?.hash ? 0.5 : 0);
-  return blocks.reduce<Block | undefined>(
+function highest(claims: readonly Claim[], head: HeadBlock | undefined): HeadBlock | undefined {
+  const top = Math.max(...claims.map(({ heads }) => heads.latest.number));
+  const blocks = claims.flatMap(({ heads }) => (heads.latest.number === top ? heads.latest : []));
+  const nodesWith = ({ hash }: HeadBlock): number => blocks.filter((block) => block.hash === hash).length;
+  const weightOf = (block: HeadBlock): number => nodesWith(block) + (block.hash === head?.hash ? 0.5 : 0);
+  return blocks.reduce<HeadBlock | undefined>(
     (best, block) => (best === undefined || weightOf(block) > weightOf(best) ? block : best),
     undefined,
   );
@@ -146,18 +154,21 @@ function highest(claims: readonly Claim[], head: Block | undefined): Block | und
 /** Claims without those that run away from all others. With fewer than three nobody can say who is right. */
 function withoutLoners(claims: readonly Claim[]): readonly Claim[] {
   if (claims.length < 3) return claims;
-  const numbers = claims.map(({ ends }) => ends.latest.number).sort((a, b) => b - a);
+  const numbers = claims.map(({ heads }) => heads.latest.number).sort((a, b) => b - a);
   const second = numbers[1] ?? 0;
-  return claims.filter(({ ends }) => ends.latest.number <= second + MAX_LEAD_BLOCKS);
+  return claims.filter(({ heads }) => heads.latest.number <= second + MAX_LEAD_BLOCKS);
 }
 
 /** The lowest block that the nodes give a tag; nodes that lag far behind the head have no say. */
 function lowest(
   claims: readonly Claim[],
   tag: 'safe' | 'finalized',
-  head: Block | undefined,
-): number | undefined {
-  const near = claims.filter(({ ends }) => ends.latest.number + MAX_LEAD_BLOCKS >= (head?.number ?? 0));
-  const numbers = near.flatMap(({ ends }) => ends[tag]?.number ?? []);
-  return numbers.length === 0 ? undefined : Math.min(...numbers);
+  head: HeadBlock | undefined,
+): HeadBlock | undefined {
+  const near = claims.filter(({ heads }) => heads.latest.number + MAX_LEAD_BLOCKS >= (head?.number ?? 0));
+  const blocks = near.flatMap(({ heads }) => heads[tag] ?? []);
+  return blocks.reduce<HeadBlock | undefined>(
+    (low, block) => (low === undefined || block.number < low.number ? block : low),
+    undefined,
+  );
 }

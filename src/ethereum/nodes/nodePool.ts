@@ -1,66 +1,78 @@
-import { Latencies } from './latencies.ts';
-import { NetworkHeads } from './networkHeads.ts';
-import { type Standing, UpstreamNode } from './node.ts';
-import { askBlockHash, askChain, askEnds, askTakesHashes, type Block, type Chain } from './nodePoll.ts';
-import { type Answered, asNodeError, type PoolObserver, type Question } from './question.ts';
-import { Race } from './race.ts';
+import type { ChainIdentity } from '../traces/index.ts';
+import { ChainCheck, OtherChainError } from './chainCheck.ts';
+import { HedgeDelays } from './hedgeDelays.ts';
+import { HedgedRequest, type Upstreams } from './hedgedRequest.ts';
+import { type Claim, NetworkHeads } from './networkHeads.ts';
+import { NodeChoice } from './nodeChoice.ts';
+import type { CallLimits } from './nodeClient.ts';
+import { asNodeError, NodeError } from './nodeError.ts';
+import { askBlockRef, askHeads, type HeadBlock, type NodeHeads } from './nodeHeads.ts';
+import { NodePolls } from './nodePolls.ts';
+import type { NodeTraces } from './nodeTraces.ts';
+import type { PoolObserver } from './poolObserver.ts';
 import type { RequestFaultError } from './requestFault.ts';
-import type { NodeError } from './source.ts';
+import { takesBlockHashes } from './takesBlockHashes.ts';
+import { UpstreamNode } from './upstreamNode.ts';
+import type { HedgedResponse, UpstreamRequest } from './upstreamRequest.ts';
 
-/** A read is sent to a second node when it takes longer than this share of recent ones did. */
-const HEDGE_QUANTILE = 0.95;
-/** Below, a second request costs more than it saves. */
-const MIN_HEDGE_MS = 20;
-/** Where nothing is known of a method yet, and at most. */
-const MAX_HEDGE_MS = 1_000;
+/** A node that needs longer for so little is not well, nor is one whose three blocks are larger. */
+const POLL_LIMITS: CallLimits = { timeoutMs: 2_000, maxBytes: 4 * 1024 * 1024 };
+/** Where no node answers polls, whoever has time waits longer: with several nodes so long, lest one that hangs holds it up. */
+const PATIENT_LIMITS: CallLimits = { timeoutMs: 5_000 };
 /** A request for a head that a node told of before it died waits so long for another node to get there. */
 const HEAD_WAIT_MS = 3_000;
-/** Behind the head by more, a node is asked only where no other is left. */
-const MAX_LAG_BLOCKS = 8;
 
 export interface PoolOptions {
   readonly urls: readonly string[];
   readonly pollIntervalMs: number;
   /** The chain that the nodes must be on; undefined where the first that answers decides. */
-  readonly chain?: Chain | undefined;
+  readonly chain?: ChainIdentity | undefined;
+}
+
+export interface PoolDependencies {
   readonly observer: PoolObserver;
-  /** Called with each new head. */
-  readonly headChanged: (head: Block) => void;
   /** A node has answered a poll; the heads are up to date with it. */
-  readonly polled: () => void;
+  readonly polled?: () => void;
 }
 
-/** The nodes are on different chains, which is the operator's to mend. */
-export class ChainMismatchError extends Error {
-  override readonly name = 'ChainMismatchError';
-}
-
-/** The nodes behind one network: which are well, which has what, who is asked. */
-export class NodePool {
+/**
+ * The nodes behind one network, for relay and ingest alike: each is polled once an interval for its heads, from which follow
+ * its health and the network's head.
+ *
+ * Health is what polls and relayed requests make of it: what a node has no traces for it may still answer all else of.
+ */
+export class NodePool implements Upstreams {
   readonly nodes: readonly UpstreamNode[];
   readonly heads: NetworkHeads;
-  readonly #options: PoolOptions;
-  readonly #latencies = new Map<string, Latencies>();
-  readonly #timers = new Map<UpstreamNode, NodeJS.Timeout>();
-  /** Refreshes that run, and those that wait for them to end. */
-  readonly #polls = new Map<UpstreamNode, Promise<void>>();
-  readonly #nextPolls = new Map<UpstreamNode, Promise<void>>();
-  #chain: Chain | undefined;
-  #stopped = false;
+  readonly #observer: PoolObserver;
+  readonly #polled: () => void;
+  readonly #chain: ChainCheck;
+  readonly #choice: NodeChoice;
+  readonly #polls: NodePolls;
+  readonly #hedgeDelays = new HedgeDelays();
+  readonly #headListeners: Array<(head: HeadBlock) => void> = [];
 
-  constructor(options: PoolOptions) {
-    this.#options = options;
-    this.#chain = options.chain;
-    this.nodes = options.urls.map((url, i) => new UpstreamNode(`node-${i + 1}`, url));
-    this.heads = new NetworkHeads((head, before) => {
-      if (before !== undefined && head.number < before.number) options.observer.headWentBack(before, head);
-      options.headChanged(head);
+  constructor({ urls, pollIntervalMs, chain }: PoolOptions, { observer, polled }: PoolDependencies) {
+    this.#observer = observer;
+    this.#polled = polled ?? (() => undefined);
+    this.nodes = urls.map((url, i) => {
+      const node: UpstreamNode = new UpstreamNode(`node-${i + 1}`, url, (method, remarks) =>
+        observer.traceMethodFound(node, method, remarks),
+      );
+      return node;
     });
+    this.heads = new NetworkHeads((head, before) => {
+      if (before !== undefined && head.number < before.number) observer.headWentBack(before, head);
+      for (const listener of this.#headListeners) listener(head);
+    });
+    this.#chain = new ChainCheck(chain, (node, reason) => observer.healthChanged(node, reason));
+    this.#choice = new NodeChoice(this.nodes, this.heads);
+    this.#polls = new NodePolls(pollIntervalMs, (node) => this.#poll(node));
   }
 
-  /** The chain that the nodes are on; undefined before any has told. */
-  get chain(): Chain | undefined {
-    return this.#chain;
+  /** The id of the nodes' chain as a quantity (`0x1`); undefined before any has told. */
+  get chainId(): string | undefined {
+    return this.#chain.chainId;
   }
 
   /** A single node is the authority on its own chain: tags are left to it. */
@@ -68,55 +80,38 @@ export class NodePool {
     return this.nodes.length === 1;
   }
 
+  /** Calls back with each new head. */
+  onHead(listener: (head: HeadBlock) => void): void {
+    this.#headListeners.push(listener);
+  }
+
+  /** Polls every node once, then goes on at its interval. One that does not answer is looked at when it does. */
+  start(): Promise<void> {
+    return this.#polls.start(this.nodes);
+  }
+
   /**
-   * Polls every node once, then goes on at its interval. Throws ChainMismatchError where nodes that answer are on
-   * different chains; one that does not answer is looked at when it does. Where all that answer are on another chain than
-   * the one that they must be on, nothing is thrown: none of them is asked, until there is one that is right.
+   * Throws ChainMismatchError where nodes that have answered are on different chains. Where all that have are on another
+   * chain than they must be on, nothing is thrown: none of them is asked, until there is one that is right.
    */
-  async start(): Promise<void> {
-    await Promise.all(this.nodes.map((node) => this.#poll(node)));
-    const foreign = this.nodes.find(({ standing }) => standing === 'foreign');
-    const isAnyOurs = this.nodes.some(({ standing, chain }) => standing !== 'foreign' && chain !== undefined);
-    if (foreign !== undefined && isAnyOurs)
-      throw new ChainMismatchError(
-        `the upstream nodes are on different chains: ${this.nodes
-          .flatMap(({ connection, chain }) => (chain ? `${connection.host} is on ${inWords(chain)}` : []))
-          .join(
-            ', ',
-          )}${this.#options.chain ? `; the index is of ${inWords(this.#options.chain)}` : ''}. Name nodes of one ` +
-          'chain a network',
-      );
-    for (const node of this.nodes) this.#schedule(node);
+  refuseChainMixture(): void {
+    this.#chain.refuseMixture(this.nodes);
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    for (const timer of this.#timers.values()) clearTimeout(timer);
-    await Promise.all(this.nodes.map(({ connection }) => connection.close()));
+    this.#polls.stop();
+    await Promise.all(this.nodes.map(({ client }) => client.close()));
   }
 
-  /**
-   * Asks a node anew for its head. Those who ask while a poll runs share the next one: what they know of may be younger
-   * than the answer that is on its way.
-   */
   refresh(node: UpstreamNode): Promise<void> {
-    const waiting = this.#nextPolls.get(node);
-    if (waiting !== undefined) return waiting;
-    const next = (this.#polls.get(node) ?? Promise.resolve()).then(() => {
-      this.#nextPolls.delete(node);
-      const poll = this.#poll(node);
-      this.#polls.set(node, poll);
-      return poll;
-    });
-    this.#nextPolls.set(node, next);
-    return next;
+    return this.#polls.refresh(node);
   }
 
-  /** The hash of a block by the first node in good standing that has it. */
+  /** The hash of a block by the first healthy node that has it. */
   async blockHash(number: number): Promise<string | undefined> {
-    for (const node of this.nodes.filter(({ standing }) => standing === 'good')) {
-      const hash = await askBlockHash(node.connection, number).catch(() => undefined);
-      if (hash !== undefined) return hash;
+    for (const { client } of this.nodes.filter(({ health }) => health === 'healthy')) {
+      const block = await askBlockRef(client, number, POLL_LIMITS).catch(() => undefined);
+      if (block !== undefined) return block.hash;
     }
     return undefined;
   }
@@ -125,150 +120,138 @@ export class NodePool {
    * The first good answer. Nodes are asked one after the other, the likely fastest first; a slow read is sent to a second
    * one meanwhile. Where no answer is good: the last that a node gave, or a rejection with NodeError.
    */
-  async ask(question: Question): Promise<Answered> {
-    const { needsBlock } = question;
-    if (needsBlock !== undefined && !this.nodes.some((node) => this.#canAnswer(node, needsBlock)))
-      if (this.nodes.some(({ standing }) => standing === 'good'))
-        await this.heads.reaches(needsBlock, Math.min(HEAD_WAIT_MS, question.timeoutMs));
-    return new Race(this, question, this.#options.observer, this.#hedgeDelayMs(question)).run();
+  async ask(request: UpstreamRequest): Promise<HedgedResponse> {
+    const { needsBlock, timeoutMs, method, once } = request;
+    if (needsBlock !== undefined && !this.#choice.canAnswer(needsBlock))
+      if (this.nodes.some(({ health }) => health === 'healthy'))
+        await this.heads.reaches(needsBlock, Math.min(HEAD_WAIT_MS, timeoutMs));
+    const hedgeDelayMs = once || this.isSingle ? undefined : this.#hedgeDelays.delayMs(method);
+    return new HedgedRequest(request, hedgeDelayMs, this).run();
   }
 
-  /** The best node that has not been tried; undefined where there is none. */
   choose(tried: ReadonlySet<UpstreamNode>, needsBlock: number | undefined): UpstreamNode | undefined {
-    let best: UpstreamNode | undefined;
-    let bestCost = Number.POSITIVE_INFINITY;
-    for (const node of this.nodes) {
-      if (tried.has(node) || NEVER_ASKED.has(node.standing)) continue;
-      const cost = this.#costOf(node, needsBlock);
-      if (cost >= bestCost) continue;
-      best = node;
-      bestCost = cost;
-    }
-    return best;
+    return this.#choice.best(tried, needsBlock);
   }
 
-  /** For a race: a node has answered. */
   answered(node: UpstreamNode, method: string, elapsedMs: number): void {
     node.answered(elapsedMs);
-    this.#latenciesOf(method).add(elapsedMs);
-    this.#options.observer.answered(node, method, elapsedMs);
+    this.#hedgeDelays.answered(method, elapsedMs);
+    this.#observer.answered(node, method, elapsedMs);
   }
 
-  /** For a race: a node has failed. */
   failed(node: UpstreamNode, method: string, error: NodeError): void {
-    const before = node.standing;
+    const before = node.health;
     node.failed(error);
-    this.#options.observer.failed(node, method, error);
-    if (node.standing !== before) this.#options.observer.standing(node, error.message);
+    this.#observer.failed(node, method, error);
+    if (node.health !== before) this.#observer.healthChanged(node, error.message);
   }
 
-  /** A request has failed at a node by its own fault: nothing is held against the node. */
   failedRequest(node: UpstreamNode, method: string, error: RequestFaultError): void {
-    this.#options.observer.failed(node, method, error);
+    this.#observer.failed(node, method, error);
   }
 
-  /** For a race: a node was caught with an answer that cannot be true. */
-  lied(node: UpstreamNode, method: string, falsehood: string): void {
-    node.lied();
-    this.#options.observer.lied(node, method, falsehood);
+  sentInvalidResponse(node: UpstreamNode, method: string, reason: string): void {
+    node.quarantine();
+    this.#observer.sentInvalidResponse(node, method, reason);
   }
 
-  #canAnswer(node: UpstreamNode, needsBlock: number): boolean {
-    return node.standing === 'good' && this.#has(node, needsBlock);
+  hedged(method: string): void {
+    this.#observer.hedged(method);
   }
 
-  /** A node on another fork has other blocks at the same heights: only what is final is the same on all. */
-  #has({ ends }: UpstreamNode, block: number): boolean {
-    if (ends === undefined || ends.latest.number < block) return false;
-    return block <= (this.heads.finalized ?? -1) || this.isSingle || this.heads.isOnChain(ends);
+  /** The nodes in the order in which they are to be asked for a block to index, or for whatever is of the head. */
+  inOrderFor(blockNumber?: number): readonly UpstreamNode[] {
+    return this.#choice.inOrderFor(blockNumber);
   }
 
-  #costOf(node: UpstreamNode, needsBlock: number | undefined): number {
-    const has = needsBlock === undefined || this.#has(node, needsBlock);
-    const lags = (this.heads.latest?.number ?? 0) - (node.ends?.latest.number ?? -1) > MAX_LAG_BLOCKS;
-    if (node.standing !== 'good') return (has ? 2 : 3) * TIER + node.expectedMs;
-    // A node that has not reached a block would answer that there is none, or with another chain's.
-    if (!has) return Number.POSITIVE_INFINITY;
-    return (lags ? TIER : 0) + node.expectedMs;
-  }
-
-  #hedgeDelayMs({ method, once }: Question): number | undefined {
-    if (once || this.isSingle) return undefined;
-    const usual = this.#latenciesOf(method).quantile(HEDGE_QUANTILE) ?? MAX_HEDGE_MS;
-    return Math.min(MAX_HEDGE_MS, Math.max(MIN_HEDGE_MS, usual));
-  }
-
-  #latenciesOf(method: string): Latencies {
-    let latencies = this.#latencies.get(method);
-    if (latencies === undefined) {
-      latencies = new Latencies();
-      this.#latencies.set(method, latencies);
+  /** Takes blocks from a node, once its chain was compared. Rejects with NodeError. */
+  async take<T>(node: UpstreamNode, ask: (traces: NodeTraces) => Promise<T>): Promise<T> {
+    try {
+      if (!node.isChainVerified) await this.#chain.verify(node, this.#patience);
+      return await ask(node.traces);
+    } catch (error) {
+      if (error instanceof NodeError) node.doubtChain(error);
+      throw error;
     }
-    return latencies;
   }
 
-  #schedule(node: UpstreamNode): void {
-    if (this.#stopped) return;
-    const timer = setTimeout(async () => {
-      await this.#poll(node);
-      this.#schedule(node);
-    }, this.#options.pollIntervalMs);
-    this.#timers.set(node, timer);
+  /** The chain of the nodes, asked for now; see ChainCheck.ask. Rejects with NodeError. */
+  askChain(): Promise<ChainIdentity> {
+    return this.#chain.ask(this.nodes, this.#patience);
+  }
+
+  /** The heads as of the last polls; where no node has answered its last one, asked for with patience. Rejects with NodeError. */
+  async lastHeads(): Promise<NodeHeads> {
+    return this.#headsHeard() ?? this.#askHeadsPatiently();
+  }
+
+  /** The heads, asked for now. Rejects with NodeError. */
+  async freshHeads(): Promise<NodeHeads> {
+    await Promise.all(this.#claimants().map((node) => this.refresh(node)));
+    return this.lastHeads();
+  }
+
+  #headsHeard(): NodeHeads | undefined {
+    return this.#claimants().some(({ isHeard }) => isHeard) ? this.heads.blocks : undefined;
+  }
+
+  async #askHeadsPatiently(): Promise<NodeHeads> {
+    const asked = this.nodes
+      .filter(({ health }) => this.isSingle || health !== 'quarantined')
+      .map((node) =>
+        this.take(node, async () => {
+          node.heads = await askHeads(node.client, this.#patience);
+          node.isHeard = true;
+        }),
+      );
+    const answers = await Promise.allSettled(asked);
+    this.#updateHeads();
+    const heads = this.#headsHeard();
+    if (heads !== undefined) return heads;
+    const [failed] = answers.filter((answer) => answer.status === 'rejected');
+    throw failed?.reason ?? new NodeError('unreachable', 'no node can be asked now');
+  }
+
+  get #patience(): CallLimits | undefined {
+    return this.isSingle ? undefined : PATIENT_LIMITS;
   }
 
   async #poll(node: UpstreamNode): Promise<void> {
     const startMs = performance.now();
     try {
-      if (node.mustTellChain && !(await this.#tellsOurChain(node))) return;
-      const ends = await askEnds(node.connection);
+      const isAnew = !node.isChainVerified;
+      if (isAnew) await this.#chain.verify(node, POLL_LIMITS);
+      const heads = await askHeads(node.client, POLL_LIMITS);
       // The client may be another each time that the chain had to be told.
-      if (!this.isSingle) node.takesHashes ??= await askTakesHashes(node.connection, ends.latest);
-      if (this.#stopped) return;
-      const back = node.polled(ends, performance.now() - startMs);
-      if (back) this.#options.observer.standing(node, 'it answers');
-      this.heads.update(this.#claims(), performance.now());
-      this.heads.nodeReached(ends.latest.number);
-      this.#options.polled();
+      if (!this.isSingle && (isAnew || node.takesHashes === undefined))
+        node.takesHashes = await takesBlockHashes(node.client, heads.latest, POLL_LIMITS);
+      if (this.#polls.isStopped) return;
+      const isBack = node.polled(heads, performance.now() - startMs);
+      if (isBack) this.#observer.healthChanged(node, 'it answers');
+      this.#updateHeads();
+      this.heads.nodeReached(heads.latest.number);
+      this.#polled();
     } catch (error) {
-      if (this.#stopped) return;
-      this.failed(node, 'poll', asNodeError(error));
+      if (this.#polls.isStopped) return;
+      node.isHeard = false;
+      if (!(error instanceof OtherChainError)) this.failed(node, 'poll', asNodeError(error));
     }
   }
 
-  #claims(): Array<{ node: string; ends: NonNullable<UpstreamNode['ends']> }> {
-    return this.nodes.flatMap(({ name, standing, ends }) =>
-      standing === 'good' && ends !== undefined ? [{ node: name, ends }] : [],
+  #updateHeads(): void {
+    const claims = this.#claimants().flatMap(({ name, heads }): Claim[] =>
+      heads === undefined ? [] : [{ node: name, heads }],
+    );
+    this.heads.update(claims, performance.now());
+  }
+
+  /** The nodes that the network's head is of: the healthy ones, and where there is none those that are on its chain at least. */
+  #claimants(): readonly UpstreamNode[] {
+    const healthy = this.nodes.filter(({ health }) => health === 'healthy');
+    if (healthy.length > 0) return healthy;
+    // A single node is the authority on its own chain, whatever else it was caught with.
+    return this.nodes.filter(
+      ({ health, isChainVerified }) => isChainVerified && (this.isSingle || health !== 'quarantined'),
     );
   }
-
-  /** Where nobody has said which chain it must be, the first node that answers does; nobody else's may differ. */
-  async #tellsOurChain(node: UpstreamNode): Promise<boolean> {
-    const chain = await askChain(node.connection);
-    node.chain = chain;
-    node.takesHashes = undefined;
-    this.#chain ??= chain;
-    if (isSame(chain, this.#chain)) return true;
-    if (node.standing !== 'foreign') {
-      node.foreign();
-      this.#options.observer.standing(
-        node,
-        `it is on another chain, ${inWords(chain)}; expected ${inWords(this.#chain)}`,
-      );
-    }
-    return false;
-  }
 }
-
-/** A node may not keep its first block: then its chain's number must do. */
-const isSame = (a: Chain, b: Chain): boolean =>
-  Number(a.chainId) === Number(b.chainId) &&
-  (a.genesisHash === undefined || b.genesisHash === undefined || a.genesisHash === b.genesisHash);
-
-const inWords = ({ chainId, genesisHash }: Chain): string =>
-  `chain ${Number(chainId)}${genesisHash === undefined ? '' : ` with genesis ${genesisHash}`}`;
-
-/** Its chain is not known, or it cannot be trusted. */
-const NEVER_ASKED: ReadonlySet<Standing> = new Set<Standing>(['unknown', 'lying', 'foreign']);
-
-/** Kinds of nodes, each asked only where none of the kind before is left; within a kind the fastest is asked. */
-const TIER = 1e9;

@@ -1,5 +1,6 @@
-import { METHOD_NOT_FOUND, type NodeAnswer, type NodeClient, resultOf } from './nodeClient.ts';
-import { NodeError } from './source.ts';
+import type { NodeClient } from './nodeClient.ts';
+import { NodeError } from './nodeError.ts';
+import { METHOD_NOT_FOUND, type RpcResponse, resultOf } from './rpcResponse.ts';
 
 /** The options with which each tracer is asked. */
 export const TRACERS = {
@@ -16,17 +17,17 @@ export async function traceByTracer(
   node: NodeClient,
   block: { readonly number: string; readonly hash: string },
   tracer: keyof typeof TRACERS,
-): Promise<NodeAnswer> {
+): Promise<RpcResponse> {
   const [byHash] = await node.batch([['debug_traceBlockByHash', block.hash, TRACERS[tracer]]]);
   if (byHash !== undefined && !isMissing(byHash)) return byHash;
   const [byNumber] = await node.batch([['debug_traceBlockByNumber', block.number, TRACERS[tracer]]]);
-  if (byNumber === undefined) throw new NodeError('nonsense', `${node.name} gave no answer`);
+  if (byNumber === undefined) throw new NodeError('nonsense', `${node.host} gave no answer`);
   if ('error' in byNumber) return byNumber;
   const [now] = await node.batch([['eth_getBlockByNumber', block.number, false]]);
   const { hash } = (resultOf('eth_getBlockByNumber', now) ?? {}) as { hash?: unknown }; // any JSON value has members, or none
   if (hash === block.hash) return byNumber;
-  throw new NodeError('nonsense', `${node.name} replaced block ${block.number} while it was traced`);
+  throw new NodeError('nonsense', `${node.host} replaced block ${block.number} while it was traced`);
 }
 
-const isMissing = (answer: NodeAnswer): boolean =>
-  'error' in answer && answer.error.code === METHOD_NOT_FOUND;
+const isMissing = (response: RpcResponse): boolean =>
+  'error' in response && response.error.code === METHOD_NOT_FOUND;

@@ -15,10 +15,10 @@ export const hashOfSecret = (secret: string): string => createHash('sha256').upd
 
 /** What a request may do. */
 export type Access =
-  | { readonly granted: true; readonly key: ApiKey | undefined }
-  | { readonly granted: false; readonly reason: string };
+  | { readonly isGranted: true; readonly key: ApiKey | undefined }
+  | { readonly isGranted: false; readonly reason: string };
 
-const OPEN: Access = { granted: true, key: undefined };
+const OPEN: Access = { isGranted: true, key: undefined };
 
 /** While there are no keys, the store is asked for them this often: the first key closes the gateway within it. */
 const EMPTY_RECHECK_MS = 500;
@@ -43,7 +43,7 @@ export class Authenticator {
       return denied('an API key is required: send it as "Authorization: Bearer KEY" or as ?key=KEY');
     const key = secret.length > MAX_SECRET_LENGTH ? undefined : this.#store.find(hashOfSecret(secret));
     if (key === undefined || key.revokedOn !== undefined) return denied('the API key is unknown or revoked');
-    return { granted: true, key };
+    return { isGranted: true, key };
   }
 
   #isOpenNow(): boolean {
@@ -56,7 +56,7 @@ export class Authenticator {
   }
 }
 
-const denied = (reason: string): Access => ({ granted: false, reason });
+const denied = (reason: string): Access => ({ isGranted: false, reason });
 
 function secretOf(
   authorization: string | undefined,

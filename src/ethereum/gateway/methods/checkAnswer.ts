@@ -2,7 +2,7 @@ import { NodeError } from '../../nodes/index.ts';
 import type { Members, RelayedRow, ResultShape } from './row.ts';
 
 /**
- * Checks of a node's answer that cost microseconds: its shape, and what its row checks besides. Throws Falsehood, or
+ * Checks of a node's answer that cost microseconds: its shape, and what its row checks besides. Throws InvalidResponseError, or
  * NodeError for the wrong shape. Parameters are canonical.
  */
 export function checkAnswer(

@@ -1,15 +1,15 @@
-import { Falsehood } from '../../nodes/index.ts';
+import { InvalidResponseError } from '../../nodes/index.ts';
 import { isTag } from './kinds.ts';
 import type { LogFilter } from './logFilter.ts';
 
-/** Checks that every log is one that the filter asks for, and that logs of one height are of one block. Throws Falsehood. */
+/** Checks that every log is one that the filter asks for, and that logs of one height are of one block. Throws InvalidResponseError. */
 export function checkLogs(filter: LogFilter, logs: readonly unknown[]): void {
   const from = boundOf(filter.fromBlock);
   const to = boundOf(filter.toBlock);
   const addresses = filter.address === undefined ? [] : [filter.address].flat();
   const hashes = new Map<unknown, unknown>();
   for (const entry of logs) {
-    if (typeof entry !== 'object' || entry === null) throw new Falsehood('a log is no object');
+    if (typeof entry !== 'object' || entry === null) throw new InvalidResponseError('a log is no object');
     const log = entry as Readonly<Record<string, unknown>>; // a JSON object
     const number = Number(log['blockNumber']);
     if (
@@ -17,15 +17,15 @@ export function checkLogs(filter: LogFilter, logs: readonly unknown[]): void {
       number > to ||
       (filter.blockHash !== undefined && log['blockHash'] !== filter.blockHash)
     )
-      throw new Falsehood(`a log of block ${log['blockNumber']} came that was not asked for`);
+      throw new InvalidResponseError(`a log of block ${log['blockNumber']} came that was not asked for`);
     const { blockNumber, blockHash } = log;
     if ((hashes.get(blockNumber) ?? blockHash) !== blockHash)
-      throw new Falsehood(`logs of two different blocks ${blockNumber} came`);
+      throw new InvalidResponseError(`logs of two different blocks ${blockNumber} came`);
     hashes.set(blockNumber, blockHash);
     if (addresses.length > 0 && !addresses.includes(String(log['address']).toLowerCase()))
-      throw new Falsehood(`a log of ${log['address']} came that was not asked for`);
+      throw new InvalidResponseError(`a log of ${log['address']} came that was not asked for`);
     if (!topicsMatch(filter.topics ?? [], log['topics']))
-      throw new Falsehood('a log came with topics that were not asked for');
+      throw new InvalidResponseError('a log came with topics that were not asked for');
   }
 }
 

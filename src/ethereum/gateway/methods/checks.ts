@@ -1,11 +1,11 @@
-/** The checks that rows of the table name: each throws Falsehood where an answer is not about what was asked, or contradicts itself. */
+/** The checks that rows of the table name: each throws InvalidResponseError where an answer is not about what was asked, or contradicts itself. */
 
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import {
   checkBlock,
   checkReceipt,
   checkTransaction,
-  Falsehood,
+  InvalidResponseError,
   knowsTransactions,
 } from '../../nodes/index.ts';
 import { checkLogs } from './checkLogs.ts';
@@ -18,7 +18,8 @@ export const isOurChainId: Check = (_params, value, chainId) => same('chain id',
 
 /** Some chains have a network id that differs from the chain's; none has one that is no number. */
 export const isNetworkId: Check = (_params, value, chainId) => {
-  if (!/^\d+$/.test(String(value))) throw new Falsehood(`net_version of chain ${chainId} is no number`);
+  if (!/^\d+$/.test(String(value)))
+    throw new InvalidResponseError(`net_version of chain ${chainId} is no number`);
 };
 
 export const isHashOfData: Check = ([data], value) =>
@@ -63,5 +64,7 @@ export const areLogsOfFilter: Check = ([filter], value) =>
 /** Refuses an answer about something else. */
 function same(what: string, got: unknown, wanted: unknown): void {
   if (String(got).toLowerCase() !== String(wanted).toLowerCase())
-    throw new Falsehood(`${what} ${JSON.stringify(wanted)} was asked for, ${JSON.stringify(got)} came`);
+    throw new InvalidResponseError(
+      `${what} ${JSON.stringify(wanted)} was asked for, ${JSON.stringify(got)} came`,
+    );
 }

@@ -66,7 +66,7 @@ export interface RelayedRow extends Row {
   readonly result: ResultShape;
   /**
    * A check of what an answer says, beyond its shape, that costs microseconds: that it is about what was asked, and agrees
-   * with itself. Throws Falsehood.
+   * with itself. Throws InvalidResponseError.
    */
   readonly check?: (params: readonly unknown[], value: Members, chainId: string | undefined) => void;
   /** The blocks that an answer says it is, or stands in. Left out: it tells none. */

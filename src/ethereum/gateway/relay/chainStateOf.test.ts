@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NetworkHeads } from '../../nodes/index.ts';
+import type { Hash } from '../../traces/index.ts';
 import { paramsReader } from '../methods/readParams.ts';
 import { RELAYED_ROWS } from '../methods/relayedRows.ts';
 import { chainStateOf } from './chainStateOf.ts';
@@ -9,14 +10,14 @@ const HASH = `0x${'2'.repeat(64)}`;
 
 const block = (number: number, fork = '') => ({
   number,
-  hash: `0x${number}${fork}`,
-  parentHash: `0x${number - 1}`,
+  hash: `0x${number}${fork}` as Hash, // only ever compared
+  parentHash: `0x${number - 1}` as Hash,
 });
 
 /** The head at a height, with block 90 final unless told otherwise. */
 function headsAt(latest: ReturnType<typeof block>, finalized = 90): NetworkHeads {
   const heads = new NetworkHeads(() => undefined);
-  heads.update([{ node: 'a', ends: { latest, finalized: block(finalized) } }], 0);
+  heads.update([{ node: 'a', heads: { latest, finalized: block(finalized) } }], 0);
   return heads;
 }
 

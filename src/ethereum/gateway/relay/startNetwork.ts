@@ -33,16 +33,14 @@ export async function startNetwork(options: NetworkOptions): Promise<Network> {
   const { name, metrics, log, store, maxAnswerBytes, timeoutMs } = options;
   const cache = new AnswerCache({ network: name, store, memoryBytes: options.cacheMemoryBytes });
   const keeper = new StoreKeeper(name, cache, log);
-  const pool = new NodePool({
-    urls: options.upstreams,
-    pollIntervalMs: options.pollIntervalMs,
-    chain: options.chain && { ...options.chain, chainId: `0x${options.chain.chainId.toString(16)}` },
-    observer: observerOf(name, metrics, log),
-    headChanged: () => cache.headChanged(),
-    polled: () => keeper.polled(pool),
-  });
+  const pool = new NodePool(
+    { urls: options.upstreams, pollIntervalMs: options.pollIntervalMs, chain: options.chain },
+    { observer: observerOf(name, metrics, log), polled: () => keeper.polled(pool) },
+  );
+  pool.onHead(() => cache.headChanged());
   try {
     await pool.start();
+    pool.refuseChainMixture();
   } catch (error) {
     await pool.stop();
     throw error;
@@ -69,7 +67,7 @@ class StoreKeeper {
     this.#busy = true;
     this.#keep(pool)
       .catch((error: unknown) => {
-        this.#log.warn({ network: this.#network, err: error }, 'final answers cannot be kept now');
+        this.#log.warn({ network: this.#network, err: error }, 'final answers cannot be cached now');
       })
       .finally(() => {
         this.#busy = false;
@@ -77,37 +75,37 @@ class StoreKeeper {
   }
 
   async #keep(pool: NodePool): Promise<void> {
-    const { chain, heads } = pool;
-    if (chain === undefined) return;
-    if (!this.#cache.isOpen && (await this.#cache.open(chain.chainId, (number) => pool.blockHash(number))))
+    const { chainId, heads } = pool;
+    if (chainId === undefined) return;
+    if (!this.#cache.isOpen && (await this.#cache.open(chainId, (number) => pool.blockHash(number))))
       this.#log.warn(
         { network: this.#network },
-        'the kept answers are of another chain than the nodes are on; they were dropped',
+        'the cached answers are of another chain than the nodes are on; they were dropped',
       );
     const { finalized } = heads;
     if (finalized === undefined || !this.#cache.wantsAnchor(finalized)) return;
     const hash = await pool.blockHash(finalized);
-    if (hash !== undefined) this.#cache.setAnchor({ chainId: chain.chainId, number: finalized, hash });
+    if (hash !== undefined) this.#cache.setAnchor({ chainId, number: finalized, hash });
   }
 }
 
 function observerOf(network: string, metrics: GatewayMetrics, log: Log): PoolObserver {
-  const about = (node: UpstreamNode): object => ({ network, node: node.name, host: node.connection.host });
+  const about = ({ name, client }: UpstreamNode): object => ({ network, node: name, host: client.host });
   return {
     answered: (node, method, elapsedMs) => metrics.nodeAnswered(network, node.name, method, elapsedMs),
     failed: (node, method, error) => metrics.nodeFailed(network, node.name, method, error),
-    lied(node, method, falsehood) {
-      metrics.nodeLied(network, node.name, method);
-      log.error(
-        { ...about(node), method, falsehood },
-        'a node was caught with a false answer and is left aside',
-      );
+    sentInvalidResponse(node, method, reason) {
+      metrics.invalidResponse(network, node.name, method);
+      log.error({ ...about(node), method, reason }, 'upstream quarantined: its response cannot be true');
     },
     hedged: (method) => metrics.hedged(network, method),
-    standing(node, reason) {
-      const { standing } = node;
-      if (standing === 'good') log.info(about(node), 'a node is well and is asked');
-      else log.warn({ ...about(node), standing, reason }, 'a node is left aside until it is well');
+    healthChanged(node, reason) {
+      const { health } = node;
+      if (health === 'healthy') log.info(about(node), 'upstream healthy');
+      else log.warn({ ...about(node), health, reason }, 'upstream removed from rotation');
+    },
+    traceMethodFound(node, traceMethod, remarks) {
+      log.info({ ...about(node), traceMethod, remarks }, 'upstream trace method detected');
     },
     headWentBack(from, to) {
       metrics.headWentBack(network);

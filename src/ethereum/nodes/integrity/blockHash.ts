@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { RLP } from 'micro-eth-signer/core/rlp.js';
-import { Falsehood } from './falsehood.ts';
+import { InvalidResponseError } from './invalidResponseError.ts';
 import { quantityBytes } from './quantityBytes.ts';
 
 /** The members of a header in the order in which they are hashed; each fork adds at the end. */
@@ -57,7 +57,7 @@ const KNOWN: ReadonlySet<string> = new Set<string>([...HASHED, ...NOT_HASHED]);
 
 /**
  * Checks that a block's hash is the hash of its header, where all members of the header are known to us: a header of a
- * later fork, or of a chain with headers of its own, passes unchecked. Returns whether it was checked. Throws Falsehood.
+ * later fork, or of a chain with headers of its own, passes unchecked. Returns whether it was checked. Throws InvalidResponseError.
  */
 export function checkBlockHash(block: unknown): boolean {
   const members = block as Readonly<Record<string, unknown>>; // the caller has a JSON object
@@ -74,7 +74,7 @@ export function checkBlockHash(block: unknown): boolean {
   }
   const hash = `0x${Buffer.from(keccak_256(RLP.encode(fields))).toString('hex')}`;
   if (hash !== String(members['hash']).toLowerCase())
-    throw new Falsehood(
+    throw new InvalidResponseError(
       `block ${members['number']} says its hash is ${members['hash']}, its header has ${hash}`,
     );
   return true;

@@ -1,5 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { Falsehood } from './falsehood.ts';
+import { InvalidResponseError } from './invalidResponseError.ts';
 import { listRoot } from './listRoot.ts';
 import { transactionBytes } from './transactionBytes.ts';
 
@@ -22,7 +22,7 @@ const EMPTY_ROOT = listRoot([]);
 
 export const knowsTransactions = (chainId: string | undefined): boolean => NETWORKS.has(Number(chainId));
 
-/** Checks that a transaction's hash is that of its bytes, where its form is known and it is not long. Throws Falsehood. */
+/** Checks that a transaction's hash is that of its bytes, where its form is known and it is not long. Throws InvalidResponseError. */
 export function checkTransaction(transaction: Members): void {
   const bytes = transactionBytes(transaction);
   if (bytes !== undefined && bytes.length <= MAX_CHECKED_BYTES) checkHash(transaction, bytes);
@@ -30,13 +30,13 @@ export function checkTransaction(transaction: Members): void {
 
 /**
  * Checks that the transactions of a block whose header's hash was checked are those of its root: all of a short list of whole
- * transactions, and that a list is empty only where the root is that of none. Throws Falsehood.
+ * transactions, and that a list is empty only where the root is that of none. Throws InvalidResponseError.
  */
 export function checkTransactions({ number, transactions, transactionsRoot }: Members): void {
   if (!Array.isArray(transactions) || typeof transactionsRoot !== 'string') return;
   const list = transactions as readonly unknown[]; // a JSON array
   if ((list.length === 0) !== (transactionsRoot.toLowerCase() === EMPTY_ROOT))
-    throw new Falsehood(
+    throw new InvalidResponseError(
       `block ${number} has a list of ${list.length} transactions; its root says that it has ${list.length === 0 ? 'some' : 'none'}`,
     );
   const whole = list.filter((entry): entry is Members => typeof entry === 'object' && entry !== null);
@@ -46,11 +46,11 @@ export function checkTransactions({ number, transactions, transactionsRoot }: Me
   if (encoded.length !== whole.length || bytes > MAX_CHECKED_BYTES) return;
   for (const [i, transaction] of whole.entries()) checkHash(transaction, encoded[i] ?? NONE);
   if (listRoot(encoded) !== transactionsRoot.toLowerCase())
-    throw new Falsehood(`the transactions of block ${number} are not those of its root`);
+    throw new InvalidResponseError(`the transactions of block ${number} are not those of its root`);
 }
 
 function checkHash({ hash }: Members, bytes: Uint8Array): void {
   const actual = `0x${Buffer.from(keccak_256(bytes)).toString('hex')}`;
   if (String(hash).toLowerCase() !== actual)
-    throw new Falsehood(`a transaction says that its hash is ${hash}, its bytes have ${actual}`);
+    throw new InvalidResponseError(`a transaction says that its hash is ${hash}, its bytes have ${actual}`);
 }

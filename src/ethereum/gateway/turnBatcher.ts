@@ -8,7 +8,7 @@ const SHARE_OF_REFUSALS = 0.25;
  * once and not for each, which costs as much as a small answer does. What refuses a request is sent after all that
  * answers one, a few each turn: a burst of refusals does not hold up those who get an answer.
  */
-export class EndOfTurn {
+export class TurnBatcher {
   #answers: (() => void)[] = [];
   #refusals: (() => void)[] = [];
   #isDue = false;

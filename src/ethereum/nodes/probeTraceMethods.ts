@@ -4,23 +4,24 @@ import {
   type Observations,
   type TraceSourceChoice,
 } from '../traces/convert/index.ts';
-import { type NodeClient, resultOf } from './nodeClient.ts';
-import { NodeError } from './source.ts';
+import type { NodeClient } from './nodeClient.ts';
+import { NodeError } from './nodeError.ts';
+import { resultOf } from './rpcResponse.ts';
 import { traceByTracer } from './traceByTracer.ts';
 
 /** A block without transactions proves nothing: so many blocks below the head are looked through for one that has some. */
 const MAX_BLOCKS_LOOKED_AT = 16;
 
 export interface ProbeOptions {
-  /** Try every way, also those behind the first that works: for whoever wants to know all. */
+  /** Try every method, also those behind the first that works: for whoever wants to know all. */
   readonly all?: boolean;
 }
 
 /**
- * Asks a node in which ways it gives traces, by its newest block that has transactions. Rejects with NodeError where it
+ * Asks a node by which methods it gives traces, on its newest block that has transactions. Rejects with NodeError where it
  * cannot be asked; what it answers with an error is an observation.
  */
-export async function probeTraces(
+export async function probeTraceMethods(
   node: NodeClient,
   { all = false }: ProbeOptions = {},
 ): Promise<TraceSourceChoice> {
@@ -31,8 +32,8 @@ export async function probeTraces(
     ['flatCallTracer', () => traceByTracer(node, block, 'flatCallTracer')],
   ];
   let observations: Observations = {};
-  for (const [way, ask] of asks) {
-    observations = { ...observations, [way]: await ask() };
+  for (const [method, ask] of asks) {
+    observations = { ...observations, [method]: await ask() };
     if (!all && chooseTraceSource(observations).source !== 'none') break;
   }
   return chooseTraceSource(observations);
@@ -60,6 +61,6 @@ async function testBlock(node: NodeClient): Promise<{ number: string; hash: stri
 function readBlock(node: NodeClient, value: unknown): { number: string; hash: string; transactions: number } {
   const { number, hash, transactions } = (value ?? {}) as Record<string, unknown>; // members are looked at below
   if (typeof number !== 'string' || typeof hash !== 'string' || !Array.isArray(transactions))
-    throw new NodeError('nonsense', `${node.name} has a latest block without number, hash or transactions`);
+    throw new NodeError('nonsense', `${node.host} has a latest block without number, hash or transactions`);
   return { number, hash, transactions: transactions.length };
 }

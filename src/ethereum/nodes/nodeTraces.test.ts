@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Answer, type Player, startPlayer } from '../../../test/conformance/player.ts';
 import { NodeClient } from './nodeClient.ts';
-import { NodeSource } from './nodeSource.ts';
+import { NodeTraces } from './nodeTraces.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;
 
@@ -31,12 +31,12 @@ describe('a block of a node', () => {
   });
 
   /** A fake: the cases are of nodes that cannot be had here. */
-  async function sourceOf(answer: Answer): Promise<NodeSource> {
+  async function sourceOf(answer: Answer): Promise<NodeTraces> {
     player = await startPlayer((method, params) =>
       method === 'eth_chainId' ? '0x1' : answer(method, params),
     );
     client = new NodeClient(player.url);
-    return new NodeSource(client);
+    return new NodeTraces(client);
   }
 
   /** What the probe asks about its newest block is answered; what is asked about block 7 is not. */

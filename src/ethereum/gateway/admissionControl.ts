@@ -7,26 +7,29 @@ import type { KeyStore } from './keys/keyStore.ts';
 import { RateLimits } from './limits/rateLimits.ts';
 import type { GatewayMetrics } from './metrics.ts';
 
-export interface GatekeeperOptions {
+export interface AdmissionOptions {
   readonly maxInFlight: number;
   readonly ratePerAddress: number;
   readonly trustedProxies: readonly string[];
+}
+
+export interface AdmissionDependencies {
   readonly readers: Readers;
   readonly keys: KeyStore;
   readonly metrics: GatewayMetrics;
 }
 
-/** A request that came in. */
-export interface Granted {
+/** What a request that was admitted may do. */
+export interface Permit {
   /** Throws RateLimitedError where these calls are too many. */
   admit(calls: number): void;
   mayCall(method: string): boolean;
   /** Must be called when the last byte of the answer is taken, or never will be. */
-  leave(): void;
+  release(): void;
 }
 
-/** A request that does not come in. */
-export interface Refused {
+/** Why a request is not admitted. */
+export interface Refusal {
   readonly status: 401 | 429;
   readonly refusal: RpcError;
   readonly headers: readonly string[];
@@ -35,22 +38,27 @@ export interface Refused {
 /** When too much runs at once, or waits to be read, the next second is soon enough to try again. */
 const BUSY_RETRY_SECONDS = '1';
 
-/** Decides, before a body is read, whether a request comes in; and, before they are carried out, whether its calls do. */
-export class Gatekeeper {
-  readonly #options: GatekeeperOptions;
+/** Decides, before a body is read, whether a request is admitted; and, before they are carried out, whether its calls do. */
+export class AdmissionControl {
+  readonly #options: AdmissionOptions;
+  readonly #readers: Readers;
+  readonly #metrics: GatewayMetrics;
   readonly #rates = new RateLimits();
   readonly #authenticator: Authenticator;
   readonly #clientAddress: ClientAddress;
   #inFlight = 0;
 
-  constructor(options: GatekeeperOptions) {
+  constructor(options: AdmissionOptions, { readers, keys, metrics }: AdmissionDependencies) {
     this.#options = options;
-    this.#authenticator = new Authenticator(options.keys);
+    this.#readers = readers;
+    this.#metrics = metrics;
+    this.#authenticator = new Authenticator(keys);
     this.#clientAddress = clientAddressBehind(options.trustedProxies);
   }
 
-  enter(request: IncomingMessage, query: string): Granted | Refused {
-    const { maxInFlight, metrics, ratePerAddress, readers } = this.#options;
+  enter(request: IncomingMessage, query: string): Permit | Refusal {
+    const { maxInFlight, ratePerAddress } = this.#options;
+    const [metrics, readers] = [this.#metrics, this.#readers];
     if (this.#inFlight >= maxInFlight) {
       metrics.limited('in_flight');
       // Those who do not read must not keep those out who do.
@@ -62,7 +70,7 @@ export class Gatekeeper {
     }
     const queryKey = query === '' ? undefined : new URLSearchParams(query).get('key');
     const access = this.#authenticator.access(request.headers.authorization, queryKey);
-    if (!access.granted) {
+    if (!access.isGranted) {
       metrics.limited('unauthorized');
       const refusal = new RpcError('unauthorized', access.reason);
       return { status: 401, refusal, headers: ['www-authenticate', 'Bearer'] };
@@ -86,7 +94,7 @@ export class Gatekeeper {
         if (key?.ratePerSecond !== undefined) this.#take('key_rate', key.id, key.ratePerSecond, calls);
       },
       mayCall: (method) => key?.methods === undefined || key.methods.includes(method),
-      leave: () => {
+      release: () => {
         this.#inFlight--;
       },
     };
@@ -95,7 +103,7 @@ export class Gatekeeper {
   #take(limit: 'address_rate' | 'key_rate', caller: string, ratePerSecond: number, calls: number): void {
     const waitSeconds = this.#rates.take(`${limit} ${caller}`, ratePerSecond, calls, performance.now());
     if (waitSeconds === 0) return;
-    this.#options.metrics.limited(limit);
+    this.#metrics.limited(limit);
     const whose = limit === 'key_rate' ? 'this API key' : 'this address';
     throw new RateLimitedError(
       `too many calls of ${whose}: at most ${ratePerSecond} per second`,

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Player, startPlayer } from '../../../test/conformance/player.ts';
 import { NodeClient } from './nodeClient.ts';
-import { TraceWay } from './traceWay.ts';
+import { TraceMethodDetector } from './traceMethodDetector.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;
 const BLOCK = { number: '0x5', hash: HASH, transactions: [] };
 
-describe('the way in which a node gives traces', () => {
+describe('the method by which a node gives traces', () => {
   let node: Player;
   let client: NodeClient;
-  let way: TraceWay;
+  let detector: TraceMethodDetector;
   /** What the node is at the moment: a fake, as no real node changes in place. */
   let offers: 'trace_block' | 'debug_traceBlockByHash';
   let version: string;
@@ -24,7 +24,7 @@ describe('the way in which a node gives traces', () => {
       return method === offers ? [] : undefined;
     });
     client = new NodeClient(node.url);
-    way = new TraceWay(client, () => undefined);
+    detector = new TraceMethodDetector(client, () => undefined);
     vi.useFakeTimers({ toFake: ['Date'] });
   });
   afterEach(async () => {
@@ -34,37 +34,37 @@ describe('the way in which a node gives traces', () => {
   });
 
   it('is asked for once while the version stays the same', async () => {
-    expect(await way.current()).toBe('trace_block');
+    expect(await detector.current()).toBe('trace_block');
     vi.setSystemTime(Date.now() + 3_600_000);
-    expect(await way.current()).toBe('trace_block');
+    expect(await detector.current()).toBe('trace_block');
     expect(probes).toBe(1);
   });
 
   it('is asked for anew within a minute after the version has changed, though nothing failed', async () => {
-    await way.current();
+    await detector.current();
     [offers, version] = ['debug_traceBlockByHash', 'Two/v1'];
-    expect(await way.current()).toBe('trace_block');
+    expect(await detector.current()).toBe('trace_block');
     vi.setSystemTime(Date.now() + 60_000);
-    expect(await way.current()).toBe('callTracer');
+    expect(await detector.current()).toBe('callTracer');
   });
 
   it('is asked for anew at once where a failure shows that the version has changed', async () => {
-    await way.current();
+    await detector.current();
     [offers, version] = ['debug_traceBlockByHash', 'Two/v1'];
-    way.failed();
-    expect(await way.current()).toBe('callTracer');
+    detector.failed();
+    expect(await detector.current()).toBe('callTracer');
   });
 
   it('is asked for anew after failures of a node of the same version, but not after each', async () => {
-    await way.current();
+    await detector.current();
     for (let i = 0; i < 5; i++) {
-      way.failed();
-      await way.current();
+      detector.failed();
+      await detector.current();
     }
     expect(probes).toBe(1);
     offers = 'debug_traceBlockByHash';
     vi.setSystemTime(Date.now() + 5_000);
-    way.failed();
-    expect(await way.current()).toBe('callTracer');
+    detector.failed();
+    expect(await detector.current()).toBe('callTracer');
   });
 });

@@ -13,58 +13,39 @@ import {
   TraceFormatError,
 } from '../traces/convert/index.ts';
 import type { ChainIdentity, Hash } from '../traces/index.ts';
-import { type NodeClient, resultOf } from './nodeClient.ts';
-import {
-  type BlockRef,
-  NodeError,
-  type NodeHeads,
-  type TracedBlock,
-  type TraceSource,
-  type TransactionFinder,
-} from './source.ts';
+import { askChain, chainIdentity } from './nodeChain.ts';
+import type { NodeClient } from './nodeClient.ts';
+import { NodeError } from './nodeError.ts';
+import { askBlockRef, askHeads, type BlockRef, type NodeHeads } from './nodeHeads.ts';
+import { resultOf } from './rpcResponse.ts';
 import { traceByTracer } from './traceByTracer.ts';
-import { TraceWay, type WayFound } from './traceWay.ts';
+import { TraceMethodDetector, type TraceMethodFound } from './traceMethodDetector.ts';
+import type { TracedBlock, TraceProvider, TransactionFinder } from './traceProvider.ts';
 
 /**
- * Blocks and traces of one node, in whichever way it gives them, every block checked before it is given on. What is exact
- * in which way: docs/nodes.md.
+ * Blocks and traces of one node, by whichever method it gives them, every block checked before it is given on. What is exact
+ * by which method: docs/nodes.md.
  */
-export class NodeSource implements TraceSource, TransactionFinder {
+export class NodeTraces implements TraceProvider, TransactionFinder {
   readonly #node: NodeClient;
-  readonly #way: TraceWay;
+  readonly #method: TraceMethodDetector;
   #schedule: ForkSchedule | undefined;
 
-  constructor(node: NodeClient, found: WayFound = () => undefined) {
+  constructor(node: NodeClient, found: TraceMethodFound = () => undefined) {
     this.#node = node;
-    this.#way = new TraceWay(node, found);
+    this.#method = new TraceMethodDetector(node, found);
   }
 
   async chain(): Promise<ChainIdentity> {
-    const [chainId, genesis] = await this.#node.batch([
-      ['eth_chainId'],
-      ['eth_getBlockByNumber', '0x0', false],
-    ]);
-    const id = Number(resultOf('eth_chainId', chainId));
-    if (!Number.isSafeInteger(id))
-      throw new NodeError('nonsense', `${this.#node.name} has a chain id that is no number`);
-    return { chainId: id, genesisHash: this.#header(resultOf('eth_getBlockByNumber', genesis)).hash };
+    return chainIdentity(await askChain(this.#node), this.#node);
   }
 
-  async heads(): Promise<NodeHeads> {
-    const tags = ['latest', 'safe', 'finalized'] as const;
-    const answers = await this.#node.batch(tags.map((tag) => ['eth_getBlockByNumber', tag, false]));
-    const latest = this.#ref(resultOf('eth_getBlockByNumber', answers[0]));
-    const [safe, finalized] = [answers[1], answers[2]].map((answer) =>
-      answer !== undefined && 'result' in answer && answer.result !== null
-        ? this.#ref(answer.result)
-        : undefined,
-    );
-    return { latest, ...(safe && { safe }), ...(finalized && { finalized }) };
+  heads(): Promise<NodeHeads> {
+    return askHeads(this.#node);
   }
 
-  async blockRef(blockNumber: number): Promise<BlockRef | undefined> {
-    const block = await this.#node.call('eth_getBlockByNumber', hex(blockNumber), false);
-    return block === null ? undefined : this.#ref(block);
+  blockRef(blockNumber: number): Promise<BlockRef | undefined> {
+    return askBlockRef(this.#node, blockNumber);
   }
 
   /** The block that a transaction is in; undefined where the node knows none. */
@@ -74,21 +55,21 @@ export class NodeSource implements TraceSource, TransactionFinder {
     const number = (transaction as { blockNumber?: unknown }).blockNumber; // any JSON value has members, or none
     if (number === null || number === undefined) return undefined; // it waits to be mined
     if (typeof number !== 'string' || !Number.isSafeInteger(Number(number)))
-      throw new NodeError('nonsense', `${this.#node.name} gave a transaction in a block that is no number`);
+      throw new NodeError('nonsense', `${this.#node.host} gave a transaction in a block that is no number`);
     return Number(number);
   }
 
   async block(blockNumber: number): Promise<TracedBlock | undefined> {
     // The genesis block has no transactions, and geth's tracers refuse it.
-    const way = blockNumber === 0 ? 'none' : await this.#way.current();
+    const method = blockNumber === 0 ? 'none' : await this.#method.current();
     try {
-      return way === 'trace_block'
+      return method === 'trace_block'
         ? await this.#parityBlock(blockNumber)
-        : await this.#gethBlock(blockNumber, way);
+        : await this.#gethBlock(blockNumber, method);
     } catch (error) {
-      // A false answer is no reason to take the node's word in another way, which is less exact: it is refused.
+      // A false answer is no reason to take the node's word by another method, which is less exact: it is refused.
       const isFalse = error instanceof NodeError && error.reason === 'nonsense';
-      if (way !== 'trace_block' || !isFalse) this.#way.failed();
+      if (method !== 'trace_block' || !isFalse) this.#method.failed();
       throw error;
     }
   }
@@ -116,19 +97,19 @@ export class NodeSource implements TraceSource, TransactionFinder {
   /** By hash, so that header, transactions and traces are of one block whatever the chain does meanwhile. */
   async #gethBlock(
     blockNumber: number,
-    way: 'callTracer' | 'flatCallTracer' | 'none',
+    method: 'callTracer' | 'flatCallTracer' | 'none',
   ): Promise<TracedBlock | undefined> {
     const block = await this.#node.call('eth_getBlockByNumber', hex(blockNumber), true);
     if (block === null) return undefined;
     const header = this.#headerOf(blockNumber, block);
     const [answer, uncles, schedule] = await Promise.all([
-      way === 'none' || header.transactionHashes.length === 0 ? [] : this.#traced(header, way),
+      method === 'none' || header.transactionHashes.length === 0 ? [] : this.#traced(header, method),
       this.#uncles(header),
       this.#forkSchedule(),
     ]);
     return this.#checked(() => {
-      const transactions = way === 'none' ? [] : parseTransactions(block);
-      const convert = way === 'flatCallTracer' ? fromFlatCallTracer : fromCallTracer;
+      const transactions = method === 'none' ? [] : parseTransactions(block);
+      const convert = method === 'flatCallTracer' ? fromFlatCallTracer : fromCallTracer;
       const frames = convert(header, transactions, answer, schedule);
       const rewards = blockRewards(header, uncles.map(parseHeader), schedule);
       const traces = [...frames, ...rewards];
@@ -137,8 +118,8 @@ export class NodeSource implements TraceSource, TransactionFinder {
     });
   }
 
-  async #traced({ number, hash }: FullHeader, way: 'callTracer' | 'flatCallTracer'): Promise<unknown> {
-    return resultOf(way, await traceByTracer(this.#node, { number: hex(number), hash }, way));
+  async #traced({ number, hash }: FullHeader, tracer: 'callTracer' | 'flatCallTracer'): Promise<unknown> {
+    return resultOf(tracer, await traceByTracer(this.#node, { number: hex(number), hash }, tracer));
   }
 
   async #uncles({ hash, uncleHashes }: FullHeader): Promise<readonly unknown[]> {
@@ -150,7 +131,7 @@ export class NodeSource implements TraceSource, TransactionFinder {
   }
 
   async #forkSchedule(): Promise<ForkSchedule> {
-    this.#schedule ??= forkScheduleOf((await this.chain()).chainId);
+    this.#schedule ??= forkScheduleOf((await askChain(this.#node)).chainId);
     return this.#schedule;
   }
 
@@ -159,13 +140,8 @@ export class NodeSource implements TraceSource, TransactionFinder {
     if (header.number === blockNumber) return header;
     throw new NodeError(
       'nonsense',
-      `${this.#node.name} gave block ${header.number} for block ${blockNumber}`,
+      `${this.#node.host} gave block ${header.number} for block ${blockNumber}`,
     );
-  }
-
-  #ref(block: unknown): BlockRef {
-    const { number, hash } = this.#header(block);
-    return { number, hash };
   }
 
   #header(block: unknown): FullHeader {
@@ -178,7 +154,7 @@ export class NodeSource implements TraceSource, TransactionFinder {
       return read();
     } catch (error) {
       if (!(error instanceof TraceFormatError || error instanceof BlockMismatchError)) throw error;
-      throw new NodeError('nonsense', `${this.#node.name}: ${error.message}`, { cause: error });
+      throw new NodeError('nonsense', `${this.#node.host}: ${error.message}`, { cause: error });
     }
   }
 }

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readAnswer } from './readAnswer.ts';
+import { readResponse } from './readResponse.ts';
 import { ResultSpan } from './resultSpan.ts';
 
-const read = (text: string) => readAnswer(Buffer.from(text), 'node:1');
+const read = (text: string) => readResponse(Buffer.from(text), 'node:1');
 
-describe('readAnswer', () => {
+describe('readResponse', () => {
   it('gives the bytes of any result, in whatever order and spacing the members stand', () => {
     fc.assert(
       fc.property(

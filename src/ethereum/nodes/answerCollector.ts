@@ -1,13 +1,11 @@
-import { type Dispatcher, Pool } from 'undici';
+import type { Dispatcher } from 'undici';
 import { type ArrivalRoom, NoRoomError } from './answerRoom.ts';
 import { AnswerStream } from './answerStream.ts';
-import { nodeAddress, refusalText } from './nodeAddress.ts';
+import { connectionError } from './connectionError.ts';
+import { refusalText } from './nodeAddress.ts';
+import { NodeBusyError, NodeError } from './nodeError.ts';
 import { OversizedAnswerError, OversizedRequestError } from './requestFault.ts';
-import { NodeError } from './source.ts';
 
-const CONNECT_TIMEOUT_MS = 2_000;
-/** Requests to one node at a time; more wait for a free connection. Nodes serve some dozens at once well. */
-const CONNECTIONS = 64;
 /** Answers above this are passed on while they arrive; below, they are read whole, checked and may be cached. */
 export const STREAM_THRESHOLD_BYTES = 1024 * 1024;
 /** So much of an answer needs no room: as many arrive at a time as there are connections. */
@@ -21,80 +19,38 @@ const MAX_RETRY_AFTER_MS = 60_000;
 
 /** The body of a node's HTTP answer: whole, or a stream of which the start has arrived. */
 export type NodeBody =
-  | { readonly kind: 'whole'; readonly bytes: Buffer }
+  | { readonly kind: 'whole'; readonly bytes: Buffer; readonly status: number }
   | { readonly kind: 'stream'; readonly stream: AnswerStream };
 
-export interface PostOptions {
-  /** Until the answer is whole, or known to be a stream. */
-  readonly timeoutMs: number;
+export interface CollectOptions {
+  /** Until the answer is whole, or known to be a stream. Left out: the connection's own limits apply. */
+  readonly timeoutMs?: number | undefined;
   readonly maxBytes: number;
   /** An answer above STREAM_THRESHOLD_BYTES is given while it arrives; otherwise it is read whole. */
-  readonly mayStream: boolean;
+  readonly mayStream?: boolean;
+  /** HTTP 404 may carry a JSON-RPC answer: some providers say so of a method that they do not have. */
+  readonly readsNotFound?: boolean;
   readonly room?: ArrivalRoom | undefined;
 }
 
-export interface Exchange {
+/** An answer that has not arrived yet. */
+export interface PendingAnswer {
   /** Rejects with NodeError. */
   readonly body: Promise<NodeBody>;
-  /** Gives the exchange up; nothing of it arrives any more. */
+  /** Gives it up; nothing of it arrives any more. */
   abort(): void;
 }
 
-/** HTTP 429: the node is alive, and wants fewer requests. */
-export class NodeBusyError extends NodeError {
-  readonly retryAfterMs: number;
-
-  constructor(message: string, retryAfterMs: number) {
-    super('refused', message);
-    this.retryAfterMs = retryAfterMs;
-  }
-}
-
-/** The HTTP side of one node. Its URL may hold a key or a password, so it appears in no message. */
-export class NodeConnection {
-  /** The node's host and port, to be shown in logs. */
-  readonly host: string;
-  readonly #path: string;
-  readonly #headers: Record<string, string>;
-  readonly #pool: Pool;
-  #inUse = 0;
-
-  constructor(url: string) {
-    const { origin, host, path, headers } = nodeAddress(url);
-    this.host = host;
-    this.#path = path;
-    this.#headers = headers;
-    this.#pool = new Pool(origin, {
-      connections: CONNECTIONS,
-      connect: { timeout: CONNECT_TIMEOUT_MS },
-      // Times are kept by `post`, to the request's own deadline.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
-  }
-
-  close(): Promise<void> {
-    return this.#pool.destroy();
-  }
-
-  /** Sends a body. */
-  post(body: string, options: PostOptions): Exchange {
-    const answer = new AnswerCollector(this.host, options, () => this.#inUse--);
-    if (this.#inUse++ >= CONNECTIONS) answer.waitsForPlace();
-    this.#pool.dispatch({ path: this.#path, method: 'POST', headers: this.#headers, body }, answer);
-    return answer;
-  }
-}
-
-/** Collects one answer. */
-class AnswerCollector implements Dispatcher.DispatchHandler, Exchange {
+/** Collects the answer to one request. */
+export class AnswerCollector implements Dispatcher.DispatchHandler, PendingAnswer {
   readonly body: Promise<NodeBody>;
   readonly #host: string;
-  readonly #options: PostOptions;
+  readonly #options: CollectOptions;
   /** To be called when its connection is free again. */
   readonly #ended: () => void;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
+  #status = 0;
   #controller: Dispatcher.DispatchController | undefined;
   #stream: AnswerStream | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -104,7 +60,7 @@ class AnswerCollector implements Dispatcher.DispatchHandler, Exchange {
   #resolve: (body: NodeBody) => void = () => undefined;
   #reject: (error: NodeError) => void = () => undefined;
 
-  constructor(host: string, options: PostOptions, ended: () => void) {
+  constructor(host: string, options: CollectOptions, ended: () => void) {
     this.#host = host;
     this.#ended = ended;
     this.#options = options;
@@ -112,9 +68,11 @@ class AnswerCollector implements Dispatcher.DispatchHandler, Exchange {
       this.#resolve = resolve;
       this.#reject = reject;
     });
+    const { timeoutMs } = options;
+    if (timeoutMs === undefined) return;
     this.#timer = setTimeout(() => {
-      this.#giveUp(new NodeError('timeout', `${host} did not answer within ${options.timeoutMs} ms`));
-    }, options.timeoutMs);
+      this.#giveUp(new NodeError('timeout', `${host} did not answer within ${timeoutMs} ms`));
+    }, timeoutMs);
   }
 
   /** All connections are in use. */
@@ -141,23 +99,23 @@ class AnswerCollector implements Dispatcher.DispatchHandler, Exchange {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    if (status === 429)
-      this.#giveUp(new NodeBusyError(`${this.#host} asks for a pause (429)`, pauseOf(headers)));
+    this.#status = status;
+    if (status === 429) this.#giveUp(new NodeBusyError(refusalText(this.#host, status), pauseOf(headers)));
     else if (status === 413) this.#giveUp(new OversizedRequestError(this.#host));
-    else if (status >= 500 || (status >= 300 && status < 400) || status === 401 || status === 404)
-      this.#giveUp(new NodeError('refused', refusalText(this.#host, status)));
+    else if (this.#isRefusal(status)) this.#giveUp(new NodeError('refused', refusalText(this.#host, status)));
     const length = Number(headers['content-length'] ?? 0);
     if (length > this.#options.maxBytes) this.#giveUpOversized();
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#stream !== undefined) return this.#stream.receive(chunk);
+    const { maxBytes, room, mayStream } = this.#options;
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
-    if (this.#bytes > this.#options.maxBytes) this.#giveUpOversized();
-    else if (this.#bytes > FREE_BYTES && this.#options.room?.charge(COPIES * chunk.length) === false)
+    if (this.#bytes > maxBytes) this.#giveUpOversized();
+    else if (this.#bytes > FREE_BYTES && room?.charge(COPIES * chunk.length) === false)
       this.#giveUp(new NoRoomError(this.#host));
-    else if (this.#options.mayStream && this.#bytes > STREAM_THRESHOLD_BYTES) {
+    else if (mayStream === true && this.#bytes > STREAM_THRESHOLD_BYTES) {
       clearTimeout(this.#timer);
       this.#stream = new AnswerStream(this.#chunks.splice(0), controller, this.#host, this.#options);
       this.#resolve({ kind: 'stream', stream: this.#stream });
@@ -169,19 +127,22 @@ class AnswerCollector implements Dispatcher.DispatchHandler, Exchange {
     this.#ended();
     if (this.#stream !== undefined) return this.#stream.end();
     const [only = Buffer.alloc(0)] = this.#chunks;
-    this.#resolve({
-      kind: 'whole',
-      bytes: this.#chunks.length === 1 ? only : Buffer.concat(this.#chunks, this.#bytes),
-    });
+    const bytes = this.#chunks.length === 1 ? only : Buffer.concat(this.#chunks, this.#bytes);
+    this.#resolve({ kind: 'whole', bytes, status: this.#status });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     clearTimeout(this.#timer);
     clearInterval(this.#wanting);
     this.#ended();
-    const failure = this.#gaveUp ?? asNodeError(error, this.#host, this.#sent);
+    const failure = this.#gaveUp ?? connectionError(error, this.#host, this.#sent);
     this.#stream?.fail(failure);
     this.#reject(failure);
+  }
+
+  #isRefusal(status: number): boolean {
+    if (status === 404) return this.#options.readsNotFound !== true;
+    return status >= 500 || (status >= 300 && status < 400) || status === 401;
   }
 
   #giveUpOversized(): void {
@@ -195,31 +156,6 @@ class AnswerCollector implements Dispatcher.DispatchHandler, Exchange {
     this.#reject(this.#gaveUp);
     this.#controller?.abort(this.#gaveUp);
   }
-}
-
-/** Codes of connections that were never made: the node cannot have seen the request. */
-const NEVER_SENT = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
-
-/** The node cannot have seen the request: it may be sent to another one whatever it was. */
-export const neverSent = (error: unknown): boolean => error instanceof NodeError && NOT_SENT.has(error);
-const NOT_SENT = new WeakSet<NodeError>();
-
-function asNodeError(error: Error, host: string, sent: boolean): NodeError {
-  // A stream was broken off from here, with the reason.
-  if (error instanceof NodeError) return error;
-  const code = 'code' in error ? String(error.code) : error.name;
-  const failure = new NodeError('unreachable', `${host} cannot be reached or broke off (${code})`, {
-    cause: error,
-  });
-  if (!sent || NEVER_SENT.has(code)) NOT_SENT.add(failure);
-  return failure;
 }
 
 function pauseOf(headers: Record<string, string | string[] | undefined>): number {

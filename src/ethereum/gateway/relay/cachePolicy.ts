@@ -3,16 +3,16 @@ import type { LogFilter } from '../methods/logFilter.ts';
 import type { RelayedRow } from '../methods/row.ts';
 
 /**
- * How long an answer may be kept, as far as the request alone tells.
+ * How long an answer may be cached, as far as the request alone tells.
  * - `never`.
  * - `constant`: for good.
  * - `found`: the block in the answer decides.
  * - a number: it depends on this block and those before; for good once that is final, else as long as the head.
  */
-export type Lifetime = 'never' | 'constant' | 'found' | number;
+export type CachePolicy = 'never' | 'constant' | 'found' | number;
 
-/** The lifetime of the answer to a request with canonical parameters in which tags were replaced where that is done. */
-export function lifetimeOf({ scope }: RelayedRow, params: readonly unknown[]): Lifetime {
+/** The cache policy of a request with canonical parameters in which tags were replaced where that is done. */
+export function cachePolicyOf({ scope }: RelayedRow, params: readonly unknown[]): CachePolicy {
   switch (scope.of) {
     case 'constant':
     case 'found':

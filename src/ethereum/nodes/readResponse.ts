@@ -1,11 +1,11 @@
+import { NodeError } from './nodeError.ts';
 import { ResultSpan } from './resultSpan.ts';
-import { NodeError } from './source.ts';
 
 /** The id of every request to a node: answers are told apart by their connection. */
 export const NODE_REQUEST_ID = 1;
 
 /** A node's answer, taken apart without changing a byte of its result. */
-export type NodeAnswer =
+export type UpstreamResponse =
   | { readonly kind: 'result'; readonly bytes: Buffer; readonly value: unknown }
   | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly data?: unknown };
 
@@ -19,11 +19,11 @@ const FORMS = [
 ].map(([start = '', end = '']) => ({ start: Buffer.from(start), end: Buffer.from(end) }));
 
 /** Takes an answer apart. Throws NodeError of reason `nonsense` where it is none. */
-export function readAnswer(bytes: Buffer, host: string): NodeAnswer {
+export function readResponse(bytes: Buffer, host: string): UpstreamResponse {
   return readKnownForm(bytes) ?? readAnyForm(bytes, host);
 }
 
-function readKnownForm(bytes: Buffer): NodeAnswer | undefined {
+function readKnownForm(bytes: Buffer): UpstreamResponse | undefined {
   const length = bytes.at(-1) === 0x0a ? bytes.length - 1 : bytes.length;
   for (const { start, end } of FORMS) {
     const to = length - end.length;
@@ -37,7 +37,7 @@ function readKnownForm(bytes: Buffer): NodeAnswer | undefined {
   return undefined;
 }
 
-function readAnyForm(bytes: Buffer, host: string): NodeAnswer {
+function readAnyForm(bytes: Buffer, host: string): UpstreamResponse {
   const answer = parse(bytes);
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer))
     throw new NodeError('nonsense', `${host} answered with something that is no JSON-RPC`);
@@ -57,7 +57,7 @@ function resultOf(bytes: Buffer): Buffer | undefined {
   return end === undefined ? undefined : bytes.subarray(start, start + end);
 }
 
-function readError(error: object): NodeAnswer {
+function readError(error: object): UpstreamResponse {
   const { code, message, data } = error as Readonly<Record<string, unknown>>; // a JSON object
   return {
     kind: 'error',

@@ -1,20 +1,24 @@
 import type { IncomingMessage } from 'node:http';
 
 /** How reading a body ended: whole, over the limit, or the client went away. */
-export type ReadBody =
+export type RequestBody =
   | { readonly kind: 'whole'; readonly bytes: Buffer }
   | { readonly kind: 'tooLarge'; readonly bytes: number }
   | { readonly kind: 'aborted' };
 
 /** Reads a body of at most `maxBytes`, and calls back once. A length that is told is believed before a byte is read. */
-export function readBody(request: IncomingMessage, maxBytes: number, done: (body: ReadBody) => void): void {
+export function readRequestBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  done: (body: RequestBody) => void,
+): void {
   const told = Number(request.headers['content-length'] ?? 0);
   if (told > maxBytes) return done({ kind: 'tooLarge', bytes: told });
   let first: Buffer | undefined;
   let more: Buffer[] | undefined;
   let length = 0;
   let ended = false;
-  const end = (body: ReadBody): void => {
+  const end = (body: RequestBody): void => {
     if (ended) return;
     ended = true;
     done(body);

@@ -1,0 +1,141 @@
+import type { Result } from '../../jsonrpc/index.ts';
+import { ArrivalRoom, type UpstreamResponse, type WholeResponse } from '../../nodes/index.ts';
+import type { CallContext } from '../method.ts';
+import type { RelayedRow } from '../methods/row.ts';
+import { type CachePolicy, cachePolicyOf, foundIn } from './cachePolicy.ts';
+import type { Network } from './network.ts';
+import { refusalOf } from './refusalOf.ts';
+import { resultBytes } from './resultBytes.ts';
+import { sendOnce } from './sendOnce.ts';
+import { Unanswered } from './unanswered.ts';
+import type { UpstreamSender } from './upstreamSender.ts';
+
+/** Answers above this are not worth their room. */
+const MAX_CACHED_BYTES = 1024 * 1024;
+
+/** A response that others get who asked the same meanwhile. */
+interface Coalesced {
+  readonly node: string;
+  readonly response: UpstreamResponse;
+}
+
+/** Answers one method from the cache, or by one request to the nodes, however many ask for the same at a time. */
+export class CachedRelay {
+  readonly #row: RelayedRow;
+  readonly #network: Network;
+  readonly #sender: UpstreamSender;
+  readonly #cacheResults: ReturnType<Network['metrics']['cacheResults']>;
+  /** Requests under way, by their key: the same asked for again waits for their answer. */
+  readonly #underWay = new Map<string, Promise<Coalesced | undefined>>();
+
+  constructor(row: RelayedRow, network: Network, sender: UpstreamSender) {
+    this.#row = row;
+    this.#network = network;
+    this.#sender = sender;
+    this.#cacheResults = network.metrics.cacheResults(network.name, row.name);
+  }
+
+  /** At once where it is cached. Throws RpcError. */
+  answer(params: readonly unknown[], context: CallContext): Promise<Result> | Result {
+    const { scope } = this.#row;
+    if (scope.of === 'head' && !this.#network.pool.isSingle) return this.#head(context);
+    const key = this.#row.name + JSON.stringify(params);
+    const policy = cachePolicyOf(this.#row, params);
+    const cached = policy === 'never' ? undefined : this.#cached(key, policy);
+    if (cached !== undefined) {
+      this.#countHit(context);
+      return cached;
+    }
+    return this.#row.once === true
+      ? sendOnce(this.#sender, params, context)
+      : this.#ask(key, params, policy, context);
+  }
+
+  /** With several nodes the head is what all of them together say. */
+  #head(context: CallContext): Result {
+    const { heads, nodes } = this.#network.pool;
+    if (heads.latest === undefined || !nodes.some(({ health }) => health === 'healthy'))
+      throw new Unanswered();
+    this.#countHit(context);
+    return Buffer.from(`"0x${heads.latest.number.toString(16)}"`);
+  }
+
+  #countHit(context: CallContext): void {
+    context.cache = 'hit';
+    this.#cacheResults.hit.inc();
+  }
+
+  #cached(key: string, policy: CachePolicy): Buffer | undefined {
+    const { cache } = this.#network;
+    if (typeof policy === 'number' && !this.#isFinal(policy)) return cache.getHead(key);
+    return cache.getFinal(key) ?? (policy === 'found' ? cache.getHead(key) : undefined);
+  }
+
+  async #ask(
+    key: string,
+    params: readonly unknown[],
+    policy: CachePolicy,
+    context: CallContext,
+  ): Promise<Result> {
+    const underWay = this.#underWay.get(key);
+    // Without a pause where none is under way: the next entry of the same batch must find this one.
+    const coalesced = underWay === undefined ? undefined : await underWay;
+    if (coalesced !== undefined) {
+      context.cache = 'coalesced';
+      context.node = coalesced.node;
+      this.#cacheResults.coalesced.inc();
+      return resultBytes(coalesced.response);
+    }
+    const failed = this.#sender.failedBefore(key, params);
+    const failedBefore = failed instanceof Promise ? await failed : failed;
+    if (failedBefore?.isFinal === true) {
+      this.#countHit(context);
+      throw refusalOf(failedBefore);
+    }
+    let share: (coalesced: Coalesced | undefined) => void = () => undefined;
+    this.#underWay.set(key, new Promise((resolve) => (share = resolve)));
+    const room = new ArrivalRoom(context.room);
+    try {
+      const { epoch } = this.#network.cache;
+      const { mayStream } = context;
+      const sent = await this.#sender.send({ key, params, policy, mayStream, failedBefore, room });
+      context.cache = 'miss';
+      context.node = sent.node.name;
+      this.#cacheResults.miss.inc();
+      if ('stream' in sent) return this.#sender.resultOf(sent, key, params);
+      await this.#learnHead(sent);
+      this.#cache(key, sent.response, policy, epoch);
+      share({ node: sent.node.name, response: sent.response });
+      return resultBytes(sent.response);
+    } finally {
+      room.close();
+      this.#underWay.delete(key);
+      // Nobody hears of a failure or a stream from another's request: they ask for themselves.
+      share(undefined);
+    }
+  }
+
+  /** A block that a node tells of and the head has not come to is the head's next: the reader may ask for it now. */
+  async #learnHead({ node, response }: WholeResponse): Promise<void> {
+    const { pool } = this.#network;
+    if (pool.isSingle || response.kind !== 'result') return;
+    const number = foundIn(this.#row, response.value);
+    if (number !== undefined && number > (pool.heads.latest?.number ?? number)) await pool.refresh(node);
+  }
+
+  #cache(key: string, response: UpstreamResponse, policy: CachePolicy, epoch: number): void {
+    if (policy === 'never' || response.kind === 'error' || response.value === null) return;
+    if (response.bytes.length > MAX_CACHED_BYTES) return;
+    const { cache } = this.#network;
+    const block = policy === 'found' ? foundIn(this.#row, response.value) : policy;
+    if (block === undefined) return;
+    // The bytes are a part of a larger buffer: what is cached must not keep that alive.
+    const cached = Buffer.from(response.bytes);
+    if (block === 'constant' || this.#isFinal(block)) cache.putFinal(key, cached);
+    else cache.putHead(key, cached, epoch);
+  }
+
+  #isFinal(block: number): boolean {
+    return block <= (this.#network.pool.heads.finalized ?? -1);
+  }
+}

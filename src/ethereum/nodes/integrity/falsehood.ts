@@ -1,4 +1,0 @@
-/** What a node answered cannot be true. The message says what contradicts what, for the log. */
-export class Falsehood extends Error {
-  override readonly name = 'Falsehood';
-}

@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Hash } from '../traces/index.ts';
+import { NodeBusyError, NodeError } from './nodeError.ts';
+import { UpstreamNode } from './upstreamNode.ts';
+
+const HASH = '0x1' as Hash; // never looked at
+const HEADS = { latest: { number: 1, hash: HASH, parentHash: HASH } };
+const broken = new NodeError('nonsense', 'half an answer');
+
+describe('the health of a node', () => {
+  let node: UpstreamNode;
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    node = new UpstreamNode('node-1', 'http://127.0.0.1:1');
+    node.polled(HEADS, 1);
+  });
+  afterEach(async () => {
+    vi.useRealTimers();
+    await node.client.close();
+  });
+
+  /** Whether a poll, so long after now, makes it a node to ask again. */
+  const isHealthyAfter = (seconds: number): boolean => {
+    vi.setSystemTime(Date.now() + seconds * 1_000);
+    node.polled(HEADS, 1);
+    return node.health === 'healthy';
+  };
+
+  it('one that fails three times in a row is out of rotation until its next poll', () => {
+    for (let i = 0; i < 2; i++) node.failed(broken);
+    expect(node.health).toBe('healthy');
+    node.failed(broken);
+    expect(node.health).toBe('failing');
+    expect(isHealthyAfter(0)).toBe(true);
+  });
+
+  it('one that broke off must tell its chain again, as another may have come in its place; one that is busy need not', () => {
+    node.isChainVerified = true;
+    node.failed(new NodeBusyError('busy', 1_000));
+    expect([node.health, node.isChainVerified]).toEqual(['busy', true]);
+    node.failed(new NodeError('unreachable', 'broke off'));
+    expect(node.isChainVerified).toBe(false);
+  });
+
+  it('one that fails now and then is asked on', () => {
+    for (let i = 0; i < 1_000; i++) i % 3 === 0 ? node.failed(broken) : node.answered(1);
+    expect(node.health).toBe('healthy');
+  });
+
+  it('one that fails more than half of its requests, never three in a row, is out of rotation for five seconds', () => {
+    let requests = 0;
+    for (; node.health === 'healthy' && requests < 1_000; requests++)
+      requests % 3 === 2 ? node.answered(1) : node.failed(broken);
+    expect(node.health).toBe('failing');
+    expect(requests).toBeGreaterThan(20);
+    expect(isHealthyAfter(4)).toBe(false);
+    expect(isHealthyAfter(2)).toBe(true);
+  });
+
+  it('one that was caught lying is looked at again after ten minutes, whatever it answers before', () => {
+    node.quarantine();
+    expect(isHealthyAfter(590)).toBe(false);
+    node.failed(broken);
+    node.answered(1);
+    expect(node.health).toBe('quarantined');
+    expect(isHealthyAfter(20)).toBe(true);
+  });
+});

@@ -1,0 +1,121 @@
+import { neverSent } from './connectionError.ts';
+import type { NodeChain } from './nodeChain.ts';
+import { NodeClient } from './nodeClient.ts';
+import { NodeBusyError, type NodeError } from './nodeError.ts';
+import type { NodeHeads } from './nodeHeads.ts';
+import { NodeTraces } from './nodeTraces.ts';
+import type { TraceMethodFound } from './traceMethodDetector.ts';
+
+/**
+ * The health of a node.
+ * - `unknown`: it has not told its chain yet.
+ * - `healthy`: it is asked.
+ * - `failing`, `busy`: out of rotation until it answers a poll and its pause is over; asked only where no other is left.
+ * - `quarantined`, `wrongChain`: caught with an answer that cannot be true, or on another chain: not asked.
+ */
+export type Health = 'unknown' | 'healthy' | 'failing' | 'busy' | 'quarantined' | 'wrongChain';
+
+/** Failures in a row after which a node is out of rotation; a connection that is refused counts at once. */
+const FAILURES_TO_FAIL = 3;
+/** Above this share of failed requests, over about the last twenty, a node is out of rotation. */
+const MAX_FAILURE_RATE = 0.5;
+/** Weight of one request in the averages: about the last twenty count. */
+const WEIGHT = 0.05;
+/** A node that failed many requests is not trusted again by one good poll. */
+const FAILING_PAUSE_MS = 5_000;
+/** A node caught with an invalid response is looked at again after so long: its operator may have mended it. */
+const QUARANTINE_MS = 600_000;
+/** What a request to a node of which nothing is known yet is expected to take. */
+const FIRST_LATENCY_MS = 50;
+
+/** One upstream node: its client, its chain and heads, its health, and its traces. */
+export class UpstreamNode {
+  /** What clients and metrics see of it: its place in the configuration. */
+  readonly name: string;
+  readonly client: NodeClient;
+  readonly traces: NodeTraces;
+  /** As it told them last. */
+  heads: NodeHeads | undefined;
+  /** Whether its last poll was answered, so that its heads are those of now. */
+  isHeard = false;
+  /** The chain that it said it is on; undefined before. */
+  chain: NodeChain | undefined;
+  /** Its chain was compared, and nothing has happened since by which another node could have come in its place. */
+  isChainVerified = false;
+  /** Whether it takes blocks by their hashes where they are asked for state (EIP-1898); undefined before that is known. */
+  takesHashes: boolean | undefined;
+  health: Health = 'unknown';
+  inFlight = 0;
+  #latencyMs = FIRST_LATENCY_MS;
+  #failureRate = 0;
+  #failures = 0;
+  #pausedUntilMs = 0;
+
+  constructor(name: string, url: string, traceMethodFound?: TraceMethodFound) {
+    this.name = name;
+    this.client = new NodeClient(url);
+    this.traces = new NodeTraces(this.client, traceMethodFound);
+  }
+
+  /** Expected time until an answer, for choosing between nodes. */
+  get expectedMs(): number {
+    return this.#latencyMs * (1 + this.inFlight);
+  }
+
+  answered(elapsedMs: number): void {
+    this.#failures = 0;
+    this.#failureRate *= 1 - WEIGHT;
+    this.slow(elapsedMs);
+  }
+
+  /** It took so long, and perhaps has not answered yet. */
+  slow(elapsedMs: number): void {
+    this.#latencyMs += WEIGHT * (elapsedMs - this.#latencyMs);
+  }
+
+  failed(error: NodeError): void {
+    this.#failures++;
+    this.#failureRate += WEIGHT * (1 - this.#failureRate);
+    this.doubtChain(error);
+    if (this.health !== 'healthy') return;
+    if (error instanceof NodeBusyError) this.#remove('busy', error.retryAfterMs);
+    else if (neverSent(error) || this.#failures >= FAILURES_TO_FAIL) this.#remove('failing', 0);
+    else if (this.#failureRate > MAX_FAILURE_RATE) this.#remove('failing', FAILING_PAUSE_MS);
+  }
+
+  /** Behind the address of a node that broke off or refused, another node may stand by now. */
+  doubtChain(error: NodeError): void {
+    if (error.reason !== 'oversized' && !(error instanceof NodeBusyError)) this.isChainVerified = false;
+  }
+
+  quarantine(): void {
+    this.#remove('quarantined', QUARANTINE_MS);
+  }
+
+  isOnWrongChain(): void {
+    this.#remove('wrongChain', 0);
+  }
+
+  /** It answered a poll. Returns whether that puts it back into rotation. */
+  polled(heads: NodeHeads, elapsedMs: number): boolean {
+    this.heads = heads;
+    this.isHeard = true;
+    if (this.health === 'healthy') {
+      if (this.inFlight === 0) this.slow(elapsedMs);
+      return false;
+    }
+    if (this.health !== 'unknown' && Date.now() < this.#pausedUntilMs) return false;
+    this.health = 'healthy';
+    this.#failures = 0;
+    this.#failureRate = 0;
+    this.#latencyMs = Math.max(elapsedMs, 1);
+    return true;
+  }
+
+  #remove(health: Health, pauseMs: number): void {
+    this.health = health;
+    this.#pausedUntilMs = Date.now() + pauseMs;
+    // It was away: another node may come in its place. One that only asks for a pause was not.
+    if (health !== 'busy') this.isChainVerified = false;
+  }
+}
