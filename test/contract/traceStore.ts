@@ -4,6 +4,7 @@ import {
   type Hash,
   IndexConflictError,
   indexBlock,
+  JsonWriter,
   MAX_COUNT,
   MAX_RANGE_BLOCKS,
   type Trace,
@@ -136,6 +137,19 @@ export function traceStoreContract(
       await expect(async () => store.transactionTrace(hash, [0], bytes - 1)).rejects.toThrow(
         AnswerTooLargeError,
       );
+    });
+
+    test('writes an answer where it is told to, and none where a block of the range is missing', async () => {
+      const random = new Random(4);
+      const model = new Map<number, SyntheticBlock>();
+      await grow(store, random, model, 20, 5);
+      const json = new JsonWriter();
+      const filter = filterOf({ fromBlock: 20, toBlock: 24 });
+      const bytes = await store.filter(filter, MAX_BYTES, json);
+      expectText(bytes, plainFilter(tracesOf(model), filter));
+      expect(bytes?.buffer).toBe(json.written().buffer);
+      for (const range of [{ fromBlock: 19 }, { toBlock: 25 }, { fromBlock: 900, toBlock: 901 }])
+        expect(await store.filter({ ...filter, ...range }, MAX_BYTES, json)).toBeUndefined();
     });
 
     test('names the first block of a range that it does not have', async () => {

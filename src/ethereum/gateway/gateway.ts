@@ -7,7 +7,7 @@ import {
   errorResponse,
   type HttpAnswer,
   handleBody,
-  isLent,
+  isPooled,
   isStream,
   overLimit,
   type Result,
@@ -276,7 +276,7 @@ class CallsHandler implements CallHandler {
     if (isStream(result)) {
       if (response.holdStream(STREAM_BYTES)) return result;
       result.abort();
-    } else if (isLent(result)) {
+    } else if (isPooled(result)) {
       if (response.hold(result.bytes)) return result;
       result.release();
     } else if (response.hold(result)) return result;

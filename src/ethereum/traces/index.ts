@@ -28,9 +28,9 @@ export {
   END_OF_SEGMENT,
   firstBlockOf,
   MAX_TRACES_PER_BLOCK,
-  placeAt,
   positionOf,
   segmentOf,
+  traceIndexAt,
 } from './position.ts';
 export { END_OF_LIST_IDS, listOf, PAGE_POSITIONS, type Positions, PostingList } from './postings/list.ts';
 export { PairLists } from './postings/pairLists.ts';

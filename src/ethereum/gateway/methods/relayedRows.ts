@@ -6,7 +6,7 @@ import { logFilter } from './logFilter.ts';
 import { checkLogRange, MAX_LOG_BLOCKS } from './logRange.ts';
 import type { Param, RelayedRow } from './row.ts';
 
-/** Blocks of an eth_feeHistory (decisions.md B). */
+/** Blocks of an eth_feeHistory (docs/decisions/gateway.md). */
 const MAX_FEE_HISTORY_BLOCKS = 10;
 
 /**

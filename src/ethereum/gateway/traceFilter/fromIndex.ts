@@ -20,7 +20,7 @@ export interface Heads {
  * asked for anew before a number past it is refused; next to a number past the index's head `latest` is the node's, so
  * that a range from a block that was just mined up to `latest` is a range.
  */
-export function settledHeads(
+export function resolveHeads(
   { indexer, store }: IndexServices,
   bounds: readonly BlockBound[],
 ): Awaitable<Heads> {
@@ -60,7 +60,7 @@ const headsOf = (store: TraceStore, node: NodeHeads | undefined): Awaitable<Head
   });
 
 /** The number of a block that was named by its number or a tag. Throws RpcError. */
-export function settle(heads: Heads, member: string, bound: BlockBound): number {
+export function resolveBound(heads: Heads, member: string, bound: BlockBound): number {
   if (typeof bound === 'number') return bound;
   if (bound === 'earliest') return 0;
   const number = heads[bound];

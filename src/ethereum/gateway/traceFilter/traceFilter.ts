@@ -10,7 +10,7 @@ import {
 } from '../../traces/index.ts';
 import type { Handler } from '../method.ts';
 import type { IndexServices } from '../traces/indexServices.ts';
-import { answerInBytes, checkHead, type Heads, readBlocks, settle, settledHeads } from './fromIndex.ts';
+import { answerInBytes, checkHead, type Heads, readBlocks, resolveBound, resolveHeads } from './fromIndex.ts';
 import { checkOrder, checkWidth, type TraceFilterParams } from './params.ts';
 
 const NOTHING = Buffer.from('[]');
@@ -22,7 +22,7 @@ export function traceFilter(services: IndexServices): Handler {
   const writers = new JsonWriterPool();
   return ([filter], { mayStream }) => {
     const asked = filter as TraceFilterParams; // what the parameter's kind made
-    return andThen(settledHeads(services, [asked.from, asked.to]), (heads): Awaitable<Result> => {
+    return andThen(resolveHeads(services, [asked.from, asked.to]), (heads): Awaitable<Result> => {
       const filter = filterOf(asked, heads);
       if (filter.count === 0) return NOTHING;
       const read = mayStream ? () => pooled(services, writers, filter) : () => copied(services, filter);
@@ -34,8 +34,8 @@ export function traceFilter(services: IndexServices): Handler {
 /** The filter with its bounds as numbers. Throws RpcError where they are not within the chain and the limits. */
 function filterOf(asked: TraceFilterParams, heads: Heads): TraceFilter {
   const { fromAddresses, toAddresses, mode, after, count } = asked;
-  const fromBlock = settle(heads, 'fromBlock', asked.from);
-  const toBlock = settle(heads, 'toBlock', asked.to);
+  const fromBlock = resolveBound(heads, 'fromBlock', asked.from);
+  const toBlock = resolveBound(heads, 'toBlock', asked.to);
   checkWidth(fromBlock, toBlock);
   checkHead(heads, 'fromBlock', fromBlock);
   checkHead(heads, 'toBlock', toBlock);

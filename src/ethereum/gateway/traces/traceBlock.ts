@@ -1,7 +1,13 @@
 import { andThen } from '../../traces/index.ts';
 import type { Handler } from '../method.ts';
 import type { BlockBound } from '../traceFilter/blockTag.ts';
-import { answerInBytes, checkHead, readBlocks, settle, settledHeads } from '../traceFilter/fromIndex.ts';
+import {
+  answerInBytes,
+  checkHead,
+  readBlocks,
+  resolveBound,
+  resolveHeads,
+} from '../traceFilter/fromIndex.ts';
 import type { IndexServices } from './indexServices.ts';
 
 const INSTEAD = 'ask for parts of it with trace_filter';
@@ -11,8 +17,8 @@ export function traceBlock(services: IndexServices): Handler {
   const { store, maxAnswerBytes } = services;
   return ([block]) => {
     const bound = block as BlockBound; // what the parameter's kind made
-    return andThen(settledHeads(services, [bound]), (heads) => {
-      const blockNumber = settle(heads, 'block', bound);
+    return andThen(resolveHeads(services, [bound]), (heads) => {
+      const blockNumber = resolveBound(heads, 'block', bound);
       checkHead(heads, 'block', blockNumber);
       const read = () => store.blockTraces(blockNumber, maxAnswerBytes);
       return answerInBytes(() => readBlocks(services, blockNumber, blockNumber, read), INSTEAD);
