@@ -1,8 +1,15 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { type Config, ConfigError, networksOf } from '../config/index.ts';
-import { GatewayMetrics, type KeyStore, type Method, SERVED_METHODS } from '../ethereum/gateway/index.ts';
+import {
+  GatewayMetrics,
+  type KeyStore,
+  METHODS,
+  type Method,
+  type MethodRow,
+} from '../ethereum/gateway/index.ts';
 import { openGatewayStorage } from '../ethereum/store/lmdb/gateway/index.ts';
+import { openTraceStore } from '../ethereum/store/lmdb/traces/index.ts';
 import { type EthereumNetwork, startEthereumNetwork } from './ethereumNetwork.ts';
 import { indexFolder } from './indexFolder.ts';
 import { IngestMetrics } from './ingestMetrics.ts';
@@ -17,9 +24,22 @@ export interface Ethereum {
   stop(): Promise<void>;
 }
 
+/** What every network is made of: a further engine for the index, or another table of methods, is put in here. */
+export interface EthereumParts {
+  /** The methods that can be served. */
+  readonly table: readonly MethodRow[];
+  readonly openTraceStore: typeof openTraceStore;
+}
+
+export const OWN_PARTS: EthereumParts = { table: METHODS, openTraceStore };
+
 /** Starts every network. Rejects with ConfigError, and nothing left open, where one cannot be served as configured. */
-export async function startEthereum(config: Config, logger: Logger, registry: Registry): Promise<Ethereum> {
-  checkMethods(config.gateway.methods);
+export async function startEthereum(
+  config: Config,
+  { logger, registry, parts }: { logger: Logger; registry: Registry; parts: EthereumParts },
+): Promise<Ethereum> {
+  const { table } = parts;
+  checkMethods(config.gateway.methods, table);
   const storage = openGatewayStorage(config.dataDir, config.gateway.cacheDiskBytes);
   const metrics = new GatewayMetrics(registry);
   const ingestMetrics = new IngestMetrics(registry);
@@ -33,8 +53,15 @@ export async function startEthereum(config: Config, logger: Logger, registry: Re
       networks.set(
         name,
         await startEthereumNetwork(
-          { name, upstream, indexFrom, folder: indexFolder(config.dataDir, name), config },
-          { answers: storage.answers, metrics, ingestMetrics, logger },
+          { name, upstream, indexFrom, config },
+          {
+            table,
+            store: parts.openTraceStore(indexFolder(config.dataDir, name), config.index),
+            answers: storage.answers,
+            metrics,
+            ingestMetrics,
+            logger,
+          },
         ),
       );
   } catch (error) {
@@ -58,10 +85,11 @@ export async function startEthereum(config: Config, logger: Logger, registry: Re
 }
 
 /** The operator may narrow the list of methods, never widen it. */
-function checkMethods(wanted: readonly string[]): void {
-  const unknown = wanted.filter((name) => !SERVED_METHODS.includes(name));
+function checkMethods(wanted: readonly string[], table: readonly MethodRow[]): void {
+  const served = table.map(({ name }) => name);
+  const unknown = wanted.filter((name) => !served.includes(name));
   if (unknown.length > 0)
     throw new ConfigError(
-      `gateway.methods names ${unknown.join(', ')}, which the gateway cannot serve; allowed: ${SERVED_METHODS.join(', ')}`,
+      `gateway.methods names ${unknown.join(', ')}, which the gateway cannot serve; allowed: ${served.join(', ')}`,
     );
 }

@@ -4,18 +4,14 @@ import {
   type AnswerStore,
   type GatewayMetrics,
   type Method,
+  type MethodRow,
+  methodOf,
   type NodeGauges,
-  RELAYED_ROWS,
-  relayed,
   startNetwork,
-  traceBlock,
-  traceFilter,
-  traceGet,
-  traceTransaction,
 } from '../ethereum/gateway/index.ts';
 import { Indexer, PooledSource } from '../ethereum/ingest/index.ts';
 import { ChainMismatchError } from '../ethereum/nodes/index.ts';
-import { openTraceStore } from '../ethereum/store/lmdb/traces/index.ts';
+import type { TraceStore } from '../ethereum/traces/index.ts';
 import type { IngestMetrics } from './ingestMetrics.ts';
 import { IngestReport } from './ingestReport.ts';
 
@@ -26,12 +22,14 @@ export interface EthereumNetworkOptions {
   readonly name: string;
   readonly upstream: readonly string[];
   readonly indexFrom: number | undefined;
-  /** Where its index is kept. */
-  readonly folder: string;
   readonly config: Config;
 }
 
 export interface EthereumNetworkDependencies {
+  /** The methods that can be served. */
+  readonly table: readonly MethodRow[];
+  /** Its index; closed with the network, also where that cannot be started. */
+  readonly store: TraceStore;
   readonly answers: AnswerStore;
   readonly metrics: GatewayMetrics;
   readonly ingestMetrics: IngestMetrics;
@@ -49,14 +47,13 @@ export interface EthereumNetwork {
 
 export async function startEthereumNetwork(
   options: EthereumNetworkOptions,
-  { answers, metrics, ingestMetrics, logger }: EthereumNetworkDependencies,
+  { table, store, answers, metrics, ingestMetrics, logger }: EthereumNetworkDependencies,
 ): Promise<EthereumNetwork> {
   const { name, upstream, config } = options;
-  const store = openTraceStore(options.folder, { cacheBytes: config.index.cacheBytes });
   const network = await startNetwork(
     {
       name,
-      chain: store.chain(),
+      chain: await store.chain(),
       upstreams: upstream,
       pollIntervalMs: config.index.pollIntervalMs,
       timeoutMs: config.gateway.requestTimeoutMs,
@@ -86,15 +83,14 @@ export async function startEthereumNetwork(
   indexer.start();
 
   const wanted = config.gateway.methods;
-  const methods = [
-    traceFilter({ store, indexer, maxAnswerBytes: config.gateway.maxAnswerBytes }),
-    ...[traceBlock, traceTransaction, traceGet].map((method) =>
-      method({ store, indexer, finder: source, maxAnswerBytes: config.gateway.maxAnswerBytes }),
-    ),
-    ...RELAYED_ROWS.map((row) => relayed(row, network)),
-  ];
+  const services = {
+    network,
+    index: { store, indexer, finder: source, maxAnswerBytes: config.gateway.maxAnswerBytes },
+  };
   return {
-    methods: methods.filter(({ name }) => wanted.length === 0 || wanted.includes(name)),
+    methods: table
+      .filter(({ name }) => wanted.length === 0 || wanted.includes(name))
+      .map((row) => methodOf(row, services)),
     nodes: () =>
       pool.nodes.map(({ name, health, heads }) => ({
         name,

@@ -53,7 +53,7 @@ async function examine(client: NodeClient, traces: NodeTraces, lines: string[]):
       ? `Finality: it does not tell. Blocks ${ASSUMED_FINAL_DEPTH} below the head are taken for final`
       : `Finality: block ${finalized.number} is final${safe === undefined ? '' : `, ${safe.number} is safe`}`,
   );
-  const { source: traceMethod, notes: remarks } = await probeTraceMethods(client, { all: true });
+  const { method: traceMethod, remarks } = await probeTraceMethods(client, { all: true });
   for (const remark of remarks) lines.push(`Traces: ${remark}`);
   if (traceMethod === 'none') {
     lines.push(

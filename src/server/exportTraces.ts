@@ -35,11 +35,11 @@ export async function* exportTraces(options: ExportOptions): AsyncGenerator<read
   const { fromBlock, toBlock, address } = options;
   const store = openIndex(options);
   try {
-    checkComplete(store, options);
+    await checkComplete(store, options);
     // Blocks of the index are parent and child, and are undone from above: the last one's hash stands for the whole range.
-    const lastHash = store.block(toBlock)?.hash;
-    const checkChain = (): void => {
-      if (store.block(toBlock)?.hash === lastHash) return;
+    const lastHash = (await store.block(toBlock))?.hash;
+    const checkChain = async (): Promise<void> => {
+      if ((await store.block(toBlock))?.hash === lastHash) return;
       throw new ExportError(
         'blocks of the range were replaced by others while they were exported: what was written is of the old ones, and not ' +
           'whole. Run it again, or end the range at a block that is final',
@@ -51,18 +51,19 @@ export async function* exportTraces(options: ExportOptions): AsyncGenerator<read
   }
 }
 
-/** A page is read in the same turn in which `checkChain` looked: both see one state of the index. */
+/** `checkChain` looks after each page: what stands then stood while the page was read. */
 async function* pagesOf(
   store: TraceReader,
   fromBlock: number,
   toBlock: number,
   address: Address | undefined,
-  checkChain: () => void,
+  checkChain: () => Promise<void>,
 ): AsyncGenerator<readonly Trace[]> {
   if (address === undefined) {
     for (let number = fromBlock; number <= toBlock; number++) {
-      checkChain();
-      yield parse((await store.blockTraces(number, Number.POSITIVE_INFINITY)) ?? NO_TRACES);
+      const page = parse((await store.blockTraces(number, Number.POSITIVE_INFINITY)) ?? NO_TRACES);
+      await checkChain();
+      yield page;
     }
     return;
   }
@@ -71,8 +72,8 @@ async function* pagesOf(
     const last = Math.min(toBlock, first + MAX_RANGE_BLOCKS - 1);
     for (let after = 0, isMore = true; isMore; after += MAX_COUNT) {
       const filter: TraceFilter = { fromBlock: first, toBlock: last, ...parties, after, count: MAX_COUNT };
-      checkChain();
-      const page = parse(await store.filter(filter, Number.POSITIVE_INFINITY));
+      const page = parse((await store.filter(filter, Number.POSITIVE_INFINITY)) ?? NO_TRACES);
+      await checkChain();
       yield page;
       isMore = page.length === MAX_COUNT;
     }
@@ -91,15 +92,18 @@ function openIndex({ dataDir, network }: ExportOptions): TraceReader {
   }
 }
 
-function checkComplete(store: TraceReader, { fromBlock, toBlock, network }: ExportOptions): void {
+async function checkComplete(
+  store: TraceReader,
+  { fromBlock, toBlock, network }: ExportOptions,
+): Promise<void> {
   const gaps: string[] = [];
-  let next = store.firstMissing(fromBlock, toBlock);
+  let next = await store.firstMissing(fromBlock, toBlock);
   while (next !== undefined && gaps.length < MAX_NAMED_GAPS) {
     const first = next;
     let last = first;
-    while (last < toBlock && store.firstMissing(last + 1, last + 1) !== undefined) last++;
+    while (last < toBlock && (await store.firstMissing(last + 1, last + 1)) !== undefined) last++;
     gaps.push(first === last ? `${first}` : `${first} to ${last}`);
-    next = last < toBlock ? store.firstMissing(last + 1, toBlock) : undefined;
+    next = last < toBlock ? await store.firstMissing(last + 1, toBlock) : undefined;
   }
   if (gaps.length === 0) return;
   throw new ExportError(

@@ -1,4 +1,4 @@
-import { ASSUMED_FINAL_DEPTH, fillRange, Pace } from '../ethereum/ingest/index.ts';
+import { ASSUMED_FINAL_DEPTH, fillRange, missingBlocks, Pace } from '../ethereum/ingest/index.ts';
 import { NodeError, type TraceProvider } from '../ethereum/nodes/index.ts';
 import { openTraceStore } from '../ethereum/store/lmdb/traces/index.ts';
 import type { IndexedBlock, TraceStore } from '../ethereum/traces/index.ts';
@@ -38,7 +38,7 @@ export async function fillIndex(options: FillIndexOptions): Promise<{ complete: 
   const { dataDir, network, upstream, fromBlock, signal, progress } = options;
   const lock = lockDataDir(dataDir);
   const store = openTraceStore(indexFolder(dataDir, network));
-  const nodes = await openNodes(upstream, store.chain(), (_, what, { message }) =>
+  const nodes = await openNodes(upstream, await store.chain(), (_, what, { message }) =>
     progress.trouble(`${what}: ${message}`),
   );
   const { source } = nodes;
@@ -47,7 +47,7 @@ export async function fillIndex(options: FillIndexOptions): Promise<{ complete: 
     const toBlock = await lastBlock(source, store, options.toBlock);
     if (fromBlock > toBlock)
       throw new IndexingError(`--from ${fromBlock} is after the last block to index, ${toBlock}`);
-    progress.started(fromBlock, toBlock, countMissing(store, fromBlock, toBlock));
+    progress.started(fromBlock, toBlock, await countMissing(store, fromBlock, toBlock));
     const pace = new Pace();
     await fillRange({
       store,
@@ -66,7 +66,7 @@ export async function fillIndex(options: FillIndexOptions): Promise<{ complete: 
         progress.trouble(`${error.message}; trying again in ${retryMs / 1000} s`);
       },
     });
-    return { complete: store.firstMissing(fromBlock, toBlock) === undefined };
+    return { complete: (await store.firstMissing(fromBlock, toBlock)) === undefined };
   } catch (error) {
     throw error instanceof NodeError ? new IndexingError(`no node can be asked: ${error.message}`) : error;
   } finally {
@@ -87,19 +87,16 @@ async function lastBlock(
   if (asked === undefined) return final;
   if (asked > latest.number)
     throw new IndexingError(`--to ${asked} is past the head of the chain, block ${latest.number}`);
-  const head = store.head()?.number ?? -1;
-  if (asked > final && asked < head && store.firstMissing(asked, head) !== undefined)
+  const head = (await store.head())?.number ?? -1;
+  if (asked > final && asked < head && (await store.firstMissing(asked, head)) !== undefined)
     throw new IndexingError(
       `block ${asked} is not final yet (block ${final} is), and the index goes on behind it: index up to ${final}, the server follows the rest`,
     );
   return asked;
 }
 
-function countMissing(store: TraceStore, fromBlock: number, toBlock: number): number {
-  let missing = 0;
-  for (let next = store.firstMissing(fromBlock, toBlock); next !== undefined; ) {
-    missing++;
-    next = next === toBlock ? undefined : store.firstMissing(next + 1, toBlock);
-  }
-  return missing;
+async function countMissing(store: TraceStore, fromBlock: number, toBlock: number): Promise<number> {
+  let count = 0;
+  for await (const _ of missingBlocks(store, fromBlock, toBlock)) count++;
+  return count;
 }

@@ -32,12 +32,12 @@ export async function setAsideForeignIndex(dataDir: string, nodeUrl: string, log
 
 /** Why the store's chain cannot become the node's by undoing blocks that are not final; undefined where it can. */
 async function differenceOf(store: TraceStore, source: TraceProvider): Promise<string | undefined> {
-  const held = store.chain();
+  const held = await store.chain();
   if (held === undefined) return undefined;
   const chain = await source.chain();
   if (held.chainId !== chain.chainId || held.genesisHash !== chain.genesisHash) return 'another genesis';
-  const final = store.finalizedNumber();
-  const block = final === undefined ? undefined : store.block(final);
+  const final = await store.finalizedNumber();
+  const block = final === undefined ? undefined : await store.block(final);
   if (block === undefined) return undefined;
   const ref = await source.blockRef(block.number);
   return ref?.hash === block.hash ? undefined : `another block ${block.number}, which was final`;

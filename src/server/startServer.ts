@@ -18,7 +18,7 @@ import { type RateLimit, rulesApi, sendBadUrl } from '../rules/api/index.ts';
 import { openRulesStorage } from '../rules/store/lmdb/index.ts';
 import { type DataDirLock, lockDataDir } from './dataDirLock.ts';
 import { type Dns, startDns } from './dns.ts';
-import { type Ethereum, startEthereum } from './ethereum.ts';
+import { type Ethereum, type EthereumParts, OWN_PARTS, startEthereum } from './ethereum.ts';
 import { ListenError } from './listenError.ts';
 import { refuseStoredToken } from './refuseStoredToken.ts';
 
@@ -46,7 +46,10 @@ const IDLE_SWEEP_MS = 50;
 const quieter = (level: string): string => (level === 'info' ? 'warn' : level);
 
 /** Starts the whole of Floodgate. Rejects, with nothing left open, where a part cannot start. */
-export async function startServer({ config, logger, lock }: ServerOptions): Promise<Server> {
+export async function startServer(
+  { config, logger, lock }: ServerOptions,
+  parts: Partial<EthereumParts> = {},
+): Promise<Server> {
   const undo: Array<() => Promise<void> | void> = [];
   const takeDown = async (): Promise<void> => {
     for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step();
@@ -68,7 +71,7 @@ export async function startServer({ config, logger, lock }: ServerOptions): Prom
 
     let ethereum: Ethereum | undefined;
     if (!config.rulesOnly) {
-      const started = await startEthereum(config, logger, registry);
+      const started = await startEthereum(config, { logger, registry, parts: { ...OWN_PARTS, ...parts } });
       undo.push(() => started.stop());
       ethereum = started;
     }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   checkBlock,
-  chooseTraceSource,
+  chooseTraceMethod,
   forkScheduleOf,
   fromCallTracer,
   parseHeader,
@@ -73,10 +73,10 @@ describe('anvil, sent transactions whose traces have every shape', () => {
       ['debug_traceBlockByNumber', number, FLAT_CALL_TRACER],
     ]);
     const answers = { callTracer: { result: callTracer }, flatCallTracer: { result: flatCallTracer } };
-    expect(chooseTraceSource({ ...answers, traceBlock: { result: traceBlock } }).source).toBe('trace_block');
-    const { source, notes } = chooseTraceSource(answers);
-    expect(source).toBe('callTracer');
-    expect(notes.join('\n')).toContain('flatCallTracer: answers something else');
+    expect(chooseTraceMethod({ ...answers, traceBlock: { result: traceBlock } }).method).toBe('trace_block');
+    const { method, remarks } = chooseTraceMethod(answers);
+    expect(method).toBe('callTracer');
+    expect(remarks.join('\n')).toContain('flatCallTracer: answers something else');
   });
 });
 

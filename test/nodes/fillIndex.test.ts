@@ -82,7 +82,7 @@ describe('filling the index', () => {
     await once(child, 'exit');
     await slow.stop();
     const held = openTraceStore(join(killed, 'traces'));
-    const first = held.firstMissing(0, 1100);
+    const first = await held.firstMissing(0, 1100);
     await held.close();
     expect(first).toBeGreaterThan(0);
     expect(first).toBeLessThan(1100);
@@ -206,7 +206,7 @@ describe('filling the index', () => {
     await second.stop();
     await slow.stop();
     const store = openTraceStore(join(dataDir, 'traces'));
-    expect(store.firstMissing(5, HEAD)).toBeUndefined();
+    expect(await store.firstMissing(5, HEAD)).toBeUndefined();
     await store.close();
   });
 });
@@ -253,8 +253,8 @@ async function contents(dataDir: string) {
   const store = openTraceStore(join(dataDir, 'traces'));
   const blocks = [];
   for (let number = 0; number <= 1100; number++)
-    blocks.push({ block: store.block(number), traces: String(await store.blockTraces(number, 1e9)) });
-  const all = { chain: store.chain(), head: store.head(), blocks };
+    blocks.push({ block: await store.block(number), traces: String(await store.blockTraces(number, 1e9)) });
+  const all = { chain: await store.chain(), head: await store.head(), blocks };
   await store.close();
   return all;
 }

@@ -26,7 +26,7 @@ beforeAll(async () => {
     tokens: failing as TokenStore,
     configuredTokens: ['token'],
   });
-  const method = { name: 'trace_filter', summary: '', handle: () => Promise.reject(fault) };
+  const method = { name: 'trace_filter', handle: () => Promise.reject(fault) };
   const gateway = new Gateway(
     {
       corsOrigins: [],

@@ -5,7 +5,7 @@ import {
   type CallHandler,
   type HttpAnswer,
   handleBody,
-  isLent,
+  isPooled,
   isStream,
   overLimit,
   type Result,
@@ -210,7 +210,7 @@ class CallsHandler implements CallHandler {
     if (isStream(result)) {
       if (response.holdStream(STREAM_BYTES)) return result;
       result.abort();
-    } else if (isLent(result)) {
+    } else if (isPooled(result)) {
       if (response.hold(result.bytes)) return result;
       result.release();
     } else if (response.hold(result)) return result;

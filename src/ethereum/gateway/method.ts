@@ -13,13 +13,14 @@ export interface CallContext {
   node?: string;
 }
 
-/** One row of the method table: a method that the gateway serves. */
+/** The result as JSON bytes. Throws RpcError where the parameters or the circumstances do not allow an answer. */
+export type Handler = (params: readonly unknown[], context: CallContext) => Promise<Result> | Result;
+
+/** A method that the gateway serves in one network: a row of the table of methods with what it needs to answer. */
 export interface Method {
   readonly name: string;
-  /** One sentence for the documentation. */
-  readonly summary: string;
   /** Once it is carried out its answer must not be refused: what it changed would be. */
   readonly changesState?: boolean;
-  /** The result as JSON bytes. Throws RpcError where the parameters or the circumstances do not allow an answer. */
-  handle(params: readonly unknown[], context: CallContext): Promise<Result> | Result;
+  /** Parameters as the client sent them. */
+  readonly handle: Handler;
 }

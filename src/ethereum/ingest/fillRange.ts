@@ -1,6 +1,7 @@
 import { NodeError, type TraceProvider } from '../nodes/index.ts';
 import type { IndexChange, IndexedBlock, TraceStore } from '../traces/index.ts';
-import { fetchBlocks, range } from './fetchBlocks.ts';
+import { fetchBlocks } from './fetchBlocks.ts';
+import { missingBlocks } from './missingBlocks.ts';
 import type { Pace } from './pace.ts';
 
 /** Blocks looked at in one go: what is missing of them is listed in memory. */
@@ -31,7 +32,7 @@ export async function fillRange(options: FillOptions): Promise<void> {
   const { store, toBlock, signal } = options;
   let failures = 0;
   for (let cursor: number | undefined = options.fromBlock; !signal.aborted; ) {
-    const missing: number | undefined = store.firstMissing(cursor, toBlock);
+    const missing: number | undefined = await store.firstMissing(cursor, toBlock);
     if (missing === undefined) return;
     cursor = missing;
     try {
@@ -52,7 +53,8 @@ export async function fillRange(options: FillOptions): Promise<void> {
 async function fillWindow(options: FillOptions, first: number, progressed: () => void): Promise<void> {
   const { store, source, pace, signal, apply, written } = options;
   const last = Math.min(options.toBlock, first + WINDOW_BLOCKS - 1);
-  const numbers = range(first, last).filter((number) => store.firstMissing(number, number) !== undefined);
+  const numbers: number[] = [];
+  for await (const number of missingBlocks(store, first, last)) numbers.push(number);
   for await (const blocks of fetchBlocks(source, numbers, signal, pace)) {
     await apply({ blocks });
     progressed();

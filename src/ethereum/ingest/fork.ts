@@ -22,18 +22,18 @@ export async function findFork(
   source: TraceProvider,
   latest: BlockRef,
 ): Promise<number | undefined> {
-  const head = store.head();
+  const head = await store.head();
   if (head === undefined) return undefined;
   // A node that is behind says nothing of the blocks above its head: they stay until the chain says otherwise.
   let fork: number | undefined;
-  let block: StoredBlock | undefined = head.number > latest.number ? store.block(latest.number) : head;
+  let block: StoredBlock | undefined = head.number > latest.number ? await store.block(latest.number) : head;
   while (block !== undefined) {
     const ref: BlockRef | undefined =
       block.number === latest.number ? latest : await source.blockRef(block.number);
     if (ref === undefined || ref.hash === block.hash) return fork;
-    if (block.number <= (store.finalizedNumber() ?? -1)) throw new FinalityError(block.number);
+    if (block.number <= ((await store.finalizedNumber()) ?? -1)) throw new FinalityError(block.number);
     fork = block.number;
-    block = block.number === 0 ? undefined : store.block(block.number - 1);
+    block = block.number === 0 ? undefined : await store.block(block.number - 1);
   }
   return fork;
 }

@@ -3,6 +3,7 @@ export { ASSUMED_FINAL_DEPTH } from './assumedFinalDepth.ts';
 export { type FillOptions, fillRange } from './fillRange.ts';
 export { FinalityError } from './fork.ts';
 export { Indexer, type IndexerObserver, type IndexerStatus } from './indexer.ts';
+export { missingBlocks } from './missingBlocks.ts';
 export { Pace } from './pace.ts';
 export { BlockUnavailableError } from './pastBlocks.ts';
 export { type FailedOver, PooledSource } from './pooledSource.ts';

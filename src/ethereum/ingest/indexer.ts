@@ -58,6 +58,8 @@ export class Indexer {
   readonly #options: IndexerOptions & IndexerDependencies;
   readonly #stop = new AbortController();
   #heads: NodeHeads | undefined;
+  /** The number of the index's head, -1 where it has none; undefined until it was read. */
+  #indexHead: number | undefined;
   #failure: unknown;
   #failures = 0;
   #loop: Promise<void> = Promise.resolve();
@@ -107,11 +109,12 @@ export class Indexer {
 
   status(): IndexerStatus {
     const nodeHead = this.#heads?.latest.number;
-    const indexHead = this.#options.store.head()?.number ?? -1;
+    const indexHead = this.#indexHead;
     const failure = this.#failure;
     return {
       nodeHead,
-      lagBlocks: nodeHead === undefined ? undefined : Math.max(0, nodeHead - indexHead),
+      lagBlocks:
+        nodeHead === undefined || indexHead === undefined ? undefined : Math.max(0, nodeHead - indexHead),
       failure:
         failure === undefined ? undefined : failure instanceof Error ? failure.message : String(failure),
       firstMissing: this.#firstMissing,
@@ -141,10 +144,10 @@ export class Indexer {
    */
   async ensure(fromBlock: number, toBlock: number): Promise<void> {
     const { store } = this.#options;
-    for (let missing = store.firstMissing(fromBlock, toBlock); missing !== undefined; ) {
+    for (let missing = await store.firstMissing(fromBlock, toBlock); missing !== undefined; ) {
       await this.#fetchMissing(missing, toBlock);
       if (this.#stop.signal.aborted) throw new BlockUnavailableError(missing);
-      const next = store.firstMissing(missing, toBlock);
+      const next = await store.firstMissing(missing, toBlock);
       if (next === missing) throw new BlockUnavailableError(missing, { cause: this.#failure });
       missing = next;
     }
@@ -181,28 +184,36 @@ export class Indexer {
     await this.#bindChain();
     // What failed may have been of heads that the chain has left since.
     const heads = await (this.#failures > 0 ? source.freshHeads() : source.heads());
+    const indexHead = (await store.head())?.number;
+    this.#indexHead = indexHead ?? -1;
     this.#heads = heads;
 
     let undoFrom = await this.#findFork(heads);
-    const head = undoFrom === undefined ? store.head()?.number : undoFrom - 1;
+    const head = undoFrom === undefined ? indexHead : undoFrom - 1;
     const first =
       head === undefined || (undoFrom !== undefined && head < 0) ? this.#firstBlock(heads) : head + 1;
-    if (undoFrom !== undefined)
-      observer.reorganised(undoFrom, (store.head()?.number ?? undoFrom) - undoFrom + 1);
+    if (undoFrom !== undefined) observer.reorganised(undoFrom, (indexHead ?? undoFrom) - undoFrom + 1);
 
     const last = Math.min(heads.latest.number, first + MAX_BLOCKS_PER_TURN - 1);
     let written: Promise<void> = Promise.resolve();
     for await (const blocks of fetchBlocks(source, range(first, last), this.#stop.signal)) {
       await written;
-      written = store.apply({ blocks, ...(undoFrom !== undefined && { undoFrom }) });
+      written = this.#apply({ blocks, ...(undoFrom !== undefined && { undoFrom }) });
       written.catch(() => undefined); // awaited below, or with the next batch
       undoFrom = undefined;
       observer.indexed(blocks, heads.latest.number);
     }
     await written;
-    if (undoFrom !== undefined) await store.apply({ undoFrom, blocks: [] });
+    if (undoFrom !== undefined) await this.#apply({ undoFrom, blocks: [] });
     await this.#finalize(heads);
     return last < heads.latest.number;
+  }
+
+  /** Applies a change that may move the index's head. */
+  async #apply(change: IndexChange): Promise<void> {
+    const { store } = this.#options;
+    await store.apply(change);
+    this.#indexHead = (await store.head())?.number ?? -1;
   }
 
   /** Fills in what is missing below the followed blocks, from `fromBlock` on, as far as it cannot be replaced any more. */
@@ -215,13 +226,13 @@ export class Indexer {
       !signal.aborted;
       await sleep(pollIntervalMs, undefined, { signal }).catch(() => undefined)
     ) {
-      const head = store.head()?.number;
+      const head = (await store.head())?.number;
       if (this.#heads === undefined || head === undefined) continue;
-      const missing = store.firstMissing(cursor, head);
+      const missing = await store.firstMissing(cursor, head);
       this.#firstMissing = missing;
       if (missing === undefined) return observer.gapClosed(fromBlock);
       cursor = missing;
-      const toBlock = Math.min(head, this.#finalNumber());
+      const toBlock = Math.min(head, await this.#finalNumber());
       const written = (blocks: readonly IndexedBlock[]): void => {
         this.#firstMissing = (blocks.at(-1)?.block.number ?? cursor) + 1;
         observer.filled(blocks, toBlock);
@@ -269,17 +280,18 @@ export class Indexer {
   /** Remembers the finalized block, once the index has it and it is the same block. */
   async #finalize({ finalized }: NodeHeads): Promise<void> {
     const { store } = this.#options;
-    if (finalized === undefined || finalized.number <= (store.finalizedNumber() ?? -1)) return;
-    if (store.block(finalized.number)?.hash !== finalized.hash) return;
+    if (finalized === undefined || finalized.number <= ((await store.finalizedNumber()) ?? -1)) return;
+    if ((await store.block(finalized.number))?.hash !== finalized.hash) return;
     await store.apply({ blocks: [], finalizedNumber: finalized.number });
   }
 
   async #fetchMissing(missing: number, toBlock: number): Promise<void> {
-    const head = this.#options.store.head();
+    const { store } = this.#options;
+    const head = await store.head();
     if (head === undefined || missing > head.number) {
       // The follower has not come so far: let it, now, in as many turns as it takes.
       await this.freshHeads();
-      for (let isBehind = true; isBehind && missing > (this.#options.store.head()?.number ?? -1); )
+      for (let isBehind = true; isBehind && missing > ((await store.head())?.number ?? -1); )
         isBehind = await this.#inTurn(() => this.#catchUp()).catch((error: unknown) => {
           throw new BlockUnavailableError(missing, { cause: error });
         });
@@ -289,9 +301,9 @@ export class Indexer {
   }
 
   /** The highest block that cannot be replaced any more, as far as is known. */
-  #finalNumber(): number {
+  async #finalNumber(): Promise<number> {
     const told = this.#heads?.finalized?.number ?? (this.#heads?.latest.number ?? 0) - ASSUMED_FINAL_DEPTH;
-    return Math.max(told, this.#options.store.finalizedNumber() ?? -1);
+    return Math.max(told, (await this.#options.store.finalizedNumber()) ?? -1);
   }
 
   #inTurn<T>(task: () => Promise<T>): Promise<T> {

@@ -21,7 +21,7 @@ export interface PastBlocksOptions {
   readonly source: TraceProvider;
   readonly signal: AbortSignal;
   /** The highest block that cannot be replaced any more. */
-  readonly finalNumber: () => number;
+  readonly finalNumber: () => Promise<number>;
   /** Writes when nobody else does. */
   readonly inTurn: (write: () => Promise<void>) => Promise<void>;
   /** Brings the index to the chain as it is now. Rejects where that fails. */
@@ -50,7 +50,7 @@ export class PastBlocks {
    * BlockUnavailableError where one of them cannot be had.
    */
   async fetch(first: number, last: number): Promise<void> {
-    const final = this.#options.finalNumber();
+    const final = await this.#options.finalNumber();
     if (first > final) return this.#join(first);
     await this.#fetchOnce(range(first, Math.min(last, final, first + MAX_BLOCKS_PER_BATCH - 1)));
   }
@@ -71,16 +71,16 @@ export class PastBlocks {
   }
 
   async #joinFromAbove(first: number): Promise<void> {
-    for (let last = this.#lastOfGap(first); last !== undefined; last = this.#lastOfGap(first))
+    for (let last = await this.#lastOfGap(first); last !== undefined; last = await this.#lastOfGap(first))
       await this.#fetchOnce(range(Math.max(first, last - JOINED_AT_A_TIME + 1), last));
   }
 
   /** The last of the missing blocks from `first` on, the next one being there; undefined where `first` is there too. */
-  #lastOfGap(first: number): number | undefined {
-    if (!this.#isMissing(first)) return undefined;
-    const head = this.#options.store.head()?.number ?? -1;
+  async #lastOfGap(first: number): Promise<number | undefined> {
+    if (!(await this.#isMissing(first))) return undefined;
+    const head = (await this.#options.store.head())?.number ?? -1;
     let next = first + 1;
-    while (next <= head && this.#isMissing(next)) next++;
+    while (next <= head && (await this.#isMissing(next))) next++;
     // The chain was cut off above: there is nothing to join any more.
     if (next > head) throw new BlockUnavailableError(first);
     return next - 1;
@@ -93,7 +93,8 @@ export class PastBlocks {
         // What failed them at a block that is not asked for here says nothing of these.
         if (error instanceof BlockUnavailableError && numbers.includes(error.blockNumber)) throw error;
       });
-    const missing = numbers.filter((number) => this.#isMissing(number));
+    const missing: number[] = [];
+    for (const number of numbers) if (await this.#isMissing(number)) missing.push(number);
     if (missing.length === 0) return;
     // Others may have begun while the first of them were waited for.
     if (missing.some((number) => this.#underWay.has(number))) return this.#fetchOnce(missing);
@@ -110,12 +111,13 @@ export class PastBlocks {
     const together: IndexedBlock[] = [];
     try {
       for await (const blocks of fetchBlocks(source, numbers, signal))
-        if (last <= finalNumber()) await inTurn(() => this.#write(blocks));
+        if (last <= (await finalNumber())) await inTurn(() => this.#write(blocks));
         else together.push(...blocks);
       if (together.length > 0) await inTurn(() => this.#write(together));
     } catch (cause) {
-      const missing = signal.aborted ? undefined : numbers.find((number) => this.#isMissing(number));
-      throw new BlockUnavailableError(missing ?? last, { cause });
+      for (const number of signal.aborted ? [] : numbers)
+        if (await this.#isMissing(number)) throw new BlockUnavailableError(number, { cause });
+      throw new BlockUnavailableError(last, { cause });
     }
   }
 
@@ -124,15 +126,15 @@ export class PastBlocks {
     if (signal.aborted) throw new NodeError('unreachable', 'indexing stops');
     const last = blocks.at(-1)?.block.number ?? 0;
     // What it was to join may have been undone while it was fetched.
-    if (last > finalNumber() && this.#isMissing(last + 1))
+    if (last > (await finalNumber()) && (await this.#isMissing(last + 1)))
       throw new IndexConflictError(`block ${last} is not final and joins no block of the index`);
     await store.apply({ blocks });
   }
 
-  #isMissing(number: number): boolean {
+  async #isMissing(number: number): Promise<boolean> {
     // The store may be closed by the time that whoever waited goes on.
     if (this.#options.signal.aborted) throw new BlockUnavailableError(number);
-    return this.#options.store.firstMissing(number, number) !== undefined;
+    return (await this.#options.store.firstMissing(number, number)) !== undefined;
   }
 }
 

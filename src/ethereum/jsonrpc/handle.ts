@@ -1,16 +1,16 @@
 import { overLimit, RateLimitedError, RPC_ERRORS, RpcError } from './errors.ts';
-import { type BadCall, type Call, isBadCall, type RequestId, readBody } from './request.ts';
+import { type BadCall, type Call, isBadCall, parseBody, type RequestId } from './request.ts';
 import {
   batchResponse,
   errorResponse,
   idText,
-  lentResponse,
   type Part,
+  pooledResponse,
   RESULT_END,
   resultResponse,
   resultStart,
 } from './response.ts';
-import { isLent, isStream, type Result, type ResultBytes, type ResultStream } from './result.ts';
+import { isPooled, isStream, type Result, type ResultBytes, type ResultStream } from './result.ts';
 
 /** Carries out requests; what methods there are is not this room's business. */
 export interface CallHandler {
@@ -21,7 +21,7 @@ export interface CallHandler {
   supports(method: string): boolean;
   /** Whether carrying it out changes anything: its answer must not be refused afterwards. */
   changesState(method: string): boolean;
-  /** The result as JSON; a stream or lent bytes only where `mayStream`. Throws RpcError; anything else thrown is a fault of ours. */
+  /** The result as JSON; a stream or pooled bytes only where `mayStream`. Throws RpcError; anything else thrown is a fault of ours. */
   handle(call: Call, mayStream: boolean): Promise<Result> | Result;
   /** Turns what is not an RpcError into one that tells the client nothing of the inside. */
   fault(error: unknown): RpcError;
@@ -45,12 +45,12 @@ const STATE_CHANGE_ANSWER_BYTES = 128;
 const BATCH_CONCURRENCY = 8;
 
 /**
- * Answers the body of a POST as JSON-RPC 2.0 and decisions.md B say; at once where nothing has to be waited for, as an
+ * Answers the body of a POST as JSON-RPC 2.0 and docs/decisions/gateway.md say; at once where nothing has to be waited for, as an
  * answer from memory costs less than the promises that it would pass through. Never throws.
  */
 export function handleBody(body: Buffer, handler: CallHandler): HttpAnswer | Promise<HttpAnswer> {
   try {
-    const parsed = readBody(body);
+    const parsed = parseBody(body);
     handler.admit(parsed.kind === 'single' ? 1 : parsed.calls.length);
     return parsed.kind === 'single'
       ? answerSingle(parsed.call, handler)
@@ -90,8 +90,8 @@ function answerSingle(call: Call | BadCall, handler: CallHandler): HttpAnswer | 
 
 function answered(id: RequestId, result: Result, wanted: boolean): HttpAnswer {
   if (isStream(result)) return { status: 200, parts: [resultStart(id), RESULT_END], stream: result };
-  if (isLent(result))
-    return { status: 200, parts: lentResponse(id, result), release: () => result.release() };
+  if (isPooled(result))
+    return { status: 200, parts: pooledResponse(id, result), release: () => result.release() };
   return wanted ? { status: 200, parts: resultResponse(id, result) } : NOTHING;
 }
 
@@ -151,8 +151,8 @@ function entryOf(
 }
 
 function bytesOf(result: Result): ResultBytes {
-  if (isStream(result) || isLent(result))
-    throw new Error('a handler gave a stream or lent bytes for an entry of a batch');
+  if (isStream(result) || isPooled(result))
+    throw new Error('a handler gave a stream or pooled bytes for an entry of a batch');
   return result;
 }
 

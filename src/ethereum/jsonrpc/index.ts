@@ -7,7 +7,7 @@ export { type CallHandler, type HttpAnswer, handleBody } from './handle.ts';
 export { type Call, MAX_BATCH_ENTRIES, type RequestId } from './request.ts';
 export { errorResponse, type Part } from './response.ts';
 export {
-  isLent,
+  isPooled,
   isStream,
   type Result,
   type ResultBytes,

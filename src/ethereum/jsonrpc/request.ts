@@ -22,7 +22,7 @@ export type Body =
   | { readonly kind: 'single'; readonly call: Call | BadCall }
   | { readonly kind: 'batch'; readonly calls: readonly (Call | BadCall)[] };
 
-/** Requests in a batch (decisions.md B). */
+/** Requests in a batch (docs/decisions/gateway.md). */
 export const MAX_BATCH_ENTRIES = 100;
 
 /** Longest method name or id that is looked at; longer ones are never echoed. */
@@ -31,7 +31,7 @@ const MAX_TEXT_LENGTH = 256;
 export const isBadCall = (call: Call | BadCall): call is BadCall => 'error' in call;
 
 /** Reads the body of a POST. Throws RpcError where it is not JSON, an empty batch or too long a batch. */
-export function readBody(body: Buffer): Body {
+export function parseBody(body: Buffer): Body {
   const value = parseJson(body);
   if (!Array.isArray(value)) return { kind: 'single', call: readCall(value) };
   if (value.length === 0) throw new RpcError('invalidRequest', 'a batch must have at least one request');

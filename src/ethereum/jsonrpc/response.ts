@@ -1,6 +1,6 @@
 import type { RpcError } from './errors.ts';
 import type { RequestId } from './request.ts';
-import type { LentBytes, ResultBytes } from './result.ts';
+import type { PooledBytes, ResultBytes } from './result.ts';
 
 /**
  * A piece of an answer: text that is made for it, or bytes that are at hand. Text goes further as it is: bytes made of it would
@@ -24,7 +24,7 @@ export const resultResponse = (id: RequestId, result: ResultBytes): Part[] => [
 ];
 
 /** The same in one part where what stands around the result fits into the room that it has. */
-export function lentResponse(id: RequestId, { bytes, roomBefore, roomBehind }: LentBytes): Part[] {
+export function pooledResponse(id: RequestId, { bytes, roomBefore, roomBehind }: PooledBytes): Part[] {
   const start = resultStart(id);
   const startBytes = Buffer.byteLength(start);
   if (startBytes > roomBefore || RESULT_END.length > roomBehind) return resultResponse(id, bytes);

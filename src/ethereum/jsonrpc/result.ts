@@ -19,18 +19,18 @@ export interface ResultStream {
 export type ResultBytes = Uint8Array;
 
 /**
- * Bytes that are lent: their memory serves the next answer once `release` is called, which must be called once. Until then
+ * Bytes in a buffer of a pool: their memory serves the next answer once `release` is called, which must be called once. Until then
  * the free bytes around them in the same memory may be written, so that an answer leaves in one piece.
  */
-export interface LentBytes {
+export interface PooledBytes {
   readonly bytes: Uint8Array;
   readonly roomBefore: number;
   readonly roomBehind: number;
   release(): void;
 }
 
-export type Result = ResultBytes | LentBytes | ResultStream;
+export type Result = ResultBytes | PooledBytes | ResultStream;
 
-export const isLent = (result: Result): result is LentBytes => 'release' in result;
+export const isPooled = (result: Result): result is PooledBytes => 'release' in result;
 
 export const isStream = (result: Result): result is ResultStream => 'pipe' in result;

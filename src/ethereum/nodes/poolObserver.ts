@@ -1,4 +1,4 @@
-import type { TraceSource as TraceMethod } from '../traces/convert/index.ts';
+import type { TraceMethod } from '../traces/convert/index.ts';
 import type { NodeError } from './nodeError.ts';
 import type { BlockRef } from './nodeHeads.ts';
 import type { UpstreamNode } from './upstreamNode.ts';

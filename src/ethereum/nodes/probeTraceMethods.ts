@@ -1,8 +1,8 @@
 import {
-  chooseTraceSource,
-  type Observation,
-  type Observations,
-  type TraceSourceChoice,
+  chooseTraceMethod,
+  type ProbeResponse,
+  type ProbeResponses,
+  type TraceMethodChoice,
 } from '../traces/convert/index.ts';
 import type { NodeClient } from './nodeClient.ts';
 import { NodeError } from './nodeError.ts';
@@ -19,27 +19,27 @@ export interface ProbeOptions {
 
 /**
  * Asks a node by which methods it gives traces, on its newest block that has transactions. Rejects with NodeError where it
- * cannot be asked; what it answers with an error is an observation.
+ * cannot be asked; what it answers with an error is a response.
  */
 export async function probeTraceMethods(
   node: NodeClient,
   { all = false }: ProbeOptions = {},
-): Promise<TraceSourceChoice> {
+): Promise<TraceMethodChoice> {
   const block = await testBlock(node);
-  const asks: ReadonlyArray<readonly [keyof Observations, () => Promise<Observation>]> = [
+  const asks: ReadonlyArray<readonly [keyof ProbeResponses, () => Promise<ProbeResponse>]> = [
     ['traceBlock', () => observe(node, 'trace_block', block.number)],
     ['callTracer', () => traceByTracer(node, block, 'callTracer')],
     ['flatCallTracer', () => traceByTracer(node, block, 'flatCallTracer')],
   ];
-  let observations: Observations = {};
+  let responses: ProbeResponses = {};
   for (const [method, ask] of asks) {
-    observations = { ...observations, [method]: await ask() };
-    if (!all && chooseTraceSource(observations).source !== 'none') break;
+    responses = { ...responses, [method]: await ask() };
+    if (!all && chooseTraceMethod(responses).method !== 'none') break;
   }
-  return chooseTraceSource(observations);
+  return chooseTraceMethod(responses);
 }
 
-async function observe(node: NodeClient, method: string, ...params: unknown[]): Promise<Observation> {
+async function observe(node: NodeClient, method: string, ...params: unknown[]): Promise<ProbeResponse> {
   const [answer] = await node.batch([[method, ...params]]);
   return answer ?? { error: { message: 'no answer' } };
 }

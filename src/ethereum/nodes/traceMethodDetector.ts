@@ -1,4 +1,4 @@
-import type { TraceSource as TraceMethod } from '../traces/convert/index.ts';
+import type { TraceMethod } from '../traces/convert/index.ts';
 import type { NodeClient } from './nodeClient.ts';
 import { NodeError } from './nodeError.ts';
 import { probeTraceMethods } from './probeTraceMethods.ts';
@@ -53,15 +53,15 @@ export class TraceMethodDetector {
   }
 
   async #probe(): Promise<TraceMethod> {
-    const { source, notes } = await probeTraceMethods(this.#node);
-    if (source === 'none')
+    const { method, remarks } = await probeTraceMethods(this.#node);
+    if (method === 'none')
       throw new NodeError(
         'refused',
-        `${this.#node.host} gives no traces in any way that is known: ${notes.join('; ')}`,
+        `${this.#node.host} gives no traces in any way that is known: ${remarks.join('; ')}`,
       );
-    if (source !== this.#known) this.#found(source, notes);
-    this.#known = source;
-    return source;
+    if (method !== this.#known) this.#found(method, remarks);
+    this.#known = method;
+    return method;
   }
 
   async #lookAtVersion(): Promise<void> {

@@ -32,8 +32,8 @@ export interface TraceCounts {
 export interface Visitor {
   /** Traces out of several lists of one segment. */
   merged(segment: number, merged: Merged): void;
-  /** The traces that stand one after the other in one row of positions, from index `first` up to, not including, `end`. */
-  row(segment: number, row: Positions, first: number, end: number): void;
+  /** The traces that stand one after the other in one list of positions, from index `first` up to, not including, `end`. */
+  run(segment: number, list: Positions, first: number, end: number): void;
 }
 
 /**
@@ -109,7 +109,7 @@ function listsOf(
 function visitSelected({ positions, skipped }: Selected, segment: number, visitor: Visitor): Visited {
   if ('list' in positions) {
     const { list, first, end } = positions;
-    visitor.row(segment, list, first, end);
+    visitor.run(segment, list, first, end);
     return { found: end - first, skipped };
   }
   visitor.merged(segment, positions);
@@ -125,23 +125,24 @@ function visitAll(counts: TraceCounts, range: Range, visitor: Visitor): Visited 
   if (total <= range.after) return { found: 0, skipped: total };
 
   let offset = lastOffsetNotAfter(counts, start + range.after, firstOffset, endOffset);
-  let place = start + range.after - counts.before(offset);
+  let traceIndex = start + range.after - counts.before(offset);
   let found = 0;
-  for (; offset < endOffset && found < range.count; offset++, place = 0) {
+  for (; offset < endOffset && found < range.count; offset++, traceIndex = 0) {
     const traceCount = counts.before(offset + 1) - counts.before(offset);
     const blockNumber = range.fromBlock + offset - firstOffset;
-    const end = Math.min(traceCount, place + range.count - found);
-    if (place < end) visitor.row(segmentOf(blockNumber), tracesOfBlock(blockNumber, traceCount), place, end);
-    found += end - place;
+    const end = Math.min(traceCount, traceIndex + range.count - found);
+    if (traceIndex < end)
+      visitor.run(segmentOf(blockNumber), tracesOfBlock(blockNumber, traceCount), traceIndex, end);
+    found += end - traceIndex;
   }
   return { found, skipped: range.after };
 }
 
-/** All traces of a block, as a row. */
+/** All traces of a block, as a list. */
 export const tracesOfBlock = (blockNumber: number, traceCount: number): Positions => ({
   id: END_OF_LIST_IDS + blockNumber,
   length: traceCount,
-  at: (place) => positionOf(blockNumber, place),
+  at: (traceIndex) => positionOf(blockNumber, traceIndex),
 });
 
 /** The last block offset that has at most `rank` traces before it. */

@@ -9,6 +9,7 @@ export {
   type Visitor,
   visitMatches,
 } from './answerFilter.ts';
+export { type Awaitable, andThen } from './awaitable.ts';
 export { writeHex } from './chunk/byteWriter.ts';
 export { chunkOf, TRACES_PER_CHUNK } from './chunk/format.ts';
 export { transactionPositionOf } from './chunk/framePlace.ts';
@@ -27,9 +28,9 @@ export {
   END_OF_SEGMENT,
   firstBlockOf,
   MAX_TRACES_PER_BLOCK,
-  placeAt,
   positionOf,
   segmentOf,
+  traceIndexAt,
 } from './position.ts';
 export { END_OF_LIST_IDS, listOf, PAGE_POSITIONS, type Positions, PostingList } from './postings/list.ts';
 export { PairLists } from './postings/pairLists.ts';

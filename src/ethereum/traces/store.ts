@@ -1,3 +1,4 @@
+import type { Awaitable } from './awaitable.ts';
 import type { JsonWriter } from './chunk/jsonWriter.ts';
 import type { TraceFilter } from './filter.ts';
 import type { Hash } from './trace.ts';
@@ -42,33 +43,39 @@ export interface IndexChange {
 }
 
 /**
- * Where the index of traces is kept. Reads see the last applied change, whole: never a part of one, and never, within
- * one call, two different ones.
+ * Where the index of traces is kept. A read may answer at once or later: an embedded engine answers at once, and those who
+ * read go on in the same turn (`andThen`).
+ *
+ * Each read sees the last applied change, whole: never a part of one, and never two different states. Two reads may see
+ * two: between them a change may be applied, even by another process. So whatever must be of one chain is one read, and
+ * says itself where it cannot be given: `filter` and `blockTraces` give undefined where a block is missing, instead of being
+ * asked about that before. An engine that takes several steps to a read takes them in one snapshot of its own, or looks at
+ * the end whether a change came between and begins again.
  */
 export interface TraceStore {
   /** The chain that the index holds; undefined until the first `bindChain`. */
-  chain(): ChainIdentity | undefined;
+  chain(): Awaitable<ChainIdentity | undefined>;
   /** Remembers which chain this is. Throws WrongChainError where the index holds another. */
   bindChain(identity: ChainIdentity): Promise<void>;
 
   /** The highest block; undefined where there is none. */
-  head(): StoredBlock | undefined;
+  head(): Awaitable<StoredBlock | undefined>;
   /** The highest finalized block's number; undefined until one is known. */
-  finalizedNumber(): number | undefined;
-  block(blockNumber: number): StoredBlock | undefined;
+  finalizedNumber(): Awaitable<number | undefined>;
+  block(blockNumber: number): Awaitable<StoredBlock | undefined>;
   /** The lowest block from `fromBlock` to `toBlock` that is not in the index. */
-  firstMissing(fromBlock: number, toBlock: number): number | undefined;
+  firstMissing(fromBlock: number, toBlock: number): Awaitable<number | undefined>;
 
   /**
-   * The matching traces as the bytes of a JSON array. All blocks of the range must be there (see firstMissing).
-   * Throws AnswerTooLargeError past `maxBytes`. The bytes lie in `json` where that is given: they are good until it is
-   * written to again.
+   * The matching traces as the bytes of a JSON array; undefined where a block of the range is not in the index. Throws
+   * AnswerTooLargeError past `maxBytes`. The bytes lie in `json` where that is given, whatever the engine: they are good
+   * until it is written to again.
    */
-  filter(filter: TraceFilter, maxBytes: number, json?: JsonWriter): Promise<Uint8Array> | Uint8Array;
+  filter(filter: TraceFilter, maxBytes: number, json?: JsonWriter): Awaitable<Uint8Array | undefined>;
   /** All traces of a block as the bytes of a JSON array; undefined where the block is not in the index. */
-  blockTraces(blockNumber: number, maxBytes: number): Promise<Buffer | undefined> | Buffer | undefined;
+  blockTraces(blockNumber: number, maxBytes: number): Awaitable<Buffer | undefined>;
   /** All traces of a transaction, likewise; undefined where no block of the index has it. */
-  transactionTraces(hash: Hash, maxBytes: number): Promise<Buffer | undefined> | Buffer | undefined;
+  transactionTraces(hash: Hash, maxBytes: number): Awaitable<Buffer | undefined>;
   /**
    * The frame of a transaction that has this `traceAddress`, as JSON; null where the transaction has no such frame, undefined
    * where no block of the index has the transaction. Takes as long whatever else the transaction did.
@@ -77,7 +84,7 @@ export interface TraceStore {
     hash: Hash,
     traceAddress: readonly number[],
     maxBytes: number,
-  ): Promise<Buffer | null | undefined> | Buffer | null | undefined;
+  ): Awaitable<Buffer | null | undefined>;
 
   /** Applies a change. When it resolves, the change is on disk and visible to every read. */
   apply(change: IndexChange): Promise<void>;

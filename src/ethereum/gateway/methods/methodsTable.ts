@@ -1,33 +1,23 @@
-import { RELAYED_ROWS } from './relayedRows.ts';
 import type { MethodRow } from './row.ts';
-import { INDEX_ROWS } from './table.ts';
 
-/** The table of methods of docs/gateway.md, as Markdown. */
-export function methodsTable(): string {
-  const rows = [
-    ...INDEX_ROWS.map(({ name, params, limits, summary }) => [
-      `\`${name}\``,
-      params,
-      'index',
-      'index',
-      limits,
-      summary,
-    ]),
-    ...RELAYED_ROWS.map((row) => [
-      `\`${row.name}\``,
-      row.params.map(({ name, optional }) => (optional ? `[${name}]` : name)).join(', '),
-      'nodes',
-      keptFor(row),
-      row.limits ?? '',
-      row.summary,
-    ]),
-  ];
+/** A table of methods as docs/gateway.md shows it, in Markdown. */
+export function methodsTable(methods: readonly MethodRow[]): string {
   const header = ['Method', 'Parameters', 'Answered by', 'Kept', 'Limits', 'What it answers'];
+  const rows = methods.map((row) => [
+    `\`${row.name}\``,
+    row.params.map(({ name, optional }) => (optional ? `[${name}]` : name)).join(', '),
+    row.scope.of === 'index' ? 'index' : 'nodes',
+    keptFor(row),
+    row.limits ?? '',
+    row.summary,
+  ]);
   return [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
 function keptFor({ scope }: MethodRow): string {
   switch (scope.of) {
+    case 'index':
+      return 'index';
     case 'constant':
       return 'for good';
     case 'moment':

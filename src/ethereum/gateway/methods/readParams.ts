@@ -2,37 +2,38 @@ import { RpcError } from '../../jsonrpc/index.ts';
 import type { Param } from './row.ts';
 
 /**
- * The parameters in canonical form: defaults filled in as far as something follows them, quantities and hex in one
- * spelling. Throws RpcError naming the first that is missing, superfluous or bad.
+ * Reads parameters into canonical form: defaults filled in as far as something follows them, quantities and hex in one
+ * spelling. What it returns throws RpcError naming the first that is missing, superfluous or bad.
  */
-export function readParams(params: readonly Param[], given: readonly unknown[]): unknown[] {
-  if (given.length > params.length)
-    throw new RpcError(
-      'invalidParams',
-      `params must have at most ${params.length} elements${listed(params)}; it has ${given.length}`,
-    );
-  const places = placesOf(params);
-  const read: unknown[] = [];
-  params.forEach(({ kind, optional, otherwise }, i) => {
-    const value = given[i];
-    const isLeftOut = optional && (value === undefined || value === null);
-    read.push((isLeftOut ? otherwise : kind.read(value, places[i] ?? '')) ?? null);
-  });
-  while (read.length > 0 && read[read.length - 1] === null) read.pop();
-  return read;
+export function paramsReader(params: readonly Param[]): (given: readonly unknown[]) => unknown[] {
+  // How errors name the parameters: made once, as they are at hand whether there is an error or not.
+  const paths = params.map(({ name }, i) => `params[${i}] (${name})`);
+  const required = params.filter(({ optional }) => optional !== true).length;
+  return (given) => {
+    if (given.length > params.length) throw wrongCount(params, `at most ${params.length}`, given.length);
+    if (given.length < required) {
+      const count = required < params.length ? `at least ${required}` : `${required}`;
+      const missing = params[given.length];
+      const what = missing && `: ${paths[given.length]} must be ${missing.kind.allowed}; it is missing`;
+      throw wrongCount(params, count, given.length, what);
+    }
+    const read = params.map((param, i) => {
+      const value = given[i];
+      return (isLeftOut(param, value) ? param.otherwise : param.kind.read(value, paths[i] ?? '')) ?? null;
+    });
+    while (read.length > 0 && read[read.length - 1] === null) read.pop();
+    return read;
+  };
 }
 
-const knownPlaces = new WeakMap<readonly Param[], readonly string[]>();
+const isLeftOut = ({ optional, refusesNull }: Param, value: unknown): boolean =>
+  optional === true && (value === undefined || (value === null && refusesNull !== true));
 
-/** How errors name the parameters of a method: made once, as they are at hand whether there is an error or not. */
-function placesOf(params: readonly Param[]): readonly string[] {
-  let places = knownPlaces.get(params);
-  if (places === undefined) {
-    places = params.map(({ name }, i) => `params[${i}] (${name})`);
-    knownPlaces.set(params, places);
-  }
-  return places;
+function wrongCount(params: readonly Param[], count: string, given: number, what = ''): RpcError {
+  const elements = count.endsWith(' 1') || count === '1' ? 'element' : 'elements';
+  const names = params.length === 0 ? '' : ` (${params.map(({ name }) => name).join(', ')})`;
+  return new RpcError(
+    'invalidParams',
+    `params must have ${count} ${elements}${names}; it has ${given}${what}`,
+  );
 }
-
-const listed = (params: readonly Param[]): string =>
-  params.length === 0 ? '' : ` (${params.map(({ name }) => name).join(', ')})`;

@@ -1,10 +1,12 @@
 import { overLimit } from '../../jsonrpc/index.ts';
+import { blockItself, blockOfInclusion, blocksOfLogs } from './blocksIn.ts';
+import * as checks from './checks.ts';
 import * as kinds from './kinds.ts';
 import { logFilter } from './logFilter.ts';
 import { checkLogRange, MAX_LOG_BLOCKS } from './logRange.ts';
-import type { MethodRow, Param } from './row.ts';
+import type { Param, RelayedRow } from './row.ts';
 
-/** Blocks of an eth_feeHistory (decisions.md B). */
+/** Blocks of an eth_feeHistory (docs/decisions/gateway.md). */
 const MAX_FEE_HISTORY_BLOCKS = 10;
 
 /**
@@ -24,7 +26,7 @@ const SMALL_BYTES = {
 } as const;
 
 const address: Param = { name: 'address', kind: kinds.address };
-const blockHash: Param = { name: 'blockHash', kind: kinds.hash };
+const blockHash: Param = { name: 'blockHash', kind: kinds.hash, isBlockHash: true };
 const transactionHash: Param = { name: 'transactionHash', kind: kinds.hash };
 const index: Param = { name: 'index', kind: kinds.index };
 const block: Param = { name: 'block', kind: kinds.block };
@@ -39,8 +41,8 @@ const transaction: Param = { name: 'transaction', kind: kinds.transaction };
 const stateOverrides: Param = { name: 'stateOverrides', kind: kinds.overrides, optional: true };
 const blockOverrides: Param = { name: 'blockOverrides', kind: kinds.overrides, optional: true };
 
-/** The methods that nodes answer: those of the seed's gateway, in its documentation's order. */
-export const RELAYED_ROWS: readonly MethodRow[] = [
+/** The methods that nodes answer: those of the reference gateway, in the order of its documentation. */
+export const RELAYED_ROWS: readonly RelayedRow[] = [
   {
     name: 'web3_clientVersion',
     summary: 'Name and version of the software of a node.',
@@ -55,6 +57,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [{ name: 'data', kind: kinds.data }],
     scope: { of: 'constant' },
     result: 'data',
+    check: checks.isHashOfData,
     smallBytes: SMALL_BYTES.value,
   },
   {
@@ -63,6 +66,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [],
     scope: { of: 'constant' },
     result: 'text',
+    check: checks.isNetworkId,
     smallBytes: SMALL_BYTES.value,
   },
   {
@@ -129,6 +133,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [],
     scope: { of: 'constant' },
     result: 'quantity',
+    check: checks.isOurChainId,
     smallBytes: SMALL_BYTES.value,
   },
   {
@@ -173,6 +178,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [block],
     scope: { of: 'block', param: 0 },
     result: 'quantity',
+    isBlockItself: true,
     smallBytes: SMALL_BYTES.value,
     nullable: true,
   },
@@ -234,6 +240,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [blockHash, fullTransactions],
     scope: { of: 'found', member: 'number' },
     result: 'object',
+    check: checks.isBlockWithHash,
     nullable: true,
   },
   {
@@ -242,6 +249,9 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [block, fullTransactions],
     scope: { of: 'block', param: 0 },
     result: 'object',
+    check: checks.isBlockWithNumber,
+    blocksIn: blockItself,
+    isBlockItself: true,
     nullable: true,
   },
   {
@@ -250,6 +260,8 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [transactionHash],
     scope: { of: 'found', member: 'blockNumber' },
     result: 'object',
+    check: checks.isTransactionWithHash,
+    blocksIn: blockOfInclusion,
     smallBytes: SMALL_BYTES.transaction,
     nullable: true,
   },
@@ -259,6 +271,7 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [blockHash, index],
     scope: { of: 'found', member: 'blockNumber' },
     result: 'object',
+    check: checks.isTransactionOfBlockHash,
     smallBytes: SMALL_BYTES.transaction,
     nullable: true,
   },
@@ -268,6 +281,8 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [block, index],
     scope: { of: 'block', param: 0 },
     result: 'object',
+    check: checks.isTransactionOfBlockNumber,
+    blocksIn: blockOfInclusion,
     smallBytes: SMALL_BYTES.transaction,
     nullable: true,
   },
@@ -277,6 +292,8 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     params: [transactionHash],
     scope: { of: 'found', member: 'blockNumber' },
     result: 'object',
+    check: checks.isReceiptOfTransaction,
+    blocksIn: blockOfInclusion,
     smallBytes: SMALL_BYTES.receipt,
     nullable: true,
   },
@@ -306,6 +323,8 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     checkLimits: ([filter]) => checkLogRange(filter),
     scope: { of: 'logs' },
     result: 'list',
+    check: checks.areLogsOfFilter,
+    blocksIn: blocksOfLogs,
   },
   {
     name: 'eth_getWork',
@@ -322,5 +341,6 @@ export const RELAYED_ROWS: readonly MethodRow[] = [
     scope: { of: 'block', param: 2 },
     byHash: true,
     result: 'object',
+    check: checks.isProofOfAccount,
   },
 ];

@@ -1,6 +1,6 @@
 import { isTag } from '../methods/kinds.ts';
 import type { LogFilter } from '../methods/logFilter.ts';
-import type { MethodRow } from '../methods/row.ts';
+import type { RelayedRow } from '../methods/row.ts';
 
 /**
  * How long an answer may be cached, as far as the request alone tells.
@@ -12,7 +12,7 @@ import type { MethodRow } from '../methods/row.ts';
 export type CachePolicy = 'never' | 'constant' | 'found' | number;
 
 /** The cache policy of a request with canonical parameters in which tags were replaced where that is done. */
-export function cachePolicyOf({ scope }: MethodRow, params: readonly unknown[]): CachePolicy {
+export function cachePolicyOf({ scope }: RelayedRow, params: readonly unknown[]): CachePolicy {
   switch (scope.of) {
     case 'constant':
     case 'found':
@@ -33,7 +33,7 @@ const numberOf = (block: unknown): number | 'never' =>
   typeof block === 'string' && !isTag(block) ? Number(block) : 'never';
 
 /** The block in which an answer was found; undefined where it was in none yet. */
-export function foundIn({ scope }: MethodRow, value: unknown): number | undefined {
+export function foundIn({ scope }: RelayedRow, value: unknown): number | undefined {
   if (scope.of !== 'found' || typeof value !== 'object' || value === null) return undefined;
   const number: unknown = (value as Readonly<Record<string, unknown>>)[scope.member]; // a JSON object
   return typeof number === 'string' && /^0x[0-9a-f]{1,14}$/i.test(number) ? Number(number) : undefined;

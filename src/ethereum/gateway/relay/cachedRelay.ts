@@ -1,7 +1,7 @@
 import type { Result } from '../../jsonrpc/index.ts';
 import { ArrivalRoom, type UpstreamResponse, type WholeResponse } from '../../nodes/index.ts';
 import type { CallContext } from '../method.ts';
-import type { MethodRow } from '../methods/row.ts';
+import type { RelayedRow } from '../methods/row.ts';
 import { type CachePolicy, cachePolicyOf, foundIn } from './cachePolicy.ts';
 import type { Network } from './network.ts';
 import { refusalOf } from './refusalOf.ts';
@@ -21,14 +21,14 @@ interface Coalesced {
 
 /** Answers one method from the cache, or by one request to the nodes, however many ask for the same at a time. */
 export class CachedRelay {
-  readonly #row: MethodRow;
+  readonly #row: RelayedRow;
   readonly #network: Network;
   readonly #sender: UpstreamSender;
   readonly #cacheResults: ReturnType<Network['metrics']['cacheResults']>;
   /** Requests under way, by their key: the same asked for again waits for their answer. */
   readonly #underWay = new Map<string, Promise<Coalesced | undefined>>();
 
-  constructor(row: MethodRow, network: Network, sender: UpstreamSender) {
+  constructor(row: RelayedRow, network: Network, sender: UpstreamSender) {
     this.#row = row;
     this.#network = network;
     this.#sender = sender;

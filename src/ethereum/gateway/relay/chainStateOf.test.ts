@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { NetworkHeads } from '../../nodes/index.ts';
 import type { Hash } from '../../traces/index.ts';
-import { readParams } from '../methods/readParams.ts';
+import { paramsReader } from '../methods/readParams.ts';
 import { RELAYED_ROWS } from '../methods/relayedRows.ts';
 import { chainStateOf } from './chainStateOf.ts';
 
@@ -24,7 +24,7 @@ function headsAt(latest: ReturnType<typeof block>, finalized = 90): NetworkHeads
 function stateOf(heads: NetworkHeads, method: string, ...params: unknown[]): string | undefined {
   const row = RELAYED_ROWS.find(({ name }) => name === method);
   if (row === undefined) throw new Error(`${method} is not in the table`);
-  return chainStateOf(row, readParams(row.params, params), heads);
+  return chainStateOf(row, paramsReader(row.params)(params), heads);
 }
 
 const before = headsAt(block(100));

@@ -1,7 +1,7 @@
 import type { NetworkHeads } from '../../nodes/index.ts';
 import { isTag } from '../methods/kinds.ts';
 import type { LogFilter } from '../methods/logFilter.ts';
-import type { MethodRow } from '../methods/row.ts';
+import type { RelayedRow } from '../methods/row.ts';
 
 /** Of what does not depend on where the chain is. */
 const ANY = 'any';
@@ -11,7 +11,7 @@ const ANY = 'any';
  * answered alike. Undefined where that cannot be told. Tags are taken to be of the head as it was last heard of.
  */
 export function chainStateOf(
-  { params: declared, scope }: MethodRow,
+  { params: declared, scope }: RelayedRow,
   params: readonly unknown[],
   heads: NetworkHeads,
 ): string | undefined {
@@ -28,7 +28,7 @@ export function chainStateOf(
     case 'moment':
     case 'head':
       // A block's hash says which chain it is of.
-      if (declared.some(({ name }) => name === 'blockHash')) return ANY;
+      if (declared.some(({ isBlockHash }) => isBlockHash)) return ANY;
       return scope.of === 'found' ? headState(heads) : undefined;
   }
 }

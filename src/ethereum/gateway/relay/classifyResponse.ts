@@ -1,11 +1,11 @@
 import { InvalidResponseError, type ResponseClass, type UpstreamResponse } from '../../nodes/index.ts';
 import { checkAnswer } from '../methods/checkAnswer.ts';
-import type { MethodRow } from '../methods/row.ts';
+import type { RelayedRow } from '../methods/row.ts';
 import { saysBlockIsGone } from './blockGone.ts';
 
 /** What a response is of. */
 export interface ResponseContext {
-  readonly row: MethodRow;
+  readonly row: RelayedRow;
   /** Canonical. */
   readonly params: readonly unknown[];
   readonly chainId: string | undefined;

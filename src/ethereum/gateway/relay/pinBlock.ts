@@ -1,5 +1,5 @@
 import type { NetworkHeads } from '../../nodes/index.ts';
-import type { MethodRow } from '../methods/row.ts';
+import type { RelayedRow } from '../methods/row.ts';
 
 /**
  * Parameters with the block named by its hash (EIP-1898), as the head's chain has it. An answer about state does not say
@@ -8,7 +8,7 @@ import type { MethodRow } from '../methods/row.ts';
  * hash is not remembered.
  */
 export function pinBlock(
-  { scope, byHash }: MethodRow,
+  { scope, byHash }: RelayedRow,
   params: readonly unknown[],
   heads: NetworkHeads,
 ): readonly unknown[] | undefined {

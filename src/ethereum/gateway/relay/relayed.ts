@@ -1,45 +1,37 @@
 import { type Result, RpcError } from '../../jsonrpc/index.ts';
-import type { CallContext, Method } from '../method.ts';
-import { readParams } from '../methods/readParams.ts';
-import type { MethodRow } from '../methods/row.ts';
+import type { CallContext, Handler } from '../method.ts';
+import type { RelayedRow } from '../methods/row.ts';
 import { saysBlockIsGone } from './blockGone.ts';
 import { CachedRelay } from './cachedRelay.ts';
 import type { Network } from './network.ts';
 import { resolveTags } from './resolveTags.ts';
 import { isOtherFork } from './unanswered.ts';
-import { isAboutBlock, UpstreamSender } from './upstreamSender.ts';
+import { UpstreamSender } from './upstreamSender.ts';
 
 /** A reorganisation takes the head back once, seldom again while a request runs. */
 const MAX_HEAD_LOOKUPS = 3;
 
-/** A method that the nodes of a network answer. */
-export function relayed(row: MethodRow, network: Network): Method {
+/** The handler of a method that the nodes of a network answer. Parameters are canonical. */
+export function relayed(row: RelayedRow, network: Network): Handler {
   const relay = new Relay(row, network);
-  return {
-    name: row.name,
-    summary: row.summary,
-    changesState: row.once === true,
-    handle: (params, context) => relay.handle(params, context),
-  };
+  return (params, context) => relay.handle(params, context);
 }
 
 /** Answers requests of the head of the moment, and again where the chain has left that meanwhile. */
 class Relay {
-  readonly #row: MethodRow;
+  readonly #row: RelayedRow;
   readonly #network: Network;
   readonly #sender: UpstreamSender;
   readonly #relay: CachedRelay;
 
-  constructor(row: MethodRow, network: Network) {
+  constructor(row: RelayedRow, network: Network) {
     this.#row = row;
     this.#network = network;
     this.#sender = new UpstreamSender(row, network);
     this.#relay = new CachedRelay(row, network, this.#sender);
   }
 
-  handle(given: readonly unknown[], context: CallContext): Promise<Result> | Result {
-    const read = readParams(this.#row.params, given);
-    this.#row.checkLimits?.(read);
+  handle(read: readonly unknown[], context: CallContext): Promise<Result> | Result {
     const resolved = resolveTags(this.#row, read, this.#network.pool);
     const answer =
       resolved instanceof Promise
@@ -69,7 +61,7 @@ class Relay {
     for (let left = MAX_HEAD_LOOKUPS; ; left--) {
       try {
         const result = await answer;
-        if (left === 0 || !hasTags || !isAboutBlock(this.#row.name) || !isNull(result)) return result;
+        if (left === 0 || !hasTags || this.#row.isBlockItself !== true || !isNull(result)) return result;
       } catch (error) {
         const isGone = (hasTags || isPinned) && error instanceof RpcError && saysBlockIsGone(error);
         if (left === 0 || !(isGone || isOtherFork(error))) throw error;

@@ -3,7 +3,7 @@ import type { NodePool } from '../../nodes/index.ts';
 import { isTag, type Tag } from '../methods/kinds.ts';
 import type { LogFilter } from '../methods/logFilter.ts';
 import { checkLogRange } from '../methods/logRange.ts';
-import type { MethodRow } from '../methods/row.ts';
+import type { RelayedRow } from '../methods/row.ts';
 
 /**
  * Canonical parameters with tags replaced by the numbers that they stand for now. With several nodes that is what makes
@@ -11,7 +11,7 @@ import type { MethodRow } from '../methods/row.ts';
  * in a range of logs, whose width must be known. Throws RpcError.
  */
 export function resolveTags(
-  { scope }: MethodRow,
+  { scope }: RelayedRow,
   params: readonly unknown[],
   pool: NodePool,
 ): readonly unknown[] | Promise<readonly unknown[]> {

@@ -14,9 +14,8 @@ import {
   type UpstreamResponse,
 } from '../../nodes/index.ts';
 import { isTag } from '../methods/kinds.ts';
-import type { MethodRow } from '../methods/row.ts';
+import type { RelayedRow } from '../methods/row.ts';
 import { noRoom } from '../noRoom.ts';
-import { blocksIn } from './blocksIn.ts';
 import type { CachePolicy } from './cachePolicy.ts';
 import { chainStateOf } from './chainStateOf.ts';
 import { classifyResponse } from './classifyResponse.ts';
@@ -40,10 +39,10 @@ export interface RelayedRequest {
 
 /** Sends requests for one method to the nodes of a network. */
 export class UpstreamSender {
-  readonly #row: MethodRow;
+  readonly #row: RelayedRow;
   readonly #network: Network;
 
-  constructor(row: MethodRow, network: Network) {
+  constructor(row: RelayedRow, network: Network) {
     this.#row = row;
     this.#network = network;
   }
@@ -151,7 +150,7 @@ export class UpstreamSender {
 
   #classify(params: readonly unknown[], response: UpstreamResponse, isOfChain: boolean): ResponseClass {
     const { chainId } = this.#network.pool;
-    const expectsBlock = isOfChain && this.#row.scope.of === 'block' && isAboutBlock(this.#row.name);
+    const expectsBlock = isOfChain && this.#row.isBlockItself === true;
     const found = classifyResponse({ row: this.#row, params, chainId, expectsBlock }, response);
     return found === 'good' && this.#isOfOtherFork(params, response) ? 'otherFork' : found;
   }
@@ -160,7 +159,7 @@ export class UpstreamSender {
   #isOfOtherFork(params: readonly unknown[], response: UpstreamResponse): boolean {
     const { pool } = this.#network;
     if (pool.isSingle || response.kind !== 'result') return false;
-    for (const { number, hash } of blocksIn(this.#row, params, response.value))
+    for (const { number, hash } of this.#row.blocksIn?.(params, response.value) ?? [])
       if ((pool.heads.hashOf(number) ?? hash) !== hash) return true;
     return false;
   }
@@ -182,10 +181,6 @@ export class UpstreamSender {
 
 const bodyOf = (method: string, params: readonly unknown[]): string =>
   `{"jsonrpc":"2.0","id":${NODE_REQUEST_ID},"method":"${method}","params":${JSON.stringify(params)}}`;
-
-/** Methods that are about a block itself: a block that the chain has cannot be missing. */
-export const isAboutBlock = (method: string): boolean =>
-  method === 'eth_getBlockByNumber' || method === 'eth_getBlockTransactionCountByNumber';
 
 /** A sink that tells, too, how its result broke off. */
 const watched = (sink: ResultSink, broke: (error: Error) => void): ResultSink => ({

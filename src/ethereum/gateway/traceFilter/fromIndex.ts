@@ -3,7 +3,8 @@
 import { BlockUnavailableError, type Indexer } from '../../ingest/index.ts';
 import { RpcError } from '../../jsonrpc/index.ts';
 import type { NodeHeads } from '../../nodes/index.ts';
-import { AnswerTooLargeError, type TraceStore } from '../../traces/index.ts';
+import { AnswerTooLargeError, type Awaitable, andThen, type TraceStore } from '../../traces/index.ts';
+import type { IndexServices } from '../traces/indexServices.ts';
 import type { BlockBound } from './blockTag.ts';
 
 /** The ends of the chain as the index and its node have them together. */
@@ -19,20 +20,21 @@ export interface Heads {
  * asked for anew before a number past it is refused; next to a number past the index's head `latest` is the node's, so
  * that a range from a block that was just mined up to `latest` is a range.
  */
-export function settledHeads(
-  indexer: Indexer,
-  store: TraceStore,
+export function resolveHeads(
+  { indexer, store }: IndexServices,
   bounds: readonly BlockBound[],
-): Heads | Promise<Heads> {
-  const heads = headsOf(store, indexer.lastHeads);
+): Awaitable<Heads> {
   let highest = -1;
   for (const bound of bounds) if (typeof bound === 'number' && bound > highest) highest = bound;
-  if (heads === undefined || highest > heads.head) return freshHeads(indexer, store, highest);
-  return withBound(heads, highest);
+  return andThen(headsOf(store, indexer.lastHeads), (heads) =>
+    heads === undefined || highest > heads.head
+      ? freshHeads(indexer, store, highest)
+      : withBound(heads, highest),
+  );
 }
 
 async function freshHeads(indexer: Indexer, store: TraceStore, highest: number): Promise<Heads> {
-  const heads = headsOf(store, await indexer.freshHeads());
+  const heads = await headsOf(store, await indexer.freshHeads());
   if (heads !== undefined) return withBound(heads, highest);
   throw new RpcError(
     'resourceUnavailable',
@@ -43,20 +45,22 @@ async function freshHeads(indexer: Indexer, store: TraceStore, highest: number):
 const withBound = (heads: Heads, highest: number): Heads =>
   highest > heads.latest ? { ...heads, latest: heads.head } : heads;
 
-function headsOf(store: TraceStore, node: NodeHeads | undefined): Heads | undefined {
-  const indexed = store.head()?.number;
-  const latest = indexed ?? node?.latest.number;
-  if (latest === undefined) return undefined;
-  return {
-    head: Math.max(latest, node?.latest.number ?? 0),
-    latest,
-    safe: node?.safe?.number,
-    finalized: node?.finalized?.number ?? store.finalizedNumber(),
-  };
-}
+const headsOf = (store: TraceStore, node: NodeHeads | undefined): Awaitable<Heads | undefined> =>
+  andThen(store.head(), (indexed) => {
+    const latest = indexed?.number ?? node?.latest.number;
+    if (latest === undefined) return undefined;
+    const head = Math.max(latest, node?.latest.number ?? 0);
+    const safe = node?.safe?.number;
+    return andThen(node?.finalized?.number ?? store.finalizedNumber(), (finalized) => ({
+      head,
+      latest,
+      safe,
+      finalized,
+    }));
+  });
 
 /** The number of a block that was named by its number or a tag. Throws RpcError. */
-export function settle(heads: Heads, member: string, bound: BlockBound): number {
+export function resolveBound(heads: Heads, member: string, bound: BlockBound): number {
   if (typeof bound === 'number') return bound;
   if (bound === 'earliest') return 0;
   const number = heads[bound];
@@ -72,6 +76,39 @@ export function checkHead({ head }: Heads, member: string, blockNumber: number):
       `${member} ${blockNumber} is past the head of the chain, block ${head}`,
       { head },
     );
+}
+
+/** A chain that replaces its blocks faster than they can be read is asked again so many times. */
+export const MAX_READS = 4;
+
+/**
+ * What one read gives of a range of blocks, which gives undefined where one is missing: at once where they are there, else
+ * once they were fetched. One read is of one chain, whatever happens to the index between two. Throws RpcError.
+ */
+export function readBlocks<T>(
+  services: IndexServices,
+  fromBlock: number,
+  toBlock: number,
+  read: () => Awaitable<T | undefined>,
+): Awaitable<T> {
+  return andThen(read(), (held) => held ?? readFetched(services, fromBlock, toBlock, read));
+}
+
+async function readFetched<T>(
+  { indexer }: IndexServices,
+  fromBlock: number,
+  toBlock: number,
+  read: () => Awaitable<T | undefined>,
+): Promise<T> {
+  for (let left = MAX_READS - 1; left > 0; left--) {
+    await fetchMissing(indexer, fromBlock, toBlock);
+    const held = await read();
+    if (held !== undefined) return held;
+  }
+  const what = fromBlock === toBlock ? `block ${toBlock} was` : `blocks ${fromBlock} to ${toBlock} were`;
+  throw new RpcError('resourceNotFound', `${what} just replaced by another; ask again`, {
+    blockNumber: toBlock,
+  });
 }
 
 /** Sees to it that the index has a range of blocks. Throws RpcError. */
@@ -92,7 +129,7 @@ export async function fetchMissing(indexer: Indexer, fromBlock: number, toBlock:
 }
 
 /** An answer of the index. Throws RpcError, now or later, where it is too large, with what to do `instead`. */
-export function answerInBytes<T>(answer: () => Promise<T> | T, instead: string): Promise<T> | T {
+export function answerInBytes<T>(answer: () => Awaitable<T>, instead: string): Awaitable<T> {
   const refused = (error: unknown): never => {
     if (!(error instanceof AnswerTooLargeError)) throw error;
     const { maxBytes } = error;

@@ -1,5 +1,6 @@
 import { overLimit, RpcError } from '../../jsonrpc/index.ts';
 import { type Address, type FilterMode, MAX_COUNT, MAX_RANGE_BLOCKS } from '../../traces/index.ts';
+import type { Kind } from '../methods/kind.ts';
 import type { BlockBound } from './blockTag.ts';
 import { readBlockBound, readQuantity } from './quantity.ts';
 import { quoted } from './quoted.ts';
@@ -15,7 +16,7 @@ export interface TraceFilterParams {
   readonly count: number;
 }
 
-/** Addresses in a list (decisions.md B). */
+/** Addresses in a list (docs/decisions/gateway.md). */
 const MAX_ADDRESSES = 1000;
 
 const MEMBERS = ['fromBlock', 'toBlock', 'fromAddress', 'toAddress', 'mode', 'after', 'count'];
@@ -25,11 +26,15 @@ const MAX_NAMED_MEMBERS = 5;
 const MAX_NAME_LENGTH = 40;
 
 /**
- * Reads the parameters of trace_filter (seed 4.4, decisions.md B). Members and types are checked first, then limits:
- * a range given in numbers is refused for its width whatever the head is. Throws RpcError.
+ * The parameter of trace_filter. Members and types are checked first, then limits: a range given in numbers is refused for
+ * its width whatever the head is.
  */
-export function readTraceFilterParams(params: readonly unknown[]): TraceFilterParams {
-  const filter = readFilterObject(params);
+export const traceFilterObject: Kind = {
+  allowed: 'a filter object, for example {"fromBlock":"0x1"}',
+  read: (value, path) => readFilter(readFilterObject(value, path)),
+};
+
+function readFilter(filter: Readonly<Record<string, unknown>>): TraceFilterParams {
   const read: TraceFilterParams = {
     from: readBlockBound('fromBlock', filter['fromBlock']),
     to: readBlockBound('toBlock', filter['toBlock']),
@@ -70,17 +75,14 @@ export function checkWidth(fromBlock: number, toBlock: number): void {
     throw overLimit('blocks from fromBlock to toBlock', MAX_RANGE_BLOCKS, blocks);
 }
 
-function readFilterObject(params: readonly unknown[]): Record<string, unknown> {
-  const [filter = {}] = params;
-  if (params.length > 1)
-    throw new RpcError(
-      'invalidParams',
-      `params must have one element, the filter object; it has ${params.length}`,
-    );
+/** What a filter is that is left out. */
+export const NO_FILTER: TraceFilterParams = readFilter({});
+
+function readFilterObject(filter: unknown, path: string): Readonly<Record<string, unknown>> {
   if (typeof filter !== 'object' || filter === null || Array.isArray(filter))
     throw new RpcError(
       'invalidParams',
-      `params[0] is ${quoted(filter)}; it must be a filter object, for example {"fromBlock":"0x1"}`,
+      `${path} is ${quoted(filter)}; it must be ${traceFilterObject.allowed}`,
     );
   const unknown = Object.keys(filter).filter((name) => !MEMBERS.includes(name));
   if (unknown.length > 0) throw unknownMembers(unknown);

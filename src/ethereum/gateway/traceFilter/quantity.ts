@@ -1,4 +1,5 @@
 import { RpcError } from '../../jsonrpc/index.ts';
+import type { Kind } from '../methods/kind.ts';
 import { BLOCK_TAGS, type BlockBound, type BlockTag } from './blockTag.ts';
 import { quoted } from './quoted.ts';
 
@@ -16,17 +17,22 @@ export function readQuantity(member: string, value: unknown): number | undefined
   );
 }
 
+const BOUND_ALLOWED = `a block number (a 0x string or a JSON integer) or one of ${BLOCK_TAGS.join(', ')}`;
+
 /** A block's number or tag; `latest` where it is left out or null. Throws RpcError. */
 export function readBlockBound(member: string, value: unknown): BlockBound {
   if (value === undefined || value === null) return 'latest';
   const tag = BLOCK_TAGS.find((known): known is BlockTag => known === value);
   const bound = tag ?? parseQuantity(value);
   if (bound !== undefined) return bound;
-  throw new RpcError(
-    'invalidParams',
-    `${member} is ${quoted(value)}; it must be a block number (a 0x string or a JSON integer) or one of ${BLOCK_TAGS.join(', ')}`,
-  );
+  throw new RpcError('invalidParams', `${member} is ${quoted(value)}; it must be ${BOUND_ALLOWED}`);
 }
+
+/** A block's number or tag as a parameter; null stands for latest. */
+export const blockBound: Kind = {
+  allowed: BOUND_ALLOWED,
+  read: (value, path) => readBlockBound(path, value),
+};
 
 function parseQuantity(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? value : undefined;

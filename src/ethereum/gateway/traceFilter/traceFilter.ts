@@ -1,56 +1,41 @@
-import type { Indexer } from '../../ingest/index.ts';
 import type { Result } from '../../jsonrpc/index.ts';
 import {
+  type Awaitable,
+  andThen,
   type JsonWriter,
   JsonWriterPool,
   ROOM_BEFORE_BYTES,
   ROOM_BEHIND_BYTES,
   type TraceFilter,
-  type TraceStore,
 } from '../../traces/index.ts';
-import type { Method } from '../method.ts';
-import { answerInBytes, checkHead, fetchMissing, type Heads, settle, settledHeads } from './fromIndex.ts';
-import { checkOrder, checkWidth, readTraceFilterParams, type TraceFilterParams } from './params.ts';
-
-export interface TraceFilterOptions {
-  readonly store: TraceStore;
-  readonly indexer: Indexer;
-  readonly maxAnswerBytes: number;
-}
+import type { Handler } from '../method.ts';
+import type { IndexServices } from '../traces/indexServices.ts';
+import { answerInBytes, checkHead, type Heads, readBlocks, resolveBound, resolveHeads } from './fromIndex.ts';
+import { checkOrder, checkWidth, type TraceFilterParams } from './params.ts';
 
 const NOTHING = Buffer.from('[]');
 /** What to do where an answer is too large. */
 const INSTEAD = 'ask for fewer traces with count';
 
-/** trace_filter, answered from the index (seed 4.4, decisions.md B); at once where the index has all of the range. */
-export function traceFilter(options: TraceFilterOptions): Method {
-  const { store, indexer } = options;
+/** trace_filter, answered from the index; at once where the index has all of the range and is embedded. */
+export function traceFilter(services: IndexServices): Handler {
   const writers = new JsonWriterPool();
-  return {
-    name: 'trace_filter',
-    summary: 'Traces of a range of blocks, by sender and recipient, from the index.',
-    handle(params, { mayStream }) {
-      const asked = readTraceFilterParams(params);
-      const answer = (heads: Heads): Promise<Result> | Result => {
-        const filter = filterOf(asked, heads);
-        if (filter.count === 0) return NOTHING;
-        const read = (): Promise<Result> | Result =>
-          mayStream ? lend(options, writers, filter) : copy(options, filter);
-        const { fromBlock, toBlock } = filter;
-        if (store.firstMissing(fromBlock, toBlock) === undefined) return read();
-        return fetchMissing(indexer, fromBlock, toBlock).then(read);
-      };
-      const heads = settledHeads(indexer, store, [asked.from, asked.to]);
-      return heads instanceof Promise ? heads.then(answer) : answer(heads);
-    },
+  return ([filter], { mayStream }) => {
+    const asked = filter as TraceFilterParams; // what the parameter's kind made
+    return andThen(resolveHeads(services, [asked.from, asked.to]), (heads): Awaitable<Result> => {
+      const filter = filterOf(asked, heads);
+      if (filter.count === 0) return NOTHING;
+      const read = mayStream ? () => pooled(services, writers, filter) : () => copied(services, filter);
+      return answerInBytes(() => readBlocks(services, filter.fromBlock, filter.toBlock, read), INSTEAD);
+    });
   };
 }
 
 /** The filter with its bounds as numbers. Throws RpcError where they are not within the chain and the limits. */
 function filterOf(asked: TraceFilterParams, heads: Heads): TraceFilter {
   const { fromAddresses, toAddresses, mode, after, count } = asked;
-  const fromBlock = settle(heads, 'fromBlock', asked.from);
-  const toBlock = settle(heads, 'toBlock', asked.to);
+  const fromBlock = resolveBound(heads, 'fromBlock', asked.from);
+  const toBlock = resolveBound(heads, 'toBlock', asked.to);
   checkWidth(fromBlock, toBlock);
   checkHead(heads, 'fromBlock', fromBlock);
   checkHead(heads, 'toBlock', toBlock);
@@ -59,21 +44,23 @@ function filterOf(asked: TraceFilterParams, heads: Heads): TraceFilter {
   return { fromBlock, toBlock, fromAddresses, toAddresses, mode, after, count };
 }
 
-const copy = ({ store, maxAnswerBytes }: TraceFilterOptions, filter: TraceFilter): Promise<Result> | Result =>
-  answerInBytes(() => store.filter(filter, maxAnswerBytes), INSTEAD);
+const copied = (
+  { store, maxAnswerBytes }: IndexServices,
+  filter: TraceFilter,
+): Awaitable<Result | undefined> => store.filter(filter, maxAnswerBytes);
 
-/** The answer where it was written: it is sent from there. */
-function lend(
-  { store, maxAnswerBytes }: TraceFilterOptions,
+/** The answer where it was written, in a buffer of a pool: it is sent from there. */
+function pooled(
+  { store, maxAnswerBytes }: IndexServices,
   writers: JsonWriterPool,
   filter: TraceFilter,
-): Promise<Result> | Result {
+): Awaitable<Result | undefined> {
   const json = writers.take();
   try {
-    const bytes = answerInBytes(() => store.filter(filter, maxAnswerBytes, json), INSTEAD);
-    if (!(bytes instanceof Promise)) return lent(bytes, json, writers);
+    const bytes = store.filter(filter, maxAnswerBytes, json);
+    if (!(bytes instanceof Promise)) return resultIn(json, bytes, writers);
     return bytes.then(
-      (known) => lent(known, json, writers),
+      (known) => resultIn(json, known, writers),
       (error: unknown) => {
         writers.giveBack(json);
         throw error;
@@ -85,9 +72,14 @@ function lend(
   }
 }
 
-const lent = (bytes: Uint8Array, json: JsonWriter, writers: JsonWriterPool): Result => ({
-  bytes,
-  roomBefore: ROOM_BEFORE_BYTES,
-  roomBehind: ROOM_BEHIND_BYTES,
-  release: () => writers.giveBack(json),
-});
+function resultIn(
+  json: JsonWriter,
+  bytes: Uint8Array | undefined,
+  writers: JsonWriterPool,
+): Result | undefined {
+  const release = (): void => writers.giveBack(json);
+  if (bytes !== undefined)
+    return { bytes, roomBefore: ROOM_BEFORE_BYTES, roomBehind: ROOM_BEHIND_BYTES, release };
+  release();
+  return undefined;
+}

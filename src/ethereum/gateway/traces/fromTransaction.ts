@@ -1,28 +1,48 @@
 import { RpcError } from '../../jsonrpc/index.ts';
-import { NodeError } from '../../nodes/index.ts';
-import type { Hash } from '../../traces/index.ts';
-import { fetchMissing } from '../traceFilter/fromIndex.ts';
-import type { TraceMethodOptions } from './options.ts';
+import { NodeError, type TransactionFinder } from '../../nodes/index.ts';
+import { type Awaitable, andThen, type Hash } from '../../traces/index.ts';
+import { answerInBytes, fetchMissing, MAX_READS } from '../traceFilter/fromIndex.ts';
+import type { IndexServices } from './indexServices.ts';
+
+const NULL = Buffer.from('null');
 
 /**
- * What `read` finds of a transaction in the index; undefined where it is in no block. One that the index does not have is
- * looked for at the nodes, and its block is indexed. Throws RpcError where that cannot be done.
+ * What `read` finds of a transaction in the index, `null` where it is in no block. One that the index does not have is
+ * looked for at the nodes, and its block is indexed. Throws RpcError where that cannot be done, or where the answer is too
+ * large, with what to do `instead`.
  */
-export async function fromTransaction<T>(
-  { indexer, finder }: TraceMethodOptions,
+export function fromTransaction(
+  services: IndexServices,
   hash: Hash,
-  read: () => Promise<T | undefined> | T | undefined,
-): Promise<T | undefined> {
-  const held = await read();
-  if (held !== undefined) return held;
-  const blockNumber = await finder.transactionBlock(hash).catch((error: unknown) => {
+  read: () => Awaitable<Buffer | null | undefined>,
+  instead: string,
+): Awaitable<Buffer> {
+  const answer = (): Awaitable<Buffer | null> =>
+    andThen(read(), (held) => (held === undefined ? readFetched(services, hash, read) : held));
+  return andThen(answerInBytes(answer, instead), (known) => known ?? NULL);
+}
+
+async function readFetched(
+  { indexer, finder }: IndexServices,
+  hash: Hash,
+  read: () => Awaitable<Buffer | null | undefined>,
+): Promise<Buffer | null> {
+  for (let left = MAX_READS - 1; left > 0; left--) {
+    const blockNumber = await blockOf(finder, hash);
+    if (blockNumber === undefined) return null;
+    await fetchMissing(indexer, blockNumber, blockNumber);
+    const held = await read();
+    if (held !== undefined) return held;
+    // The block was replaced meanwhile: the transaction may stand in another now.
+  }
+  return null;
+}
+
+const blockOf = (finder: TransactionFinder, hash: Hash): Promise<number | undefined> =>
+  finder.transactionBlock(hash).catch((error: unknown) => {
     if (!(error instanceof NodeError)) throw error;
     throw new RpcError(
       'resourceUnavailable',
       'the transaction is not in the index, and no node can tell where it is; try again',
     );
   });
-  if (blockNumber === undefined) return undefined;
-  await fetchMissing(indexer, blockNumber, blockNumber);
-  return read();
-}

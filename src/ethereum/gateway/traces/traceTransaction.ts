@@ -1,26 +1,15 @@
-import type { Method } from '../method.ts';
-import { answerInBytes } from '../traceFilter/fromIndex.ts';
+import type { Hash } from '../../traces/index.ts';
+import type { Handler } from '../method.ts';
 import { fromTransaction } from './fromTransaction.ts';
-import type { TraceMethodOptions } from './options.ts';
-import { checkCount, readHash } from './readTraceParams.ts';
+import type { IndexServices } from './indexServices.ts';
 
-const NULL = Buffer.from('null');
+const INSTEAD = 'ask for single traces with trace_get';
 
 /** trace_transaction, answered from the index; `null` for a transaction that is in no block, as Parity and Erigon answer. */
-export function traceTransaction(options: TraceMethodOptions): Method {
-  const { store, maxAnswerBytes } = options;
-  return {
-    name: 'trace_transaction',
-    summary: 'All traces of a transaction, from the index.',
-    async handle(params) {
-      checkCount(params, ['transaction hash']);
-      const hash = readHash('params[0] (transaction hash)', params[0]);
-      const read = () =>
-        answerInBytes(
-          () => store.transactionTraces(hash, maxAnswerBytes),
-          'ask for single traces with trace_get',
-        );
-      return (await fromTransaction(options, hash, read)) ?? NULL;
-    },
+export function traceTransaction(services: IndexServices): Handler {
+  const { store, maxAnswerBytes } = services;
+  return ([transactionHash]) => {
+    const hash = transactionHash as Hash; // what the parameter's kind made
+    return fromTransaction(services, hash, () => store.transactionTraces(hash, maxAnswerBytes), INSTEAD);
   };
 }

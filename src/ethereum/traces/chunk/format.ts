@@ -43,5 +43,5 @@ export const HAS_RESULT = 0b1000;
 export const HAS_ADDRESS = 0b1_0000;
 export const VARIANT_SHIFT = 6;
 
-/** The chunk that holds trace `place` of a block. */
-export const chunkOf = (place: number): number => Math.floor(place / TRACES_PER_CHUNK);
+/** The chunk that holds trace `traceIndex` of a block. */
+export const chunkOf = (traceIndex: number): number => Math.floor(traceIndex / TRACES_PER_CHUNK);

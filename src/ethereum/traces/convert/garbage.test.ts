@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BlockMismatchError } from './blockMismatchError.ts';
 import { checkBlock } from './checkBlock.ts';
-import { chooseTraceSource } from './chooseTraceSource.ts';
+import { chooseTraceMethod } from './chooseTraceMethod.ts';
 import { anyBlock, blockOf, flat, nested, numbered, schedule } from './frameTree.arbitrary.ts';
 import { fromCallTracer } from './fromCallTracer.ts';
 import { fromFlatCallTracer } from './fromFlatCallTracer.ts';
@@ -68,7 +68,7 @@ describe('garbage', () => {
         bearsIt(() => checkBlock(header, fromFlatCallTracer(header, transactions, flatAnswer, schedule)));
         bearsIt(() => checkBlock(header, parseTraceBlock(list)));
         bearsIt(() =>
-          chooseTraceSource({
+          chooseTraceMethod({
             traceBlock: { result: list },
             callTracer: { result: nestedAnswer },
             flatCallTracer: { result: flatAnswer },

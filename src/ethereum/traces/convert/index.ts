@@ -7,12 +7,12 @@ export { BlockMismatchError } from './blockMismatchError.ts';
 export { blockRewards } from './blockRewards.ts';
 export { checkBlock } from './checkBlock.ts';
 export {
-  chooseTraceSource,
-  type Observation,
-  type Observations,
-  type TraceSource,
-  type TraceSourceChoice,
-} from './chooseTraceSource.ts';
+  chooseTraceMethod,
+  type ProbeResponse,
+  type ProbeResponses,
+  type TraceMethod,
+  type TraceMethodChoice,
+} from './chooseTraceMethod.ts';
 export { type Fork, type ForkSchedule, type ForkStart, forkScheduleOf } from './forks.ts';
 export { fromCallTracer } from './fromCallTracer.ts';
 export { fromFlatCallTracer } from './fromFlatCallTracer.ts';

@@ -1,5 +1,5 @@
 import type { PostingList } from './list.ts';
-import { Merge } from './merge.ts';
+import { MergeIterator } from './mergeIterator.ts';
 
 /** What one segment is asked for: positions from `start` (inclusive) to `end` (exclusive). */
 export interface SegmentSelection {
@@ -21,11 +21,11 @@ export interface Merged {
   readonly lists: readonly PostingList[];
   readonly positions: readonly number[];
   /** For each position, the number of a list that it stands in, and its index there. */
-  readonly rows: readonly number[];
+  readonly listIndexes: readonly number[];
   readonly indexes: readonly number[];
 }
 
-const NOTHING: Merged = { lists: [], positions: [], rows: [], indexes: [] };
+const NOTHING: Merged = { lists: [], positions: [], listIndexes: [], indexes: [] };
 
 /** The positions of a list from index `first` up to, not including, `end`. */
 export interface PartOfList {
@@ -47,7 +47,7 @@ export function selectFromSide(lists: readonly PostingList[], selection: Segment
   if (total <= selection.after) return { positions: NOTHING, skipped: total };
 
   const { indexes, skipped } = skipByRank(lists, starts, selection);
-  return take(new Merge(lists, indexes, ends), lists, selection, skipped);
+  return take(new MergeIterator({ lists, indexes, ends }), lists, selection, skipped);
 }
 
 function selectFromList(list: PostingList, { start, end, after, count }: SegmentSelection): Selected {
@@ -79,8 +79,11 @@ export function selectFromBothSides(
   const pairs = pairsOf(from, to, pairOf);
   if (pairs !== undefined) return selectFromSide(pairs, selection);
   const { start } = selection;
-  const walk = new Intersection(merged(from, start, selection), merged(to, start, selection, from.length));
-  return take(walk, [...from, ...to], selection, 0);
+  const iterator = new IntersectionIterator(
+    merged(from, start, selection),
+    merged(to, start, selection, from.length),
+  );
+  return take(iterator, [...from, ...to], selection, 0);
 }
 
 /** Selects what either side matches. */
@@ -91,20 +94,23 @@ export function selectFromEitherSide(
   selection: SegmentSelection,
 ): Selected {
   const { start, skipped } = skipInUnion(from, to, pairOf, selection);
-  const walk = new Union(merged(from, start, selection), merged(to, start, selection, from.length));
-  return take(walk, [...from, ...to], selection, skipped);
+  const iterator = new UnionIterator(
+    merged(from, start, selection),
+    merged(to, start, selection, from.length),
+  );
+  return take(iterator, [...from, ...to], selection, skipped);
 }
 
-/** The lists of one side from a position on; the first of them is row `firstRow`. */
+/** The lists of one side from a position on; the first of them has the number `firstListIndex`. */
 function merged(
   lists: readonly PostingList[],
   start: number,
   { end }: SegmentSelection,
-  firstRow = 0,
-): Merge {
+  firstListIndex = 0,
+): MergeIterator {
   const starts = lists.map((list) => list.lowerBound(start));
   const ends = lists.map((list, i) => list.lowerBound(end, starts[i]));
-  return new Merge(lists, starts, ends, firstRow);
+  return new MergeIterator({ lists, indexes: starts, ends, firstListIndex });
 }
 
 /** Undefined where there are too many. */
@@ -134,37 +140,38 @@ function skipInUnion(
   return lastNotAfter(selection, below);
 }
 
-/** A walk over ascending positions. */
-interface Walk {
-  /** Where the walk stands: the list and the index in it; undefined at its end. */
+/** Goes over ascending positions. */
+interface PostingIterator {
+  /** The position that it stands at; undefined at its end. */
   peek(): number | undefined;
-  readonly row: number;
+  /** The number of the list that the position is from, and its index there. */
+  readonly listIndex: number;
   readonly index: number;
   advance(): void;
 }
 
 function take(
-  walk: Walk,
+  iterator: PostingIterator,
   lists: readonly PostingList[],
   selection: SegmentSelection,
   alreadySkipped: number,
 ): Selected {
   let skipped = alreadySkipped;
   const positions: number[] = [];
-  const rows: number[] = [];
+  const listIndexes: number[] = [];
   const indexes: number[] = [];
   while (positions.length < selection.count) {
-    const position = walk.peek();
+    const position = iterator.peek();
     if (position === undefined) break;
     if (skipped < selection.after) skipped++;
     else {
       positions.push(position);
-      rows.push(walk.row);
-      indexes.push(walk.index);
+      listIndexes.push(iterator.listIndex);
+      indexes.push(iterator.index);
     }
-    walk.advance();
+    iterator.advance();
   }
-  return { positions: { lists, positions, rows, indexes }, skipped };
+  return { positions: { lists, positions, listIndexes, indexes }, skipped };
 }
 
 /** Moves every list to the highest position that has at most `after` matches below it. */
@@ -197,11 +204,11 @@ function lastNotAfter(
 }
 
 /** The positions of either side; one that is in both is taken from the first. */
-class Union implements Walk {
-  readonly #a: Merge;
-  readonly #b: Merge;
+class UnionIterator implements PostingIterator {
+  readonly #a: MergeIterator;
+  readonly #b: MergeIterator;
 
-  constructor(a: Merge, b: Merge) {
+  constructor(a: MergeIterator, b: MergeIterator) {
     this.#a = a;
     this.#b = b;
   }
@@ -210,8 +217,8 @@ class Union implements Walk {
     return this.#first().peek();
   }
 
-  get row(): number {
-    return this.#first().row;
+  get listIndex(): number {
+    return this.#first().listIndex;
   }
 
   get index(): number {
@@ -225,7 +232,7 @@ class Union implements Walk {
     if (b !== undefined && (a === undefined || b <= a)) this.#b.advance();
   }
 
-  #first(): Merge {
+  #first(): MergeIterator {
     const a = this.#a.peek();
     const b = this.#b.peek();
     return a !== undefined && (b === undefined || a <= b) ? this.#a : this.#b;
@@ -233,11 +240,11 @@ class Union implements Walk {
 }
 
 /** The positions of both sides. */
-class Intersection implements Walk {
-  readonly #a: Merge;
-  readonly #b: Merge;
+class IntersectionIterator implements PostingIterator {
+  readonly #a: MergeIterator;
+  readonly #b: MergeIterator;
 
-  constructor(a: Merge, b: Merge) {
+  constructor(a: MergeIterator, b: MergeIterator) {
     this.#a = a;
     this.#b = b;
   }
@@ -252,8 +259,8 @@ class Intersection implements Walk {
     return b === undefined ? undefined : a;
   }
 
-  get row(): number {
-    return this.#a.row;
+  get listIndex(): number {
+    return this.#a.listIndex;
   }
 
   get index(): number {

@@ -6,9 +6,9 @@ import {
   type Merged,
   NOWHERE,
   type Positions,
-  placeAt,
   type TextCache,
   TRACES_PER_CHUNK,
+  traceIndexAt,
   type Visitor,
   writeTrace,
 } from '../../../traces/index.ts';
@@ -29,11 +29,11 @@ const MAX_GROUP_BYTES = 512 * 1024;
 /** A list that gives fewer traces on average is not worth whole groups, of which the rest would be written for nothing. */
 const MIN_TRACES_FOR_GROUPS = 16;
 
-/** Room in a key for the groups of one row: those of the largest block, and of any list that a chain could make. */
-const GROUPS_PER_ROW = 2 ** 24;
+/** Room in a key for the groups of one list: those of the largest block, and of any list that a chain could make. */
+const GROUPS_PER_LIST = 2 ** 24;
 
-/** Single traces have keys from 0 up. The group must be below GROUPS_PER_ROW: the next row's keys begin there. */
-const groupKey = (row: Positions, group: number): number => -1 - (row.id * GROUPS_PER_ROW + group);
+/** Single traces have keys from 0 up. The group must be below GROUPS_PER_LIST: the next list's keys begin there. */
+const groupKey = (list: Positions, group: number): number => -1 - (list.id * GROUPS_PER_LIST + group);
 
 /** Writes traces as a JSON array, from texts that are kept where there are any. */
 export class AnswerWriter {
@@ -56,7 +56,7 @@ export class AnswerWriter {
     json.constant(OPEN_BRACKET);
     visitAll({
       merged: (segment, merged) => this.#writeMerged(json, segment, merged, checkSize),
-      row: (segment, row, first, end) => this.#writeRow(json, segment, row, first, end, checkSize),
+      run: (segment, list, first, end) => this.#writeRun(json, segment, list, first, end, checkSize),
     });
     json.reserve(1);
     json.constant(CLOSE_BRACKET);
@@ -75,27 +75,29 @@ export class AnswerWriter {
 
   /** Each list is read on in the group where it was left, and what stands together in one is copied together. */
   #writeByGroups(json: JsonWriter, segment: number, merged: Merged, checkSize: () => void): void {
-    const { lists, positions, rows, indexes } = merged;
+    const { lists, positions, listIndexes, indexes } = merged;
     const groups = new Int32Array(lists.length).fill(-1);
     const starts = new Float64Array(lists.length);
     for (let i = 0; i < positions.length; ) {
-      const row = rows[i] ?? 0;
+      const listIndex = listIndexes[i] ?? 0;
       const index = indexes[i] ?? 0;
-      const list = lists[row];
-      if (list === undefined) throw new Error(`a trace was selected from list ${row} of ${lists.length}`);
+      const list = lists[listIndex];
+      if (list === undefined)
+        throw new Error(`a trace was selected from list ${listIndex} of ${lists.length}`);
       const group = Math.floor(index / GROUP_TRACES);
       const groupStart = group * GROUP_TRACES;
       let stop = index + 1;
-      const goesOn = (): boolean => rows[i + stop - index] === row && indexes[i + stop - index] === stop;
+      const goesOn = (): boolean =>
+        listIndexes[i + stop - index] === listIndex && indexes[i + stop - index] === stop;
       while (stop < groupStart + GROUP_TRACES && goesOn()) stop++;
-      if (groups[row] !== group) {
-        groups[row] = group;
-        starts[row] = this.#find(list, group);
+      if (groups[listIndex] !== group) {
+        groups[listIndex] = group;
+        starts[listIndex] = this.#find(list, group);
       }
       writeComma(json);
-      if (!this.#texts.writeAt(json, starts[row] ?? NOWHERE, index - groupStart, stop - groupStart)) {
-        this.#writeOfRow(json, segment, list, index, stop, checkSize);
-        starts[row] = this.#find(list, group);
+      if (!this.#texts.writeAt(json, starts[listIndex] ?? NOWHERE, index - groupStart, stop - groupStart)) {
+        this.#writeOfList(json, segment, list, index, stop, checkSize);
+        starts[listIndex] = this.#find(list, group);
       }
       checkSize();
       i += stop - index;
@@ -103,26 +105,26 @@ export class AnswerWriter {
   }
 
   /** Where the piece of a group is kept; groups past those that a key has room for never are. */
-  #find(row: Positions, group: number): number {
-    return group < GROUPS_PER_ROW ? this.#texts.find(groupKey(row, group)) : NOWHERE;
+  #find(list: Positions, group: number): number {
+    return group < GROUPS_PER_LIST ? this.#texts.find(groupKey(list, group)) : NOWHERE;
   }
 
   #writeTrace(json: JsonWriter, segment: number, position: number): void {
-    const [blockNumber, place] = [blockAt(segment, position), placeAt(position)];
-    const key = blockNumber * MAX_TRACES_PER_BLOCK + place;
+    const [blockNumber, traceIndex] = [blockAt(segment, position), traceIndexAt(position)];
+    const key = blockNumber * MAX_TRACES_PER_BLOCK + traceIndex;
     if (this.#texts.write(json, key, 0, 1)) return;
     this.#group.reset();
-    this.#writeAnew(this.#group, blockNumber, place);
+    this.#writeAnew(this.#group, blockNumber, traceIndex);
     const text = this.#group.written();
     this.#ends[0] = text.length;
     this.#texts.keep(key, text, this.#ends, 1);
     json.verbatim(text, 0, text.length);
   }
 
-  #writeRow(
+  #writeRun(
     json: JsonWriter,
     segment: number,
-    row: Positions,
+    list: Positions,
     first: number,
     end: number,
     checkSize: () => void,
@@ -130,27 +132,27 @@ export class AnswerWriter {
     for (let i = first; i < end; ) {
       const stop = Math.min(end, i - (i % GROUP_TRACES) + GROUP_TRACES);
       writeComma(json);
-      this.#writeOfRow(json, segment, row, i, stop, checkSize);
+      this.#writeOfList(json, segment, list, i, stop, checkSize);
       checkSize();
       i = stop;
     }
   }
 
   /** Traces of one group: one by one where it is too large to be kept. */
-  #writeOfRow(
+  #writeOfList(
     json: JsonWriter,
     segment: number,
-    row: Positions,
+    list: Positions,
     first: number,
     end: number,
     checkSize: () => void,
   ): void {
     const group = Math.floor(first / GROUP_TRACES);
     const groupStart = group * GROUP_TRACES;
-    if (this.#writeOfGroup(json, segment, row, group, first - groupStart, end - groupStart)) return;
+    if (this.#writeOfGroup(json, segment, list, group, first - groupStart, end - groupStart)) return;
     for (let i = first; i < end; i++) {
       if (i > first) writeComma(json);
-      this.#writeTrace(json, segment, row.at(i));
+      this.#writeTrace(json, segment, list.at(i));
       checkSize();
     }
   }
@@ -159,23 +161,23 @@ export class AnswerWriter {
   #writeOfGroup(
     json: JsonWriter,
     segment: number,
-    row: Positions,
+    list: Positions,
     group: number,
     first: number,
     end: number,
   ): boolean {
-    if (group >= GROUPS_PER_ROW) return false;
-    const key = groupKey(row, group);
+    if (group >= GROUPS_PER_LIST) return false;
+    const key = groupKey(list, group);
     if (this.#texts.write(json, key, first, end)) return true;
 
     const text = this.#group;
     text.reset();
     const start = group * GROUP_TRACES;
-    const count = Math.min(GROUP_TRACES, row.length - start);
+    const count = Math.min(GROUP_TRACES, list.length - start);
     for (let i = 0; i < count; i++) {
       if (i > 0) writeComma(text);
-      const position = row.at(start + i);
-      this.#writeAnew(text, blockAt(segment, position), placeAt(position));
+      const position = list.at(start + i);
+      this.#writeAnew(text, blockAt(segment, position), traceIndexAt(position));
       if (text.textBytes > MAX_GROUP_BYTES) return false;
       this.#ends[i] = text.textBytes;
     }
@@ -185,8 +187,8 @@ export class AnswerWriter {
     return true;
   }
 
-  #writeAnew(json: JsonWriter, blockNumber: number, place: number): void {
-    writeTrace(json, this.#state.chunk(blockNumber, place), place % TRACES_PER_CHUNK, blockNumber);
+  #writeAnew(json: JsonWriter, blockNumber: number, traceIndex: number): void {
+    writeTrace(json, this.#state.chunk(blockNumber, traceIndex), traceIndex % TRACES_PER_CHUNK, blockNumber);
   }
 }
 

@@ -4,6 +4,7 @@ import {
   type ChainIdentity,
   chunkOf,
   END_OF_LIST_IDS,
+  firstBlockOf,
   type IndexReader,
   PairLists,
   type PostingList,
@@ -48,8 +49,8 @@ interface ChainEnds {
 }
 
 /**
- * What the index holds now. lmdb reads one commit for the length of an event turn, so whatever is read between `refresh`
- * and the end of the synchronous code behind it is of one state; `refresh` notices that a commit came in between.
+ * What the index holds now. lmdb reads one commit for the length of an event turn, so whatever is read between `refreshSnapshot`
+ * and the end of the synchronous code behind it is of one state; `refreshSnapshot` notices that a commit came in between.
  */
 export class IndexState implements IndexReader {
   readonly #environment: TraceEnvironment;
@@ -67,7 +68,8 @@ export class IndexState implements IndexReader {
   #epoch = 0;
   /** The ends of the chain as they were read, until the version changes. */
   #ends: ChainEnds | undefined;
-  #isSettled = false;
+  /** Whether a commit may come at any time: then the version is looked up each time. */
+  #mayChange = true;
   /** The chunk that was read last, until anything else is. */
   #chunk: { readonly blockNumber: number; readonly chunk: number; readonly bytes: Buffer } | undefined;
 
@@ -76,7 +78,7 @@ export class IndexState implements IndexReader {
   }
 
   /**
-   * Changes when positions or ids of lists stop to mean what they meant: a block took another's place, a list changed in its
+   * WriteBatch when positions or ids of lists stop to mean what they meant: a block took another's place, a list changed in its
    * middle. What is kept by them must be forgotten then.
    */
   get epoch(): number {
@@ -84,19 +86,19 @@ export class IndexState implements IndexReader {
   }
 
   /**
-   * Told by the only writer: while nothing is being committed the version need not be looked up. Before the first call it
-   * is looked up each time, as another process may write.
+   * Told by the only writer: while nothing is being written the version need not be looked up. Before the first call it is
+   * looked up each time, as another process may write.
    */
-  settle(isSettled: boolean): void {
-    this.#isSettled = false;
-    if (isSettled) this.refresh();
-    this.#isSettled = isSettled;
+  setWriting(isWriting: boolean): void {
+    this.#mayChange = true;
+    if (!isWriting) this.refreshSnapshot();
+    this.#mayChange = isWriting;
   }
 
   /** To be called before each operation. What was decoded of an older state is forgotten. */
-  refresh(): StateVersion {
+  refreshSnapshot(): StateVersion {
     this.#chunk = undefined;
-    if (this.#isSettled) return this.#version;
+    if (!this.#mayChange) return this.#version;
     const record = this.read(this.#environment.meta, STATE_KEY);
     const version = {
       changes: record?.readUInt32BE(0) ?? 0,
@@ -173,15 +175,25 @@ export class IndexState implements IndexReader {
     return this.segment(segmentOf(blockNumber)).has(blockNumber % BLOCKS_PER_SEGMENT);
   }
 
-  /** The chunk that holds trace `place` of a block, as bytes that the next read may overwrite. */
-  chunk(blockNumber: number, place: number): Buffer {
-    const chunk = chunkOf(place);
+  /** The lowest block of a range that is not there. */
+  firstMissing(fromBlock: number, toBlock: number): number | undefined {
+    for (let segment = segmentOf(fromBlock); segment <= segmentOf(toBlock); segment++) {
+      const first = firstBlockOf(segment);
+      const missing = first + this.segment(segment).firstMissing(Math.max(0, fromBlock - first));
+      if (missing <= toBlock && missing < first + BLOCKS_PER_SEGMENT) return missing;
+    }
+    return undefined;
+  }
+
+  /** The chunk that holds trace `traceIndex` of a block, as bytes that the next read may overwrite. */
+  chunk(blockNumber: number, traceIndex: number): Buffer {
+    const chunk = chunkOf(traceIndex);
     const last = this.#chunk;
     if (last !== undefined && last.blockNumber === blockNumber && last.chunk === chunk) return last.bytes;
     const { dictionary } = this.segment(segmentOf(blockNumber));
     const bytes = this.read(this.#environment.chunks(dictionary), chunkKey(blockNumber, chunk));
     if (bytes === undefined)
-      throw new Error(`the index is damaged: trace ${place} of block ${blockNumber} is missing`);
+      throw new Error(`the index is damaged: trace ${traceIndex} of block ${blockNumber} is missing`);
     this.#chunk = { blockNumber, chunk, bytes };
     return bytes;
   }

@@ -28,7 +28,7 @@ export function* mergeRecent(
 ): Generator<Writes> {
   const recent = state.recent.of(segment);
   const lists = recent?.inOrder() ?? new Uint32Array();
-  let { changes, rewrites } = state.refresh();
+  let { changes, rewrites } = state.refreshSnapshot();
   for (let next = 0; next === 0 || next < lists.length; next += listsPerStep) {
     const writes = new Writes();
     writes.put(environment.meta, STATE_KEY, encodeVersion({ changes: ++changes, rewrites }));

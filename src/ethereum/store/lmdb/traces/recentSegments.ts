@@ -17,7 +17,7 @@ import type { Segment, UnmergedBlocks } from './records.ts';
 export interface StoredBlocks {
   segment(number: number): Segment;
   block(blockNumber: number): StoredBlock | undefined;
-  chunk(blockNumber: number, place: number): Uint8Array;
+  chunk(blockNumber: number, traceIndex: number): Uint8Array;
 }
 
 interface LoadedBlock {
@@ -128,12 +128,12 @@ export class RecentSegments {
   }
 
   #addStored({ number, traceCount }: StoredBlock, postings: RecentPostings): void {
-    for (let place = 0; place < traceCount; place += TRACES_PER_CHUNK) {
-      const chunk = this.#stored.chunk(number, place);
+    for (let traceIndex = 0; traceIndex < traceCount; traceIndex += TRACES_PER_CHUNK) {
+      const chunk = this.#stored.chunk(number, traceIndex);
       visitTerms(chunk, (side, at, index) => {
         this.#key[0] = SIDES.indexOf(side);
         this.#key.set(chunk.subarray(at, at + SIDE_AND_TERM_BYTES - 1), 1);
-        postings.add(this.#key, 0, positionOf(number, place + index));
+        postings.add(this.#key, 0, positionOf(number, traceIndex + index));
       });
     }
   }

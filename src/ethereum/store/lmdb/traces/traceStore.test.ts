@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { traceStoreContract } from '../../../../../test/contract/traceStore.ts';
+import { lateStore } from '../../../../../test/support/lateStore.ts';
 import { Random } from '../../../../../test/support/random.ts';
 import { blockOfTrees, randomTree } from '../../../../../test/support/syntheticTree.ts';
 import { type Hash, indexBlock } from '../../../traces/index.ts';
@@ -26,6 +27,10 @@ const prepare = async (options?: TraceStoreOptions) => {
 traceStoreContract('lmdb', () => prepare());
 traceStoreContract('lmdb with little memory', () => prepare({ cacheBytes: SMALL_CACHE_BYTES }));
 traceStoreContract('lmdb, merging all the time', () => prepare(MERGED_ALWAYS));
+traceStoreContract('an engine that answers late', async () => {
+  const { open, remove } = await prepare();
+  return { open: async () => lateStore(await open(), new Random(1)), remove };
+});
 
 test('one frame of a transaction with 20,000 is found with as many reads as halving them takes', async () => {
   const frames = 20_000;

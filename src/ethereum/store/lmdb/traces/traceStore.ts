@@ -1,16 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   AnswerTooLargeError,
-  BLOCKS_PER_SEGMENT,
   blockAt,
   type ChainIdentity,
   findFrame,
-  firstBlockOf,
   firstTraceFrom,
   type Hash,
   type IndexChange,
   JsonWriter,
-  placeAt,
   type StoredBlock,
   segmentOf,
   TextCache,
@@ -20,6 +17,7 @@ import {
   type TraceReader,
   type TraceStore,
   termOf,
+  traceIndexAt,
   tracesOfBlock,
   transactionPositionOf,
   type Visitor,
@@ -28,12 +26,12 @@ import {
   writeTrace,
 } from '../../../traces/index.ts';
 import { AnswerWriter } from './answerWriter.ts';
-import { Changes } from './changes.ts';
 import { makeDictionary } from './dictionary.ts';
 import { NO_DICTIONARY, TraceEnvironment } from './environment.ts';
 import { IndexState } from './indexState.ts';
 import { LISTS_PER_MERGE, mergeRecent } from './mergeRecent.ts';
 import { encodeChain } from './records.ts';
+import { WriteBatch } from './writeBatch.ts';
 
 export { NoIndexError } from './environment.ts';
 
@@ -93,7 +91,7 @@ class LmdbTraceStore implements TraceStore {
     this.#texts = new TextCache(cacheBytes);
     this.#answers = new AnswerWriter(this.#state, this.#texts);
     // Only this process writes, unless it is one that only reads.
-    this.#state.settle(!isReader);
+    if (!isReader) this.#state.setWriting(false);
   }
 
   chain(): ChainIdentity | undefined {
@@ -126,17 +124,12 @@ class LmdbTraceStore implements TraceStore {
   }
 
   firstMissing(fromBlock: number, toBlock: number): number | undefined {
-    const state = this.#current();
-    for (let segment = segmentOf(fromBlock); segment <= segmentOf(toBlock); segment++) {
-      const first = firstBlockOf(segment);
-      const missing = first + state.segment(segment).firstMissing(Math.max(0, fromBlock - first));
-      if (missing <= toBlock && missing < first + BLOCKS_PER_SEGMENT) return missing;
-    }
-    return undefined;
+    return this.#current().firstMissing(fromBlock, toBlock);
   }
 
-  filter(filter: TraceFilter, maxBytes: number, json?: JsonWriter): Buffer {
+  filter(filter: TraceFilter, maxBytes: number, json?: JsonWriter): Buffer | undefined {
     const state = this.#current();
+    if (state.firstMissing(filter.fromBlock, filter.toBlock) !== undefined) return undefined;
     if (json === undefined) return this.#array(maxBytes, (visitor) => visitMatches(state, filter, visitor));
     this.#answers.write(json, maxBytes, (visitor) => visitMatches(state, filter, visitor));
     return json.written();
@@ -171,19 +164,24 @@ class LmdbTraceStore implements TraceStore {
   }
 
   #traces({ number, traceCount }: StoredBlock, first: number, end: number, maxBytes: number): Buffer {
-    const row = tracesOfBlock(number, traceCount);
-    return this.#array(maxBytes, (visitor) => visitor.row(segmentOf(number), row, first, end));
+    const list = tracesOfBlock(number, traceCount);
+    return this.#array(maxBytes, (visitor) => visitor.run(segmentOf(number), list, first, end));
   }
 
   apply(change: IndexChange): Promise<void> {
     const applied = this.#inTurn(async () => {
       await this.#mergeIfOver(2 * this.#maxRecentPositions);
       const dictionary = await this.#dictionaryFor(change);
-      const changes = new Changes(this.#environment, this.#current(), change, dictionary, (block) =>
-        this.#tracesOf(block),
+      const batch = new WriteBatch(
+        { change, dictionary },
+        {
+          environment: this.#environment,
+          state: this.#current(),
+          readTraces: (block) => this.#tracesOf(block),
+        },
       );
       this.#state.recent.stage(change.blocks);
-      await this.#commit(() => changes.write()).finally(() => this.#state.recent.stage([]));
+      await this.#commit(() => batch.write()).finally(() => this.#state.recent.stage([]));
     });
     // Whoever waits for the change need not wait for this. Where it fails, a later change does it, or fails with it.
     this.#inTurn(() => this.#mergeIfOver(this.#maxRecentPositions)).catch(() => undefined);
@@ -239,7 +237,7 @@ class LmdbTraceStore implements TraceStore {
   /** Writes in one transaction, waits until it is on disk unless that matters to nobody, and lets the next read see it. */
   async #commit(write: () => void, { isFlushed } = { isFlushed: true }): Promise<void> {
     const { root } = this.#environment;
-    this.#state.settle(false);
+    this.#state.setWriting(true);
     // An open read transaction keeps the pages of its state from being used again: the file would grow for nothing.
     root.resetReadTxn();
     try {
@@ -247,7 +245,7 @@ class LmdbTraceStore implements TraceStore {
       if (isFlushed) await root.flushed;
     } finally {
       root.resetReadTxn();
-      this.#state.settle(true);
+      this.#state.setWriting(false);
     }
   }
 
@@ -259,7 +257,7 @@ class LmdbTraceStore implements TraceStore {
   /** The state as it is now, for the synchronous code that follows. */
   #current(): IndexState {
     if (this.#isReader) this.#environment.openDictionaries();
-    this.#state.refresh();
+    this.#state.refreshSnapshot();
     if (this.#state.epoch !== this.#epoch) this.#texts.clear();
     this.#epoch = this.#state.epoch;
     return this.#state;
@@ -282,7 +280,7 @@ class LmdbTraceStore implements TraceStore {
         const position = list.at(i);
         const block = state.block(blockAt(segment, position));
         if (block === undefined) continue;
-        const index = placeAt(position);
+        const index = traceIndexAt(position);
         const chunk = state.chunk(block.number, index);
         const transactionPosition = transactionPositionOf(chunk, index % TRACES_PER_CHUNK, hashBytes);
         if (transactionPosition !== undefined) return { block, index, transactionPosition };

@@ -10,7 +10,7 @@ class Cursor {
   /** The position here; not to be looked at once the end is reached. */
   position = 0;
   /** The number of the list, as its user counts. */
-  readonly row: number;
+  readonly listIndex: number;
   readonly #list: PostingList;
   readonly #end: number;
   #index: number;
@@ -18,8 +18,8 @@ class Cursor {
   #pageStart = 0;
 
   /** Stands at `index` of the list, which is read up to, not including, `end`. */
-  constructor(row: number, list: PostingList, index: number, end: number) {
-    this.row = row;
+  constructor(listIndex: number, list: PostingList, index: number, end: number) {
+    this.listIndex = listIndex;
     this.#list = list;
     this.#index = index;
     this.#end = end;
@@ -74,20 +74,23 @@ class Cursor {
   }
 }
 
+/** Parts of lists: `lists[i]` from `indexes[i]` up to, not including, `ends[i]`. */
+export interface ListParts {
+  readonly lists: readonly PostingList[];
+  readonly indexes: readonly number[];
+  readonly ends: readonly number[];
+  /** The number of the first list, as its user counts; 0 where left out. */
+  readonly firstListIndex?: number;
+}
+
 /** The positions of several lists in ascending order: a binary heap of cursors, smallest position on top. */
-export class Merge {
+export class MergeIterator {
   /** The cursors that are not at their end. */
   readonly #heap: Cursor[];
 
-  /** List `i` is row `firstRow + i`, and is read from `indexes[i]` up to, not including, `ends[i]`. */
-  constructor(
-    lists: readonly PostingList[],
-    indexes: readonly number[],
-    ends: readonly number[],
-    firstRow = 0,
-  ) {
+  constructor({ lists, indexes, ends, firstListIndex = 0 }: ListParts) {
     this.#heap = lists
-      .map((list, i) => new Cursor(firstRow + i, list, indexes[i] ?? 0, ends[i] ?? 0))
+      .map((list, i) => new Cursor(firstListIndex + i, list, indexes[i] ?? 0, ends[i] ?? 0))
       .filter((cursor) => cursor.start());
     this.#order();
   }
@@ -98,8 +101,8 @@ export class Merge {
   }
 
   /** The list that the smallest position stands in, and where. */
-  get row(): number {
-    return this.#heap[0]?.row ?? 0;
+  get listIndex(): number {
+    return this.#heap[0]?.listIndex ?? 0;
   }
 
   get index(): number {

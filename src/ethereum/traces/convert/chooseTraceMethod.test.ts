@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chooseTraceSource, type Observations } from './chooseTraceSource.ts';
+import { chooseTraceMethod, type ProbeResponses } from './chooseTraceMethod.ts';
 
 const HASH = `0x${'b1'.repeat(32)}`;
 const ALICE = `0x${'a1'.repeat(20)}`;
@@ -36,8 +36,8 @@ const missing = {
 const pruned = { error: { code: -32_000, message: 'required historical state unavailable (reexec=128)' } };
 const timeout = { error: { code: -32_000, message: 'execution timeout' } };
 
-describe('chooseTraceSource', () => {
-  it.each<[string, Observations, string, RegExp]>([
+describe('chooseTraceMethod', () => {
+  it.each<[string, ProbeResponses, string, RegExp]>([
     [
       'Erigon',
       { traceBlock: parity, callTracer: calls, flatCallTracer: flat },
@@ -101,15 +101,15 @@ describe('chooseTraceSource', () => {
       /type must be a text/,
     ],
     ['nothing asked', {}, 'none', /^$/],
-  ])('%s', (_, observations, source, notes) => {
-    const choice = chooseTraceSource(observations);
-    expect(choice.source).toBe(source);
-    expect(choice.notes.join(' ')).toMatch(notes);
+  ])('%s', (_, responses, method, remarks) => {
+    const choice = chooseTraceMethod(responses);
+    expect(choice.method).toBe(method);
+    expect(choice.remarks.join(' ')).toMatch(remarks);
   });
 
   it('leaves the answers that it judges as they are', () => {
     const before = JSON.stringify([parity, calls, flat]);
-    chooseTraceSource({ traceBlock: parity, callTracer: calls, flatCallTracer: flat });
+    chooseTraceMethod({ traceBlock: parity, callTracer: calls, flatCallTracer: flat });
     expect(JSON.stringify([parity, calls, flat])).toBe(before);
   });
 });

@@ -30,14 +30,27 @@ import {
 } from './records.ts';
 import { Writes } from './writes.ts';
 
-/** Reads the traces of a block that is to be undone. */
-export type ReadTraces = (block: StoredBlock) => readonly Trace[];
+export interface WriteBatchOptions {
+  readonly change: IndexChange;
+  /** The number of the dictionary for segments that have no block yet. */
+  readonly dictionary: number;
+}
+
+export interface WriteBatchDependencies {
+  readonly environment: TraceEnvironment;
+  /** The state before the change. */
+  readonly state: IndexState;
+  /** Reads the traces of a block that is to be undone. */
+  readonly readTraces: ReadTraces;
+}
+
+type ReadTraces = (block: StoredBlock) => readonly Trace[];
 
 /**
  * Works out, from the state before, every record that a change of the index writes. Nothing is written until
  * `write`, so a change that does not fit throws and leaves no mark.
  */
-export class Changes {
+export class WriteBatch {
   readonly #environment: TraceEnvironment;
   readonly #state: IndexState;
   readonly #writes = new Writes();
@@ -54,14 +67,8 @@ export class Changes {
   /** Whether more was done than to add blocks behind the last one of a segment: then lists did not only grow. */
   #isRewritten: boolean;
 
-  /** `dictionary` is the number of the dictionary for segments that have no block yet. */
-  constructor(
-    environment: TraceEnvironment,
-    state: IndexState,
-    change: IndexChange,
-    dictionary: number,
-    readTraces: ReadTraces,
-  ) {
+  constructor({ change, dictionary }: WriteBatchOptions, dependencies: WriteBatchDependencies) {
+    const { environment, state, readTraces } = dependencies;
     this.#environment = environment;
     this.#dictionary = dictionary;
     this.#state = state;
@@ -228,7 +235,7 @@ export class Changes {
   }
 
   #versionAfter(): StateVersion {
-    const { changes, rewrites } = this.#state.refresh();
+    const { changes, rewrites } = this.#state.refreshSnapshot();
     return { changes: changes + 1, rewrites: this.#isRewritten ? rewrites + 1 : rewrites };
   }
 

@@ -6,56 +6,56 @@ import { asList, asObject } from './readJson.ts';
 import { plain, TraceFormatError } from './traceFormatError.ts';
 
 /** A way of getting traces from a node. */
-export type TraceSource = 'trace_block' | 'flatCallTracer' | 'callTracer';
+export type TraceMethod = 'trace_block' | 'flatCallTracer' | 'callTracer';
 
 /** What a node answered to a call, as its JSON-RPC response has it. */
-export type Observation =
+export type ProbeResponse =
   | { readonly result: unknown }
   | { readonly error: { readonly code?: number; readonly message: string } };
 
 /** The test calls, all for one block, best one with transactions; what was not asked is left out. */
-export interface Observations {
+export interface ProbeResponses {
   /** `trace_block` of the block. */
-  readonly traceBlock?: Observation;
+  readonly traceBlock?: ProbeResponse;
   /** `debug_traceBlockByNumber` with `{"tracer":"callTracer"}`. */
-  readonly callTracer?: Observation;
+  readonly callTracer?: ProbeResponse;
   /** `debug_traceBlockByNumber` with `{"tracer":"flatCallTracer","tracerConfig":{"includePrecompiles":true}}`. */
-  readonly flatCallTracer?: Observation;
+  readonly flatCallTracer?: ProbeResponse;
 }
 
-export interface TraceSourceChoice {
-  readonly source: TraceSource | 'none';
+export interface TraceMethodChoice {
+  readonly method: TraceMethod | 'none';
   /** What was seen of each way that was tried, in plain words for the owner of the node. */
-  readonly notes: readonly string[];
+  readonly remarks: readonly string[];
 }
 
-/** Longest text of a node's error that a note repeats, in characters. */
+/** Longest text of a node's error that a remark repeats, in characters. */
 const MAX_ERROR_CHARS = 120;
 
 /**
- * Which way of getting traces a node offers, judged by its answers to test calls. `trace_block` first: it has every
+ * Which way of getting traces a node offers, by its answers to test calls. `trace_block` first: it has every
  * value exactly and the rewards with it. Then geth's `callTracer`, which in every version tells CREATE from CREATE2
  * and sends the fewest bytes; then `flatCallTracer`.
  */
-export function chooseTraceSource(observations: Observations): TraceSourceChoice {
-  const notes: string[] = [];
-  const offered = WAYS.filter(({ source, key, prove }) => {
-    const observation = observations[key];
-    if (observation === undefined) return false;
-    const { works, note } = judge(observation, prove);
-    notes.push(`${source}: ${note}`);
+export function chooseTraceMethod(responses: ProbeResponses): TraceMethodChoice {
+  const remarks: string[] = [];
+  const offered = CANDIDATES.filter(({ method, key, prove }) => {
+    const response = responses[key];
+    if (response === undefined) return false;
+    const { works, remark } = assess(response, prove);
+    remarks.push(`${method}: ${remark}`);
     return works;
   });
-  const source = offered[0]?.source ?? 'none';
-  if (source === 'callTracer' || source === 'flatCallTracer')
-    notes.push('gasUsed of a root frame is too low where gas was refunded: geth does not tell it');
-  return { source, notes };
+  const method = offered[0]?.method ?? 'none';
+  if (method === 'callTracer' || method === 'flatCallTracer')
+    remarks.push('gasUsed of a root frame is too low where gas was refunded: geth does not tell it');
+  return { method, remarks };
 }
 
-interface Way {
-  readonly source: TraceSource;
-  readonly key: keyof Observations;
-  /** What an answer shows, as a note. @throws TraceFormatError where it is not this way's answer. */
+interface Candidate {
+  readonly method: TraceMethod;
+  readonly key: keyof ProbeResponses;
+  /** What an answer shows, as a remark. @throws TraceFormatError where it is not this way's answer. */
   readonly prove: (result: unknown) => string;
 }
 
@@ -63,19 +63,19 @@ const WORKS = 'works';
 const NOTHING_TO_PROVE_IT_WITH = 'answers; the test block had nothing to prove it with';
 
 /** In order of preference. */
-const WAYS: readonly Way[] = [
-  { source: 'trace_block', key: 'traceBlock', prove: proveTraceBlock },
-  { source: 'callTracer', key: 'callTracer', prove: (result) => proveEach(result, proveNested) },
-  { source: 'flatCallTracer', key: 'flatCallTracer', prove: (result) => proveEach(result, proveFlat) },
+const CANDIDATES: readonly Candidate[] = [
+  { method: 'trace_block', key: 'traceBlock', prove: proveTraceBlock },
+  { method: 'callTracer', key: 'callTracer', prove: (result) => proveEach(result, proveNested) },
+  { method: 'flatCallTracer', key: 'flatCallTracer', prove: (result) => proveEach(result, proveFlat) },
 ];
 
-function judge(observation: Observation, prove: Way['prove']): { works: boolean; note: string } {
-  if ('error' in observation) return { works: false, note: explain(observation.error) };
+function assess(response: ProbeResponse, prove: Candidate['prove']): { works: boolean; remark: string } {
+  if ('error' in response) return { works: false, remark: explain(response.error) };
   try {
-    return { works: true, note: prove(observation.result) };
+    return { works: true, remark: prove(response.result) };
   } catch (error) {
     if (!(error instanceof TraceFormatError)) throw error;
-    return { works: false, note: `answers something else: ${error.message}` };
+    return { works: false, remark: `answers something else: ${error.message}` };
   }
 }
 

@@ -1,0 +1,47 @@
+import { MAX_COUNT, MAX_RANGE_BLOCKS } from '../../traces/index.ts';
+import { NO_FILTER, traceFilterObject } from '../traceFilter/params.ts';
+import { blockBound } from '../traceFilter/quantity.ts';
+import { traceFilter } from '../traceFilter/traceFilter.ts';
+import { framePath } from '../traces/framePath.ts';
+import { traceBlock } from '../traces/traceBlock.ts';
+import { traceGet } from '../traces/traceGet.ts';
+import { traceTransaction } from '../traces/traceTransaction.ts';
+import * as kinds from './kinds.ts';
+import type { IndexedRow, Param } from './row.ts';
+
+const transactionHash: Param = { name: 'transactionHash', kind: kinds.hash };
+
+/** The methods that the index answers. */
+export const INDEXED_ROWS: readonly IndexedRow[] = [
+  {
+    name: 'trace_filter',
+    summary: 'Traces of a range of blocks, by sender and recipient.',
+    params: [
+      { name: 'filter', kind: traceFilterObject, optional: true, otherwise: NO_FILTER, refusesNull: true },
+    ],
+    limits: `at most ${MAX_RANGE_BLOCKS} blocks, both ends counted; count at most ${MAX_COUNT}`,
+    scope: { of: 'index' },
+    handler: traceFilter,
+  },
+  {
+    name: 'trace_block',
+    summary: 'All traces of a block.',
+    params: [{ name: 'block', kind: blockBound }],
+    scope: { of: 'index' },
+    handler: traceBlock,
+  },
+  {
+    name: 'trace_transaction',
+    summary: 'All traces of a transaction.',
+    params: [transactionHash],
+    scope: { of: 'index' },
+    handler: traceTransaction,
+  },
+  {
+    name: 'trace_get',
+    summary: 'One trace of a transaction, by its place in the call tree.',
+    params: [transactionHash, { name: 'path', kind: framePath }],
+    scope: { of: 'index' },
+    handler: traceGet,
+  },
+];
