@@ -49,7 +49,7 @@ await guard.seeding.tried;
 process.send?.({ port: guard.addresses[0]?.port, threads: Math.max(1, guard.threads.length) });
 process.on('message', () =>
   process.send?.({
-    verdicts: [...guard.judge.verdicts],
+    verdicts: [...guard.detector.verdicts],
     packets: guard.packets(),
     threads: guard.threads.length,
   }),

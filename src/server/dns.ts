@@ -5,7 +5,7 @@ import type { Registry } from 'prom-client';
 import { type Config, ConfigError } from '../config/index.ts';
 import { analyticsOf, InvalidAnalyticsQuery } from '../dns/analytics/index.ts';
 import { driveDnsdist, registerDnsdistMetrics } from '../dns/dataplane/dnsdist/index.ts';
-import { registerDnsMetrics, registerJudgeMetrics, startGuard } from '../dns/dataplane/embedded/index.ts';
+import { registerDnsMetrics, registerGuardMetrics, startGuard } from '../dns/dataplane/embedded/index.ts';
 import { nameToWire } from '../dns/protocol/index.ts';
 import { DnsStore } from '../dns/store/lmdb/index.ts';
 import type { MissingZone, ZoneSource } from '../dns/zones/index.ts';
@@ -79,7 +79,7 @@ function commonOptions({ dns }: Config, account: string, rules: RuleStore, store
       list: () => rules.list(account),
       onChange: (listener: () => void) => rules.onChange((changed) => changed === account && listener()),
     },
-    judge: {
+    detector: {
       profile: { maxNames: dns.maxNames, windowMs: dns.windowDays * DAY_MS },
       refuseWith: dns.refuseWith,
       learnForMinutes: dns.learnForMinutes,
@@ -90,7 +90,7 @@ function commonOptions({ dns }: Config, account: string, rules: RuleStore, store
       },
     },
     profileStore: store,
-    seenStore: store,
+    queryStatsStore: store,
     log,
   };
 }
@@ -129,7 +129,7 @@ async function startDriver({ dns, dataDir }: Config, options: CommonOptions, reg
     dnstap: addressOf(dns.dnstapListen, 'dns.dnstapListen'),
     folder,
   });
-  registerJudgeMetrics(guard, registry);
+  registerGuardMetrics(guard, registry);
   registerDnsdistMetrics(guard, registry);
   return { guard, addresses: [] };
 }

@@ -188,8 +188,8 @@ it('whatever is sent as dnstap, the driver of dnsdist stays and learns', async (
   const answer = query(`learned.${ZONE_NAME}`);
   answer[2] = 0x80;
   for (const network of [1, 2]) socket.write(framed(tapped(6, answer, Buffer.from([192, 0, network, 1]))));
-  const { hashHigh, hashLow } = questionOf(`learned.${ZONE_NAME}`, QueryType.A, guard.judge.key);
-  await until('the name is learned', () => guard.judge.profile.find(hashHigh, hashLow) >= 0);
+  const { hashHigh, hashLow } = questionOf(`learned.${ZONE_NAME}`, QueryType.A, guard.detector.key);
+  await until('the name is learned', () => guard.detector.profile.find(hashHigh, hashLow) >= 0);
   expect(guard.faults()).toBe(0);
 });
 

@@ -52,7 +52,7 @@ async function running(...rules: Rule[]): Promise<Running> {
     dnstap: dnsdist.dnstap,
     folder: dnsdist.folder,
     zones: [{ name: ZONE_NAME, file: zoneFile }],
-    judge: { profile: { maxNames: 10_000 } },
+    detector: { profile: { maxNames: 10_000 } },
   });
   ends.push(() => guard.stop());
   await guard.seeding.tried;
@@ -109,7 +109,7 @@ describe('dnsdist, driven', () => {
     expect((await askTcp([query(`x.${ZONE_NAME}`)], all.dnsdist))[0]).toMatchObject({
       rcode: RCODE.NXDOMAIN,
     });
-    await floodUntil(all, async () => all.guard.judge.attack);
+    await floodUntil(all, async () => all.guard.detector.attack);
   });
 
   it('lets known names with unknown types pay at sensitivity high, and never those with a known type', async (ctx) => {

@@ -110,7 +110,7 @@ it('dnsdist with the generated configuration, and driven by whatever rule, trans
     folder: dnsdist.folder,
     transfersAllow,
     zones: [{ name: ZONE_NAME, transferFrom: nsd }],
-    judge: { profile: { maxNames: 100_000 } },
+    detector: { profile: { maxNames: 100_000 } },
   });
   ends.push(() => guard.stop());
   for (const current of [[], [RULE], [{ ...RULE, mode: 'disabled' as const }]]) {

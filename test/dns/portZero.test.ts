@@ -120,7 +120,7 @@ describe('a packet from source port 0', () => {
     ends.push(() => server.stop());
     const { guard, target, stop } = await guardInFront(
       {},
-      { servers: [server], judge: { refuseWith: 'truncate' } },
+      { servers: [server], detector: { refuseWith: 'truncate' } },
     );
     ends.push(stop);
     for (let i = 0; i < 700; i++) client.send(query(`x${i}.${ZONE_NAME}`, QueryType.A, 1000 + i), target);

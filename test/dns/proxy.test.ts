@@ -31,7 +31,7 @@ function empty({ client, target }: Awaited<ReturnType<typeof started>>): void {
   for (let i = 0; i < 700; i++) client.send(query(`x${i}.${ZONE_NAME}`, QueryType.A, 40_000 + i), target);
 }
 const dropped = ({ guard }: Protected): number =>
-  guard.judge.verdicts.slice(24).reduce((sum, count) => sum + count, 0);
+  guard.detector.verdicts.slice(24).reduce((sum, count) => sum + count, 0);
 
 describe('a query that passes', () => {
   it('is answered as the server answers it: NOERROR, NODATA, NXDOMAIN, wildcard, delegation', async () => {
@@ -106,7 +106,7 @@ describe('a query that must pay with an empty bucket', () => {
   });
 
   it('is answered TC=1 where that is configured, and answered over TCP', async () => {
-    const all = await started({}, { judge: { refuseWith: 'truncate' } });
+    const all = await started({}, { detector: { refuseWith: 'truncate' } });
     empty(all);
     await all.client.wait(() => all.client.answers.get(40_699) !== undefined, HANG_MS);
     expect(all.client.answers.get(40_699)).toMatchObject({ truncated: true, rcode: RCODE.NOERROR });
@@ -277,12 +277,12 @@ describe('DNS over TCP', () => {
 it('learns from answers over TCP as from those over UDP', async () => {
   const { client, target, guard } = await started({}, { seed: false });
   await askTcp([query('none.example.test'), query('www.example.test')], target);
-  expect(guard.judge.zones.get('example.test')).toBeDefined();
-  expect(guard.judge.profile.size).toBe(0);
+  expect(guard.detector.zones.get('example.test')).toBeDefined();
+  expect(guard.detector.profile.size).toBe(0);
   const other = await new UdpClient().open('127.0.1.1');
   ends.push(() => other.close());
   for (const name of ['www', 'none']) await other.ask(query(`${name}.example.test`), target);
-  expect(guard.judge.profile.size).toBe(1);
+  expect(guard.detector.profile.size).toBe(1);
   expect(await client.ask(query('www.example.test'), target)).toMatchObject({ answers: 1 });
 });
 
@@ -291,8 +291,8 @@ it('learns the zones and names that it was not told of', async () => {
   const other = await new UdpClient().open('127.0.1.1');
   ends.push(() => other.close());
   await client.ask(query('none.example.test'), target);
-  expect(guard.judge.zones.get('example.test')).toBeDefined();
+  expect(guard.detector.zones.get('example.test')).toBeDefined();
   for (const name of ['www', 'none'])
     for (const asking of [client, other]) await asking.ask(query(`${name}.example.test`), target);
-  expect(guard.judge.profile.size).toBe(1);
+  expect(guard.detector.profile.size).toBe(1);
 });

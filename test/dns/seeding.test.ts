@@ -30,16 +30,16 @@ async function guard(zones: readonly ZoneSource[], store?: DnsStore): Promise<Gu
     servers: [server],
     rules: new TestRules([RULE]),
     zones,
-    judge: { profile: { maxNames: 10_000 } },
-    ...(store && { profileStore: store, seenStore: store }),
+    detector: { profile: { maxNames: 10_000 } },
+    ...(store && { profileStore: store, queryStatsStore: store }),
   });
   ends.push(() => server.stop());
   await started.seeding.tried;
   return started;
 }
-const knows = ({ judge }: Guard, name: string) => {
-  const { hashHigh, hashLow } = questionOf(name, 1, judge.key);
-  return judge.profile.find(hashHigh, hashLow) >= 0;
+const knows = ({ detector }: Guard, name: string) => {
+  const { hashHigh, hashLow } = questionOf(name, 1, detector.key);
+  return detector.profile.find(hashHigh, hashLow) >= 0;
 };
 /** Names in the zone that clients ask for, and one that only looks like them. */
 const expectZoneKnown = (started: Guard) => {
@@ -52,10 +52,10 @@ const expectZoneKnown = (started: Guard) => {
   ];
   expect(names.map((name) => knows(started, name))).toEqual(names.map(() => true));
   expect(knows(started, 'h200.example.test')).toBe(false);
-  expect(started.judge.zones.get('users.example.test')?.byRate).toBe(true);
-  expect(started.judge.zones.get('sub.example.test')?.byRate).toBe(true);
-  expect(started.judge.zones.get('example.test')?.byRate).toBe(false);
-  expect(started.judge.ready).toBe(true);
+  expect(started.detector.zones.get('users.example.test')?.byRate).toBe(true);
+  expect(started.detector.zones.get('sub.example.test')?.byRate).toBe(true);
+  expect(started.detector.zones.get('example.test')?.byRate).toBe(false);
+  expect(started.detector.ready).toBe(true);
 };
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -77,9 +77,9 @@ describe('a zone file', () => {
     const file = join(folder, 'zone');
     const started = await guard([{ name: ZONE_NAME, file }]);
     ends.push(() => started.stop());
-    expect(started.judge.ready).toBe(false);
+    expect(started.detector.ready).toBe(false);
     await writeFile(file, ZONE_TEXT);
-    await until(() => started.judge.ready);
+    await until(() => started.detector.ready);
     expectZoneKnown(started);
   });
 });
@@ -163,8 +163,8 @@ describe('what was learned and seen', () => {
     const store = new DnsStore(folder);
     const first = await guard([{ name: ZONE_NAME, file }], store);
     for (let i = 0; i < 100; i++)
-      first.judge.decide(questionOf(`x${i}.example.test`, 1, first.judge.key), Date.now());
-    const names = first.judge.profile.size;
+      first.detector.decide(questionOf(`x${i}.example.test`, 1, first.detector.key), Date.now());
+    const names = first.detector.profile.size;
     await first.stop();
     await store.close();
 
@@ -174,8 +174,8 @@ describe('what was learned and seen', () => {
       () => again.close(),
       () => second.stop(),
     );
-    expect(second.judge.key).toEqual(first.judge.key);
-    expect(second.judge.profile.size).toBe(names);
+    expect(second.detector.key).toEqual(first.detector.key);
+    expect(second.detector.profile.size).toBe(names);
     expect(knows(second, 'www.example.test')).toBe(true);
     const minute = Math.floor(Date.now() / 60_000);
     const seen = [...again.range(RULE.id, minute - 2, minute + 1)];

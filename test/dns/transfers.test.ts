@@ -279,7 +279,7 @@ describe('a zone transfer from an allowed network', () => {
     });
     await until(
       'the zone is known',
-      () => guard.judge.zones.get(ZONE_NAME) !== undefined && guard.judge.profile.size > 200,
+      () => guard.detector.zones.get(ZONE_NAME) !== undefined && guard.detector.profile.size > 200,
     );
     expect(await (await tcp(target)).ask(axfr)).toMatchObject({ rcode: RCODE.REFUSED, answers: 0 });
   });

@@ -1,18 +1,18 @@
 import { effectiveRule, type Place } from '../../rules/index.ts';
-import type { Seen } from '../analytics/index.ts';
+import type { QueryStats } from '../analytics/index.ts';
 import type { GuardLog } from '../dataplane/embedded/index.ts';
-import type { Judge } from '../detector/index.ts';
+import type { AttackDetector } from '../detector/index.ts';
 import type { RuleSource } from './ruleSource.ts';
 
 /**
- * Puts the rule in force before the judge, now and after each change. Rejects when the rules cannot be read the first
+ * Puts the rule in force before the detector, now and after each change. Rejects when the rules cannot be read the first
  * time; later the last rule stays in force and the next change, or a retry, brings the new one. Returns how to end it.
  */
 export async function followRules(
   rules: RuleSource,
   place: Place,
-  judge: Judge,
-  seen: Seen,
+  detector: AttackDetector,
+  stats: QueryStats,
   log: GuardLog,
   onRule: () => void = () => {},
 ): Promise<() => void> {
@@ -25,8 +25,8 @@ export async function followRules(
     if (turn !== wanted) return;
     // What was decided until now was decided under the old rule.
     const nowMs = Date.now();
-    seen.note(nowMs);
-    judge.setRule(rule, nowMs);
+    stats.note(nowMs);
+    detector.setRule(rule, nowMs);
     onRule();
   };
   const reload = (): void => {

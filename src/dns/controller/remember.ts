@@ -1,8 +1,8 @@
 /** Puts back what an earlier run learned, and stores what this one learns. */
 import { randomInt } from 'node:crypto';
-import type { MinuteRecord, SeenStore } from '../analytics/index.ts';
+import type { MinuteRecord, QueryStatsStore } from '../analytics/index.ts';
 import type { GuardLog } from '../dataplane/embedded/index.ts';
-import type { Judge, ProfileStore } from '../detector/index.ts';
+import type { AttackDetector, ProfileStore } from '../detector/index.ts';
 import type { HashKey } from '../protocol/index.ts';
 
 const WORD = 2 ** 32;
@@ -15,19 +15,23 @@ export function storedKey(store: ProfileStore | undefined): HashKey {
 }
 
 /** Puts back what is stored, and saves every ten minutes from then on. Returns how to save a last time and end it. */
-export function remember(judge: Judge, store: ProfileStore | undefined, log: GuardLog): () => Promise<void> {
+export function remember(
+  detector: AttackDetector,
+  store: ProfileStore | undefined,
+  log: GuardLog,
+): () => Promise<void> {
   if (store === undefined) return async () => {};
   const stored = store.load();
   if (stored !== undefined) {
     const nowMs = Date.now();
-    for (const entry of stored.entries) judge.profile.restore(entry, nowMs);
-    judge.restore(stored.learned, nowMs);
-    log.info({ names: judge.profile.size }, 'what an earlier run learned is known again');
+    for (const entry of stored.entries) detector.profile.restore(entry, nowMs);
+    detector.restore(stored.learned, nowMs);
+    log.info({ names: detector.profile.size }, 'what an earlier run learned is known again');
   }
   let saving = Promise.resolve();
   const save = (): Promise<void> => {
     saving = saving
-      .then(() => store.save(judge.learned(Date.now()), judge.profile.entries()))
+      .then(() => store.save(detector.learned(Date.now()), detector.profile.entries()))
       .catch((error: unknown) => log.warn({ error: String(error) }, 'what was learned could not be stored'));
     return saving;
   };
@@ -39,10 +43,10 @@ export function remember(judge: Judge, store: ProfileStore | undefined, log: Gua
   };
 }
 
-/** Stores what was seen in a minute. A store that fails costs that minute of analytics, and nothing else. */
+/** Stores what was counted in a minute. A store that fails costs that minute of analytics, and nothing else. */
 export async function keepMinutes(
   records: readonly MinuteRecord[],
-  store: SeenStore | undefined,
+  store: QueryStatsStore | undefined,
   log: GuardLog,
 ): Promise<void> {
   try {

@@ -2,13 +2,14 @@
  * What the guard decides, and from what: which names are really asked for, what an attack looks like, who pays a token.
  * Pure: no socket, no clock, no file. All its numbers are in docs/dns-protection.md.
  */
-export { Decider } from './decider.ts';
-export type { DeskMemory } from './desk.ts';
+
+export { type AskedName, AttackDetector, type DetectorOptions } from './attackDetector.ts';
 export { type Explanation, explain } from './explain.ts';
-export { type AskedName, Judge, type JudgeOptions } from './judge.ts';
 export type { ProfileEntry } from './profile/profile.ts';
 export type { Learned, ProfileStore } from './profileStore.ts';
+export { QueryPolicy } from './queryPolicy.ts';
 export { profileLevel } from './sensitivity.ts';
+export type { SharedState } from './sharedState.ts';
 export type { RateSample } from './thresholds.ts';
 export {
   FIRST_REFUSAL,

@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
 import type { ServerAddress } from '../../platform/addresses/index.ts';
 import type { GuardLog } from '../dataplane/embedded/index.ts';
-import { type Judge, type SeedResult, ZoneSeed } from '../detector/index.ts';
+import { type AttackDetector, type SeedResult, ZoneSeed } from '../detector/index.ts';
 import { readMasterFile } from './masterFile.ts';
 import { inTurns, SeedTurns } from './seedTurns.ts';
 import { ZoneSlots } from './zoneSlots.ts';
@@ -53,7 +53,7 @@ export interface MissingZone {
  */
 export function seedZones(
   sources: readonly ZoneSource[],
-  judge: Judge,
+  detector: AttackDetector,
   log: GuardLog,
   hooks: SeedHooks = {},
 ): ZoneSeeding {
@@ -61,14 +61,14 @@ export function seedZones(
   // Each transfer listens, and each takes its listener back.
   setMaxListeners(0, abort.signal);
   const parts: Parts = {
-    judge,
+    detector,
     log,
     hooks,
     slots: new ZoneSlots(),
     turns: new SeedTurns(),
     signal: abort.signal,
   };
-  for (const { name } of sources) judge.expectSeed(name);
+  for (const { name } of sources) detector.expectSeed(name);
   const followers = sources.map((source) => new ZoneFollower(source, parts));
   return {
     start() {
@@ -91,7 +91,7 @@ export function seedZones(
 }
 
 interface Parts {
-  readonly judge: Judge;
+  readonly detector: AttackDetector;
   readonly log: GuardLog;
   readonly hooks: SeedHooks;
   readonly slots: ZoneSlots;
@@ -165,8 +165,8 @@ class ZoneFollower {
   }
 
   async #seed(onProgress: () => void): Promise<SeedResult> {
-    const { judge, hooks, turns, signal } = this.#parts;
-    const seed = new ZoneSeed(judge, this.source.name, Date.now(), hooks.onName);
+    const { detector, hooks, turns, signal } = this.#parts;
+    const seed = new ZoneSeed(detector, this.source.name, Date.now(), hooks.onName);
     this.busy = true;
     try {
       const records = await recordsOf(this.source, signal, onProgress);

@@ -1,7 +1,7 @@
 import { serveZones, ZoneData } from '../../../src/dns/authority/index.ts';
 import type { RuleSource } from '../../../src/dns/controller/index.ts';
 import { type Guard, type GuardOptions, startGuard } from '../../../src/dns/dataplane/embedded/index.ts';
-import { type JudgeOptions, ZoneSeed } from '../../../src/dns/detector/index.ts';
+import { type DetectorOptions, ZoneSeed } from '../../../src/dns/detector/index.ts';
 import { readMasterFile } from '../../../src/dns/zones/index.ts';
 import type { Rule } from '../../../src/rules/index.ts';
 import type { Target } from './dnsClient.ts';
@@ -71,7 +71,10 @@ const LOOPBACK = '127.0.0.1';
 /** A guard that knows the zone, in front of the given servers or of one that serves it. */
 export async function guardInFront(
   rule: Partial<Rule> | undefined,
-  options: Partial<Omit<GuardOptions, 'judge'>> & { judge?: Partial<JudgeOptions>; seed?: boolean } = {},
+  options: Partial<Omit<GuardOptions, 'detector'>> & {
+    detector?: Partial<DetectorOptions>;
+    seed?: boolean;
+  } = {},
 ): Promise<Protected> {
   const authority = options.servers
     ? undefined
@@ -83,10 +86,10 @@ export async function guardInFront(
     servers: authority ? [authority] : [],
     rules,
     ...options,
-    judge: { profile: { maxNames: 10_000 }, ...options.judge },
+    detector: { profile: { maxNames: 10_000 }, ...options.detector },
   });
   if (options.seed ?? true) {
-    const seed = new ZoneSeed(guard.judge, ZONE_NAME, Date.now());
+    const seed = new ZoneSeed(guard.detector, ZONE_NAME, Date.now());
     for (const { owner, type } of readMasterFile(ZONE_TEXT, ZONE_NAME)) seed.add(owner, type);
     seed.finish();
   }

@@ -23,7 +23,7 @@ const { guard, rules, target, stop } = await guardInFront(
   },
 );
 // Half of the names only: the others have to be learned.
-const seed = new ZoneSeed(guard.judge, ZONE_NAME, Date.now());
+const seed = new ZoneSeed(guard.detector, ZONE_NAME, Date.now());
 for (let n = 0; n < 100; n++) seed.add(nameToWire(`h${n}.${ZONE_NAME}`), 'A');
 seed.finish();
 
@@ -41,8 +41,8 @@ function state(): GuardState {
   return {
     port: target.port,
     threads: guard.threads.map(({ threadId }) => threadId),
-    verdicts: [...guard.judge.verdicts],
-    names: guard.judge.profile.size,
+    verdicts: [...guard.detector.verdicts],
+    names: guard.detector.profile.size,
     answered: guard.servers.reduce((sum, { answered }) => sum + answered, 0),
   };
 }

@@ -1,10 +1,10 @@
-/** Drives dnsdist: rules to its console, names to its file, and what it sees by dnstap to the judge. */
+/** Drives dnsdist: rules to its console, names to its file, and what it sees by dnstap to the detector. */
 import { join } from 'node:path';
 import type { Network, ServerAddress } from '../../../platform/addresses/index.ts';
 import type { Place } from '../../../rules/index.ts';
-import { Seen, type SeenStore } from '../../analytics/index.ts';
+import { QueryStats, type QueryStatsStore } from '../../analytics/index.ts';
 import { followRules, keepMinutes, type RuleSource, remember, storedKey } from '../../controller/index.ts';
-import { Judge, type JudgeOptions, type ProfileStore, reasonOf } from '../../detector/index.ts';
+import { AttackDetector, type DetectorOptions, type ProfileStore, reasonOf } from '../../detector/index.ts';
 import {
   HEADER_BYTES,
   isTransfer,
@@ -23,7 +23,7 @@ import { type GuardLog, PacketFaults } from '../embedded/index.ts';
 import { BusyNames } from './busyNames.ts';
 import { compileRules, type DnsdistState, MAX_TYPE_COMBINATIONS, RULE_NAMES } from './compileRules.ts';
 import { DnsdistConsole } from './console.ts';
-import { DnstapServer, type Tapped } from './dnstap.ts';
+import { DnstapServer, type TapFrame } from './dnstap.ts';
 import { KnownNames } from './knownNames.ts';
 import { DnsdistNode } from './node.ts';
 
@@ -40,15 +40,15 @@ export interface DnsdistOptions {
   readonly zones?: readonly ZoneSource[];
   /** Networks and addresses that may transfer zones, over TCP; nobody where left out. */
   readonly transfersAllow?: readonly Network[];
-  readonly judge?: Partial<JudgeOptions>;
+  readonly detector?: Partial<DetectorOptions>;
   readonly profileStore?: ProfileStore;
-  readonly seenStore?: SeenStore;
+  readonly queryStatsStore?: QueryStatsStore;
   readonly log?: GuardLog;
 }
 
 export interface DnsdistGuard {
-  readonly judge: Judge;
-  readonly seen: Seen;
+  readonly detector: AttackDetector;
+  readonly stats: QueryStats;
   /** How far the zones are whose names are known from the start. */
   readonly seeding: ZoneSeeding;
   /** Names that dnsdist is told of. */
@@ -75,12 +75,12 @@ const FAULT = 'a frame of dnstap could not be handled, by a fault of Floodgate: 
 /** Rejects where dnstap cannot listen or the rules cannot be read. A node that is away gets everything when it is back. */
 export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuard> {
   const { log = QUIET, transfersAllow = [] } = options;
-  const judge = new Judge(storedKey(options.profileStore), options.judge, Date.now());
-  const saveAtEnd = remember(judge, options.profileStore, log);
-  const seen = new Seen(judge, Date.now());
-  const known = new KnownNames(judge, join(options.folder, 'known.cdb'));
+  const detector = new AttackDetector(storedKey(options.profileStore), options.detector, Date.now());
+  const saveAtEnd = remember(detector, options.profileStore, log);
+  const stats = new QueryStats(detector, Date.now());
+  const known = new KnownNames(detector, join(options.folder, 'known.cdb'));
   const zones = options.zones ?? [];
-  const seeding = seedZones(zones, judge, log, {
+  const seeding = seedZones(zones, detector, log, {
     onName: (owner) => known.add(owner),
     onSeeded: () => applySoon(),
   });
@@ -97,22 +97,22 @@ export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuar
     (address) => new DnsdistNode(new DnsdistConsole(address, options.key), log),
   );
   const faults = new PacketFaults((fault) => log.warn({ fault }, FAULT));
-  const tap = new DnstapServer((tapped) => learnFrom(tapped, judge, known, busy), faults);
+  const tap = new DnstapServer((tapped) => learnFrom(tapped, detector, known, busy), faults);
   await tap.listen(options.dnstap.host, options.dnstap.port);
   const unseeded = (): string[] =>
-    judge.zones
+    detector.zones
       .all()
       .filter((zone) => zone.awaitsNames && !publishedZones.has(zone.name))
       .map(({ name }) => name);
   // A zone counts as unseeded until a file with its names was written, not only until they are known here.
   let unseededZones = unseeded();
   const wanted = (): string =>
-    compileRules({ ...stateOf(judge, known, busy, Date.now()), transfersAllow, unseededZones });
+    compileRules({ ...stateOf(detector, known, busy, Date.now()), transfersAllow, unseededZones });
   let failing = '';
   let publishing: Promise<void> = Promise.resolve();
   let publishedMs = Number.NEGATIVE_INFINITY;
   const publish = async (): Promise<void> => {
-    if (!mayPublish(judge, known)) return;
+    if (!mayPublish(detector, known)) return;
     const unseededNow = unseeded();
     const isSoon = performance.now() - publishedMs < PUBLISH_WHILE_SEEDING_MS;
     if (isSoon && seeding.busy && unseededNow.length === unseededZones.length) return;
@@ -129,19 +129,19 @@ export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuar
       for (const node of nodes) node.want(wanted());
     });
   };
-  const stopRules = await followRules(options.rules, options.place, judge, seen, log, applySoon);
+  const stopRules = await followRules(options.rules, options.place, detector, stats, log, applySoon);
   applySoon();
   seeding.start();
   let ticks = 0;
   const timer = setInterval(() => {
-    judge.tick(Date.now());
-    void keepMinutes(seen.tick(Date.now()), options.seenStore, log);
+    detector.tick(Date.now());
+    void keepMinutes(stats.tick(Date.now()), options.queryStatsStore, log);
     if (++ticks % FORGET_EVERY_TICKS === 0) known.forget();
     applySoon();
   }, TICK_MS);
   return {
-    judge,
-    seen,
+    detector,
+    stats,
     seeding,
     knownNames: () => known.size,
     nodes: () => nodes,
@@ -156,7 +156,7 @@ export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuar
       await Promise.all(nodes.map((node) => node.settled()));
       for (const node of nodes) node.console.close();
       await tap.close();
-      await keepMinutes(seen.flush(Date.now()), options.seenStore, log);
+      await keepMinutes(stats.flush(Date.now()), options.queryStatsStore, log);
       await saveAtEnd();
     },
   };
@@ -166,23 +166,23 @@ export async function driveDnsdist(options: DnsdistOptions): Promise<DnsdistGuar
  * Names that are published are what dnsdist refuses by: not the first few of them, neither of a guard that has just begun
  * to learn, nor where the file is gone and the profile knows names only by their hashes. What was published is kept up.
  */
-const mayPublish = ({ ready, profile }: Judge, known: KnownNames): boolean =>
+const mayPublish = ({ ready, profile }: AttackDetector, known: KnownNames): boolean =>
   known.published !== undefined || (ready && known.size * 2 >= profile.size);
 
 function stateOf(
-  judge: Judge,
+  detector: AttackDetector,
   known: KnownNames,
   busy: BusyNames,
   nowMs: number,
 ): Omit<DnsdistState, 'transfersAllow' | 'unseededZones'> {
-  const zones = judge.zones.all();
+  const zones = detector.zones.all();
   return {
-    rule: judge.rule,
+    rule: detector.rule,
     knownNames: known.published,
     typeCombinations: known.typeCombinations(MAX_TYPE_COMBINATIONS),
     busyNames: busy.names(nowMs),
-    refuseWith: judge.options.refuseWith,
-    bucket: judge.bucketSize(),
+    refuseWith: detector.options.refuseWith,
+    bucket: detector.bucketSize(),
     attackedZones: zones.filter((zone) => !zone.byRate && zone.attacked(nowMs)).map(({ name }) => name),
     zonesByRate: zones
       .filter((zone) => zone.byRate && zone.name !== '')
@@ -193,28 +193,28 @@ function stateOf(
 const question = new Question();
 
 function learnFrom(
-  { isAnswer, overUdp, client, message }: Tapped,
-  judge: Judge,
+  { isAnswer, overUdp, client, message }: TapFrame,
+  detector: AttackDetector,
   known: KnownNames,
   busy: BusyNames,
 ): void {
   const nowMs = Date.now();
   if (!isAnswer) {
-    if (!overUdp || readQuery(message, message.length, judge.key, question) !== ReadResult.ok) return;
-    const verdict = judge.decide(question, nowMs);
+    if (!overUdp || readQuery(message, message.length, detector.key, question) !== ReadResult.ok) return;
+    const verdict = detector.decide(question, nowMs);
     if (reasonOf(verdict) === 'aboveUsual')
       busy.note(message.subarray(HEADER_BYTES, question.end - 4), nowMs);
     return;
   }
-  if (readQuestionSection(message, message.length, judge.key, question) !== ReadResult.ok) return;
+  if (readQuestionSection(message, message.length, detector.key, question) !== ReadResult.ok) return;
   // A transfer says nothing of what clients ask for.
   if (isTransfer(question.type)) return;
-  if (judge.zones.find(question) === judge.zones.outside) {
+  if (detector.zones.find(question) === detector.zones.outside) {
     const zone = negativeZone(message, question.end);
-    if (zone !== undefined) judge.zones.addWire(zone);
+    if (zone !== undefined) detector.zones.addWire(zone);
   }
-  judge.learn(question, rcodeOf(message), networkHash(addressText(client)), nowMs);
-  if (judge.profile.find(question.hashHigh, question.hashLow) >= 0)
+  detector.learn(question, rcodeOf(message), networkHash(addressText(client)), nowMs);
+  if (detector.profile.find(question.hashHigh, question.hashLow) >= 0)
     known.add(message.subarray(HEADER_BYTES, question.end - 4));
 }
 

@@ -1,10 +1,10 @@
-/** Starts the embedded data plane: listeners in front, servers behind, the judge between, the rules kept up to date. */
+/** Starts the embedded data plane: listeners in front, servers behind, the detector between, the rules kept up to date. */
 
 import { type Network, type ServerAddress, within } from '../../../platform/addresses/index.ts';
 import type { Place } from '../../../rules/index.ts';
-import { Seen, type SeenStore } from '../../analytics/index.ts';
+import { QueryStats, type QueryStatsStore } from '../../analytics/index.ts';
 import { followRules, keepMinutes, type RuleSource, remember, storedKey } from '../../controller/index.ts';
-import { Judge, type JudgeOptions, type ProfileStore } from '../../detector/index.ts';
+import { AttackDetector, type DetectorOptions, type ProfileStore } from '../../detector/index.ts';
 import {
   isResponse,
   isTransfer,
@@ -32,12 +32,12 @@ export interface GuardOptions {
   /** The authoritative servers behind, one at least. */
   readonly servers: readonly ServerAddress[];
   readonly rules: RuleSource;
-  readonly judge?: Partial<JudgeOptions>;
+  readonly detector?: Partial<DetectorOptions>;
   /** Zones whose names are read at the start, while DNS is answered already. */
   readonly zones?: readonly ZoneSource[];
-  /** Where what is learned and seen is kept; nowhere where left out. */
+  /** Where what is learned and counted is kept; nowhere where left out. */
   readonly profileStore?: ProfileStore;
-  readonly seenStore?: SeenStore;
+  readonly queryStatsStore?: QueryStatsStore;
   /** How long a server may take to answer, in milliseconds. */
   readonly timeoutMs?: number;
   /** Threads that receive over UDP; 0 for as many as {@link threadsFor} finds good, one where left out. */
@@ -57,8 +57,8 @@ export interface GuardLog {
 export interface Guard {
   /** Where it listens, in the order of `listen`. */
   readonly addresses: readonly ServerAddress[];
-  readonly judge: Judge;
-  readonly seen: Seen;
+  readonly detector: AttackDetector;
+  readonly stats: QueryStats;
   /** How far the zones are whose names are known from the start. */
   readonly seeding: ZoneSeeding;
   readonly servers: readonly ServerState[];
@@ -67,7 +67,7 @@ export interface Guard {
   readonly tcp: Pick<TcpRelay, 'connections' | 'serverConnections' | 'counts'>;
   /** Packets read over UDP by what came of it (`ok`, or the fault). */
   packets(): Record<(typeof readResultNames)[number], number>;
-  /** Answers that taught nothing, because the judge was too busy to hear of them. */
+  /** Answers that taught nothing, because the detector was too busy to hear of them. */
   unlearned(): number;
   /** Packets whose handling failed by a fault of the guard's own. */
   faults(): number;
@@ -85,20 +85,20 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
   const log = options.log ?? QUIET;
   const mayTransfer = within(options.transfersAllow ?? []);
   const key = storedKey(options.profileStore);
-  const judge = new Judge(key, options.judge, Date.now());
-  const saveAtEnd = remember(judge, options.profileStore, log);
-  const seen = new Seen(judge, Date.now());
+  const detector = new AttackDetector(key, options.detector, Date.now());
+  const saveAtEnd = remember(detector, options.profileStore, log);
+  const stats = new QueryStats(detector, Date.now());
   const listeners: Listener[] = [];
   const tcpFaults = new PacketFaults(sayFault(log));
-  const stopRules = await followRules(options.rules, options.place, judge, seen, log);
-  const seeding = seedZones(options.zones ?? [], judge, log);
-  const plane = await startPlane(options, judge, log).catch((error: unknown) => {
+  const stopRules = await followRules(options.rules, options.place, detector, stats, log);
+  const seeding = seedZones(options.zones ?? [], detector, log);
+  const plane = await startPlane(options, detector, log).catch((error: unknown) => {
     stopRules();
     throw error;
   });
   const relay = new TcpRelay({
     servers: () => plane.inOrder(),
-    onAnswer: learnOverTcp(judge, tcpFaults),
+    onAnswer: learnOverTcp(detector, tcpFaults),
     mayTransfer,
     faults: tcpFaults,
   });
@@ -108,8 +108,8 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
     await Promise.all([...listeners.map(closeTcp), plane.close()]);
   };
   try {
-    for (const [front, address] of options.listen.entries())
-      listeners.push(await listenAt(address, front, plane, relay, log));
+    for (const [frontend, address] of options.listen.entries())
+      listeners.push(await listenAt(address, frontend, plane, relay, log));
   } catch (error) {
     await close();
     throw error;
@@ -120,15 +120,15 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
   serverLog.note(plane.servers);
   const timer = setInterval(() => {
     const nowMs = Date.now();
-    judge.tick(nowMs);
+    detector.tick(nowMs);
     plane.tick(nowMs);
     serverLog.note(plane.servers);
-    void keepMinutes(seen.tick(nowMs), options.seenStore, log);
+    void keepMinutes(stats.tick(nowMs), options.queryStatsStore, log);
   }, TICK_MS);
   return {
     addresses: listeners.map(({ address }) => address),
-    judge,
-    seen,
+    detector,
+    stats,
     seeding,
     get servers() {
       return plane.servers;
@@ -144,50 +144,50 @@ export async function startGuard(options: GuardOptions): Promise<Guard> {
       clearInterval(timer);
       seeding.stop();
       await close();
-      await keepMinutes(seen.flush(Date.now()), options.seenStore, log);
+      await keepMinutes(stats.flush(Date.now()), options.queryStatsStore, log);
       await saveAtEnd();
     },
   };
 }
 
 /** One thread is this one; several share the ports, where Node can do that. */
-async function startPlane(options: GuardOptions, judge: Judge, log: GuardLog): Promise<Plane> {
+async function startPlane(options: GuardOptions, detector: AttackDetector, log: GuardLog): Promise<Plane> {
   const { servers, timeoutMs = DEFAULT_TIMEOUT_MS, guarded = true, workers = 1 } = options;
   const reason = cannotSharePort();
   const threads = threadsFor(workers, reason);
   if (workers !== 1 && reason !== undefined) log.info({ reason }, 'one thread receives DNS');
   const onFault = sayFault(log);
   if (threads > 1)
-    return UdpThreads.start({ threads, task: { servers, timeoutMs, guarded }, judge, log, onFault });
+    return UdpThreads.start({ threads, task: { servers, timeoutMs, guarded }, detector, log, onFault });
   const plane = new UdpPlane({
     servers,
     timeoutMs,
     guarded,
-    decider: judge,
+    policy: detector,
     // A port that can be shared is listened on by several sockets: each has a buffer of its own for the bursts of a flood.
     sharesPorts: reason === undefined,
-    onLearn: (answer, question, address) => learn(judge, answer, question, address),
+    onLearn: (answer, question, address) => learn(detector, answer, question, address),
     onFault,
   });
   await plane.opened();
   return plane;
 }
 
-function learn(judge: Judge, answer: Uint8Array, question: Question, address: string): void {
-  if (judge.zones.find(question) === judge.zones.outside) {
+function learn(detector: AttackDetector, answer: Uint8Array, question: Question, address: string): void {
+  if (detector.zones.find(question) === detector.zones.outside) {
     const zone = negativeZone(answer, question.end);
-    if (zone !== undefined) judge.zones.addWire(zone);
+    if (zone !== undefined) detector.zones.addWire(zone);
   }
-  judge.learn(question, rcodeOf(answer), networkHash(address), Date.now());
+  detector.learn(question, rcodeOf(answer), networkHash(address), Date.now());
 }
 
 /** Answers over TCP teach as those over UDP do; a transfer says nothing of what clients ask for. */
-function learnOverTcp(judge: Judge, faults: PacketFaults): OnTcpAnswer {
+function learnOverTcp(detector: AttackDetector, faults: PacketFaults): OnTcpAnswer {
   const question = new Question();
   const hear: OnTcpAnswer = (head, address) => {
-    if (!isResponse(head) || readQuestionSection(head, head.length, judge.key, question) !== ReadResult.ok)
+    if (!isResponse(head) || readQuestionSection(head, head.length, detector.key, question) !== ReadResult.ok)
       return;
-    if (!isTransfer(question.type)) learn(judge, head, question, address);
+    if (!isTransfer(question.type)) learn(detector, head, question, address);
   };
   return (head, address) => {
     try {

@@ -21,7 +21,7 @@ const BACKLOG = 1024;
  */
 export async function listenAt(
   { host, port }: ServerAddress,
-  front: number,
+  frontend: number,
   plane: Plane,
   relay: TcpRelay,
   log: GuardLog,
@@ -37,7 +37,7 @@ export async function listenAt(
       );
       const bound = tcp.address();
       const address = { host, port: typeof bound === 'object' && bound !== null ? bound.port : port };
-      await plane.listen(front, address);
+      await plane.listen(frontend, address);
       return { tcp, address };
     } catch (error) {
       await new Promise((resolve) => tcp.close(resolve));

@@ -1,12 +1,12 @@
 /** The guard in `/metrics`: labels are ids of rules, names of verdicts and addresses from the configuration, never a client's text. */
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { type Judge, outcomeOf, reasonOf, type Verdict } from '../../detector/index.ts';
+import { type AttackDetector, outcomeOf, reasonOf, type Verdict } from '../../detector/index.ts';
 import { readResultNames } from '../../protocol/index.ts';
 import type { Guard } from './guard.ts';
 
 /** Registers what every guard tells, whichever data plane it has; it is read when it is asked for. */
-export function registerJudgeMetrics(
-  { judge, seen }: Pick<Guard, 'judge' | 'seen'>,
+export function registerGuardMetrics(
+  { detector, stats }: Pick<Guard, 'detector' | 'stats'>,
   registry: Registry,
 ): void {
   new Counter({
@@ -16,8 +16,8 @@ export function registerJudgeMetrics(
     registers: [registry],
     collect() {
       this.reset();
-      seen.note(Date.now());
-      for (const [rule, counts] of seen.totals)
+      stats.note(Date.now());
+      for (const [rule, counts] of stats.totals)
         for (const [number, queries] of counts.entries()) {
           const verdict = number as Verdict; // an index of the table of verdicts
           if (queries > 0)
@@ -26,23 +26,23 @@ export function registerJudgeMetrics(
     },
   });
   const gauge = gauges(registry);
-  gauge('floodgate_dns_profile_names', 'Known names.', () => judge.profile.size);
-  gauge('floodgate_dns_profile_bytes', 'Memory of the profile.', () => judge.profile.bytes);
-  gauge('floodgate_dns_bucket_tokens', 'Tokens in the bucket.', () => judge.tokens(Date.now()));
+  gauge('floodgate_dns_profile_names', 'Known names.', () => detector.profile.size);
+  gauge('floodgate_dns_profile_bytes', 'Memory of the profile.', () => detector.profile.bytes);
+  gauge('floodgate_dns_bucket_tokens', 'Tokens in the bucket.', () => detector.tokens(Date.now()));
   gauge(
     'floodgate_dns_bucket_rate',
     'Tokens a second that come into the bucket.',
-    () => judge.bucketSize().ratePerSecond,
+    () => detector.bucketSize().ratePerSecond,
   );
-  gauge('floodgate_dns_bucket_burst', 'Tokens that the bucket holds.', () => judge.bucketSize().burst);
-  gauge('floodgate_dns_attack', '1 while a zone is under attack.', () => (judge.attack ? 1 : 0));
-  gauge('floodgate_dns_attacked_zones', 'Zones under attack.', () => attackedZones(judge));
-  gauge('floodgate_dns_ready', '1 when the guard knows enough to drop.', () => (judge.ready ? 1 : 0));
+  gauge('floodgate_dns_bucket_burst', 'Tokens that the bucket holds.', () => detector.bucketSize().burst);
+  gauge('floodgate_dns_attack', '1 while a zone is under attack.', () => (detector.attack ? 1 : 0));
+  gauge('floodgate_dns_attacked_zones', 'Zones under attack.', () => attackedZones(detector));
+  gauge('floodgate_dns_ready', '1 when the guard knows enough to drop.', () => (detector.ready ? 1 : 0));
 }
 
 /** Registers the metrics of an embedded guard. */
 export function registerDnsMetrics(guard: Guard, registry: Registry): void {
-  registerJudgeMetrics(guard, registry);
+  registerGuardMetrics(guard, registry);
   const registers = [registry];
   new Counter({
     name: 'floodgate_dns_packets_total',
@@ -71,7 +71,7 @@ export function registerDnsMetrics(guard: Guard, registry: Registry): void {
   });
   new Counter({
     name: 'floodgate_dns_unlearned_answers_total',
-    help: 'Answers that taught nothing, because the threads that received them were too far ahead of the judge.',
+    help: 'Answers that taught nothing, because the threads that received them were too far ahead of the detector.',
     registers,
     collect() {
       this.reset();
@@ -168,7 +168,7 @@ const gauges =
     });
   };
 
-function attackedZones(judge: Judge): number {
+function attackedZones(detector: AttackDetector): number {
   const nowMs = Date.now();
-  return judge.zones.all().filter((zone) => zone.attacked(nowMs)).length;
+  return detector.zones.all().filter((zone) => zone.attacked(nowMs)).length;
 }

@@ -35,7 +35,7 @@ it('what is thrown over a packet, of a client or a server, costs that packet and
     servers: [{ host: LOOPBACK, port: server.address().port }],
     timeoutMs: 2000,
     // TXT fails on the way to the server, all else on the way back.
-    decider: {
+    policy: {
       key: { high: 1, low: 2 },
       decide: (question) => {
         if (question.type === QueryType.TXT) orThrow(undefined);

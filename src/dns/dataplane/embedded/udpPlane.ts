@@ -1,12 +1,12 @@
 /** All of one thread that carries packets: its listening sockets in front, its sockets to the servers behind. */
 
 import type { ServerAddress } from '../../../platform/addresses/index.ts';
-import type { Decider } from '../../detector/index.ts';
+import type { QueryPolicy } from '../../detector/index.ts';
 import { type HashKey, HEADER_BYTES, type Question, readResultNames } from '../../protocol/index.ts';
 import type { Backend } from './backend.ts';
 import { Backends } from './backends.ts';
 import { PacketFaults } from './packetFaults.ts';
-import { UdpFront } from './udpFront.ts';
+import { UdpFrontend } from './udpFrontend.ts';
 
 /** A server behind, as the metrics tell of it. */
 export type ServerState = Pick<
@@ -19,13 +19,13 @@ export type ServerState = Pick<
 /** What carries packets over UDP, in this thread or in several. */
 export interface Plane {
   /** Listens at an address that has this number. Rejects where it cannot be bound. */
-  listen(front: number, address: ServerAddress): Promise<void>;
+  listen(frontend: number, address: ServerAddress): Promise<void>;
   readonly servers: readonly ServerState[];
   /** The servers in the order in which a TCP connection tries them. */
   inOrder(): ServerAddress[];
   /** Packets by what came of reading them, by the number of the result. */
   packets(): readonly number[];
-  /** Answers that taught nothing, because the judge was too busy to hear of them. */
+  /** Answers that taught nothing, because the detector was too busy to hear of them. */
   unlearned(): number;
   /** Packets whose handling failed by a fault of ours. */
   faults(): number;
@@ -40,7 +40,7 @@ export type OnLearn = (answer: Uint8Array, question: Question, address: string) 
 export interface UdpPlaneOptions {
   readonly servers: readonly ServerAddress[];
   readonly timeoutMs: number;
-  readonly decider: Pick<Decider, 'decide'> & { readonly key: HashKey };
+  readonly policy: Pick<QueryPolicy, 'decide'> & { readonly key: HashKey };
   /** False passes everything that is a query, unjudged. */
   readonly guarded: boolean;
   /** Whether several sockets listen on each port, of this thread and of others. */
@@ -61,22 +61,24 @@ export class UdpPlane implements Plane {
   readonly #backends: Backends;
   readonly #faults: PacketFaults;
   /** By the number of the address; all sockets of one can send its answers. */
-  readonly #fronts = new Map<number, readonly UdpFront[]>();
+  readonly #frontends = new Map<number, readonly UdpFrontend[]>();
 
   constructor(options: UdpPlaneOptions) {
     this.#options = options;
-    const { servers, timeoutMs, decider, onLearn, onFault } = options;
+    const { servers, timeoutMs, policy, onLearn, onFault } = options;
     const faults = new PacketFaults(onFault);
     this.#faults = faults;
     this.#backends = new Backends(servers, {
       timeoutMs,
-      key: decider.key,
+      key: policy.key,
       faults,
       onAnswer: (answer, question, inFlight, ticket) => {
         const address = inFlight.clientAddress(ticket);
         if (question.end > HEADER_BYTES) onLearn(answer, question, address);
         answer.writeUInt16BE(inFlight.clientId(ticket), 0);
-        this.#fronts.get(inFlight.front(ticket))?.[0]?.answer(answer, address, inFlight.clientPort(ticket));
+        this.#frontends
+          .get(inFlight.frontend(ticket))?.[0]
+          ?.answer(answer, address, inFlight.clientPort(ticket));
       },
     });
   }
@@ -87,26 +89,29 @@ export class UdpPlane implements Plane {
   }
 
   async listen(number: number, { host, port }: ServerAddress): Promise<void> {
-    const { decider, guarded, sharesPorts } = this.#options;
+    const { policy, guarded, sharesPorts } = this.#options;
     const parts = {
       host,
-      front: number,
-      decider,
+      frontend: number,
+      policy,
       backends: this.#backends,
       faults: this.#faults,
       guarded,
       sharesPorts,
     };
-    const fronts = Array.from({ length: sharesPorts ? SOCKETS_PER_THREAD : 1 }, () => new UdpFront(parts));
+    const frontends = Array.from(
+      { length: sharesPorts ? SOCKETS_PER_THREAD : 1 },
+      () => new UdpFrontend(parts),
+    );
     try {
-      await Promise.all(fronts.map((front) => front.listen(host, port)));
+      await Promise.all(frontends.map((frontend) => frontend.listen(host, port)));
     } catch (error) {
-      await closeAll(fronts);
+      await closeAll(frontends);
       throw error;
     }
     // The port before this one may have been free here and taken elsewhere.
-    await closeAll(this.#fronts.get(number) ?? []);
-    this.#fronts.set(number, fronts);
+    await closeAll(this.#frontends.get(number) ?? []);
+    this.#frontends.set(number, frontends);
   }
 
   get servers(): readonly Backend[] {
@@ -118,13 +123,13 @@ export class UdpPlane implements Plane {
   }
 
   packets(): readonly number[] {
-    const fronts = [...this.#fronts.values()].flat();
+    const frontends = [...this.#frontends.values()].flat();
     return readResultNames.map((_, result) =>
-      fronts.reduce((total, { read }) => total + (read[result] ?? 0), 0),
+      frontends.reduce((total, { read }) => total + (read[result] ?? 0), 0),
     );
   }
 
-  /** Here the judge hears of every answer. */
+  /** Here the detector hears of every answer. */
   unlearned(): number {
     return 0;
   }
@@ -140,10 +145,10 @@ export class UdpPlane implements Plane {
   async close(): Promise<void> {
     // The servers first: an answer that still came would find the socket closed that it has to leave from.
     this.#backends.close();
-    await closeAll([...this.#fronts.values()].flat());
+    await closeAll([...this.#frontends.values()].flat());
   }
 }
 
-async function closeAll(fronts: readonly UdpFront[]): Promise<void> {
-  await Promise.all(fronts.map((front) => front.close()));
+async function closeAll(frontends: readonly UdpFrontend[]): Promise<void> {
+  await Promise.all(frontends.map((frontend) => frontend.close()));
 }

@@ -1,8 +1,8 @@
-/** The body of a receiving thread: a plane of its own that decides from the shared desk and tells the judge what it learns. */
+/** The body of a receiving thread: a plane of its own that decides from the shared state and tells the detector what it learns. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { Decider } from '../../detector/index.ts';
+import { QueryPolicy } from '../../detector/index.ts';
 import { negativeZone, networkHash, rcodeOf } from '../../protocol/index.ts';
-import { Observations } from './observations.ts';
+import { LearnedAnswerQueue } from './learnedAnswers.ts';
 import type { FromThread, ThreadTask, ToThread } from './threadMessages.ts';
 import { UdpPlane } from './udpPlane.ts';
 
@@ -13,17 +13,17 @@ if (port === null) throw new Error('udpThread.js is a thread of the guard and ca
 const task = workerData as ThreadTask; // what UdpThreads starts it with
 const tell = (message: FromThread): void => port.postMessage(message);
 
-const decider = new Decider(task.key, task.desk, (zone) => tell({ kind: 'alarm', zone }));
-const observations = new Observations((batch) => tell({ kind: 'answers', batch }));
+const policy = new QueryPolicy(task.key, task.sharedState, (zone) => tell({ kind: 'alarm', zone }));
+const learnedAnswers = new LearnedAnswerQueue((batch) => tell({ kind: 'answers', batch }));
 const plane = new UdpPlane({
   ...task,
-  decider,
+  policy,
   sharesPorts: true,
   onLearn(answer, question, address) {
-    const zone = decider.zoneIndex.find(question);
+    const zone = policy.zoneIndex.find(question);
     const named = zone === 0 ? negativeZone(answer, question.end) : undefined;
     if (named !== undefined) tell({ kind: 'zone', wire: named });
-    observations.add(question, zone, rcodeOf(answer), networkHash(address));
+    learnedAnswers.add(question, zone, rcodeOf(answer), networkHash(address));
   },
   onFault: (fault) => tell({ kind: 'fault', fault }),
 });
@@ -44,7 +44,7 @@ const tellCounts = (): void =>
           inFlight: { waiting: inFlight.waiting },
         }),
       ),
-      lost: observations.lost,
+      lost: learnedAnswers.lost,
       faults: plane.faults(),
     },
   });
@@ -54,13 +54,13 @@ const timer = setInterval(() => {
 }, TICK_MS);
 
 port.on('message', (message: ToThread) => {
-  if (message.kind === 'heard') observations.heard();
+  if (message.kind === 'heard') learnedAnswers.heard();
   else if (message.kind === 'stop') void stop();
   else
-    plane.listen(message.front, message.address).then(
-      () => tell({ kind: 'listening', front: message.front }),
+    plane.listen(message.frontend, message.address).then(
+      () => tell({ kind: 'listening', frontend: message.frontend }),
       ({ message: text, code }: NodeJS.ErrnoException) =>
-        tell({ kind: 'listening', front: message.front, fault: { message: text, code } }),
+        tell({ kind: 'listening', frontend: message.frontend, fault: { message: text, code } }),
     );
 });
 await plane.opened();
@@ -70,7 +70,7 @@ tell({ kind: 'ready' });
 async function stop(): Promise<void> {
   clearInterval(timer);
   await plane.close();
-  observations.flush();
+  learnedAnswers.flush();
   tellCounts();
   port?.close();
 }

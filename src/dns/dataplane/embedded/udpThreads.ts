@@ -1,11 +1,11 @@
-/** Several threads that receive on the same ports, around one judge. One that dies is started again; the others go on. */
+/** Several threads that receive on the same ports, around one detector. One that dies is started again; the others go on. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { ServerAddress } from '../../../platform/addresses/index.ts';
-import type { Judge } from '../../detector/index.ts';
+import type { AttackDetector } from '../../detector/index.ts';
 import { readResultNames } from '../../protocol/index.ts';
 import type { GuardLog } from './guard.ts';
-import { observationsIn } from './observations.ts';
+import { learnedAnswersIn } from './learnedAnswers.ts';
 import { PacketFaults } from './packetFaults.ts';
 import type { FromThread, ThreadCounts, ThreadTask, ToThread } from './threadMessages.ts';
 import type { Plane, ServerState } from './udpPlane.ts';
@@ -24,8 +24,8 @@ interface Thread {
 
 export interface UdpThreadsOptions {
   readonly threads: number;
-  readonly task: Omit<ThreadTask, 'key' | 'desk'>;
-  readonly judge: Judge;
+  readonly task: Omit<ThreadTask, 'key' | 'sharedState'>;
+  readonly detector: AttackDetector;
   readonly log: GuardLog;
   readonly onFault: (fault: string) => void;
 }
@@ -65,9 +65,9 @@ export class UdpThreads implements Plane {
     return [...this.#threads.values()].map(({ worker }) => worker);
   }
 
-  async listen(front: number, address: ServerAddress): Promise<void> {
-    await Promise.all(this.workers.map((worker) => listenIn(worker, front, address)));
-    this.#listens.set(front, address);
+  async listen(frontend: number, address: ServerAddress): Promise<void> {
+    await Promise.all(this.workers.map((worker) => listenIn(worker, frontend, address)));
+    this.#listens.set(frontend, address);
   }
 
   get servers(): readonly ServerState[] {
@@ -131,10 +131,10 @@ export class UdpThreads implements Plane {
 
   /** Resolves when the thread receives wherever the others do. */
   async #start(index: number): Promise<void> {
-    const { judge, task, log } = this.#options;
+    const { detector, task, log } = this.#options;
     // What crosses to a thread is copied: an address that is more than an address could not be.
     const servers = task.servers.map(({ host, port }) => ({ host, port }));
-    const workerData: ThreadTask = { ...task, servers, key: judge.key, desk: judge.desk };
+    const workerData: ThreadTask = { ...task, servers, key: detector.key, sharedState: detector.sharedState };
     const worker = new Worker(THREAD, { workerData, name: `dns-${index}` });
     const thread: Thread = { worker, counts: { packets: [], servers: [], lost: 0, faults: 0 } };
     this.#threads.set(index, thread);
@@ -148,7 +148,7 @@ export class UdpThreads implements Plane {
     worker.on('error', (error) => log.warn({ error: String(error) }, 'a thread of the guard failed'));
     worker.once('exit', (code) => this.#gone(index, thread, code));
     await told(worker, ({ kind }) => kind === 'ready');
-    await Promise.all([...this.#listens].map(([front, address]) => listenIn(worker, front, address)));
+    await Promise.all([...this.#listens].map(([frontend, address]) => listenIn(worker, frontend, address)));
   }
 
   #gone(index: number, { counts }: Thread, code: number): void {
@@ -168,16 +168,16 @@ export class UdpThreads implements Plane {
   }
 
   #hear(thread: Thread, message: FromThread): void {
-    const { judge } = this.#options;
+    const { detector } = this.#options;
     const nowMs = Date.now();
-    if (message.kind === 'alarm') judge.alarm(message.zone, nowMs);
-    else if (message.kind === 'zone') judge.zones.addWire(message.wire);
+    if (message.kind === 'alarm') detector.alarm(message.zone, nowMs);
+    else if (message.kind === 'zone') detector.zones.addWire(message.wire);
     else if (message.kind === 'counts') thread.counts = message.counts;
     else if (message.kind === 'fault') this.#options.onFault(message.fault);
     else if (message.kind === 'answers') {
-      for (const observation of observationsIn(message.batch)) {
-        const { zone, rcode, network } = observation;
-        judge.learnIn(judge.zones.byNumber(zone), observation, rcode, network, nowMs);
+      for (const learned of learnedAnswersIn(message.batch)) {
+        const { zone, rcode, network } = learned;
+        detector.learnIn(detector.zones.byNumber(zone), learned, rcode, network, nowMs);
       }
       say(thread.worker, { kind: 'heard' });
     }
@@ -202,9 +202,9 @@ function told(worker: Worker, is: (message: FromThread) => boolean): Promise<Fro
   });
 }
 
-async function listenIn(worker: Worker, front: number, address: ServerAddress): Promise<void> {
-  const answer = told(worker, (message) => message.kind === 'listening' && message.front === front);
-  say(worker, { kind: 'listen', front, address });
+async function listenIn(worker: Worker, frontend: number, address: ServerAddress): Promise<void> {
+  const answer = told(worker, (message) => message.kind === 'listening' && message.frontend === frontend);
+  say(worker, { kind: 'listen', frontend, address });
   const message = await answer;
   if (message.kind !== 'listening' || message.fault === undefined) return;
   throw Object.assign(new Error(message.fault.message), { code: message.fault.code });
