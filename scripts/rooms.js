@@ -40,6 +40,7 @@ export const rooms = [
       'rules/store/lmdb',
       'dns/analytics',
       'dns/controller',
+      'dns/dataplane',
       'dns/dataplane/dnsdist',
       'dns/dataplane/embedded',
       'dns/detector',
@@ -86,39 +87,47 @@ export const rooms = [
 
   {
     room: 'dns/controller',
-    purpose: 'the life cycle of the guard: rule in force, zones, learning, persistence; drives a data plane',
+    purpose: 'the life cycle of the guard: rule in force, zones, minutes, persistence; drives a data plane',
     uses: [
       'dns/analytics',
       'dns/dataplane',
       'dns/detector',
-      'dns/protocol',
       'dns/zones',
-      'platform/addresses',
-      'rules',
+      'platform/logging',
+      'platform/metrics',
       'platform/serialQueue',
+      'rules',
     ],
   },
   {
     room: 'dns/dataplane/embedded',
     purpose: 'data plane: a UDP and TCP proxy in this process',
-    uses: ['dns/analytics', 'dns/dataplane', 'dns/detector', 'dns/protocol', 'platform/addresses'],
+    uses: [
+      'dns/dataplane',
+      'dns/detector',
+      'dns/protocol',
+      'platform/addresses',
+      'platform/logging',
+      'platform/metrics',
+    ],
   },
   {
     room: 'dns/dataplane/dnsdist',
     purpose: 'data plane: drives PowerDNS dnsdist',
     uses: [
-      'dns/analytics',
       'dns/dataplane',
       'dns/detector',
       'dns/protocol',
       'platform/addresses',
+      'platform/logging',
       'platform/serialQueue',
+      'rules',
     ],
   },
   {
     room: 'dns/dataplane',
-    purpose: 'the port DataPlane: what carries out what the guard decides',
-    uses: ['dns/analytics', 'dns/detector', 'dns/protocol', 'platform/addresses', 'rules'],
+    purpose: 'the port DataPlane: what carries DNS as the detector decides',
+    uses: ['dns/detector', 'platform/addresses', 'platform/logging'],
   },
   {
     room: 'dns/authority',
@@ -128,7 +137,7 @@ export const rooms = [
   {
     room: 'dns/zones',
     purpose: 'the names of configured zones, from files and transfers',
-    uses: ['dns/detector', 'dns/protocol', 'platform/addresses'],
+    uses: ['dns/detector', 'dns/protocol', 'platform/addresses', 'platform/logging'],
   },
   {
     room: 'dns/replay',
@@ -218,5 +227,6 @@ export const rooms = [
     uses: [],
   },
   { room: 'platform/metrics', purpose: 'metrics that cost little on a hot path', uses: [] },
+  { room: 'platform/logging', purpose: 'what rooms that log need of a logger', pure: true, uses: [] },
   { room: 'platform/addresses', purpose: 'addresses, networks, and who is one client', uses: [] },
 ];

@@ -75,7 +75,10 @@ export async function startServer({ config, logger, lock }: ServerOptions): Prom
 
     let dns: Dns | undefined;
     if (config.dns.account !== undefined) {
-      const started = await startDns(config, config.dns.account, storage.rules, logger, registry);
+      const started = await startDns(
+        { config, account: config.dns.account },
+        { rules: storage.rules, logger, registry },
+      );
       undo.push(() => started.stop());
       dns = started;
     }

@@ -6,12 +6,12 @@ import { type AddressInfo, connect, createServer, type Socket as TcpSocket } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { driveDnsdist } from '../../src/dns/dataplane/dnsdist/index.ts';
 import { HEADER_BYTES, QueryType, questionOf } from '../../src/dns/protocol/index.ts';
 import { freePort } from '../support/freePort.ts';
 import { Random } from '../support/random.ts';
 import { until } from '../support/until.ts';
 import { query, RCODE, type Target, UdpClient } from './support/dnsClient.ts';
+import { driveDnsdist } from './support/driveDnsdist.ts';
 import { RULE, TestRules, ZONE_NAME } from './support/guardInFront.ts';
 import { startProgram } from './support/program.ts';
 
@@ -163,7 +163,7 @@ it('whatever is sent as dnstap, the driver of dnsdist stays and learns', async (
   ends.push(() => rm(folder, { recursive: true, force: true }));
   const dnstap = { host: LOOPBACK, port: await freePort() };
   const rules = new TestRules([{ ...RULE, profile_sensitivity: 'very_high' }]);
-  const guard = await driveDnsdist({ place: {}, rules, consoles: [], key: '', dnstap, folder });
+  const guard = await driveDnsdist({ rules, consoles: [], key: '', dnstap, folder });
   ends.push(() => guard.stop());
   for (let connection = 0; connection < 40; connection++) {
     const socket = connect(dnstap.port, dnstap.host);
@@ -190,7 +190,7 @@ it('whatever is sent as dnstap, the driver of dnsdist stays and learns', async (
   for (const network of [1, 2]) socket.write(framed(tapped(6, answer, Buffer.from([192, 0, network, 1]))));
   const { hashHigh, hashLow } = questionOf(`learned.${ZONE_NAME}`, QueryType.A, guard.detector.key);
   await until('the name is learned', () => guard.detector.profile.find(hashHigh, hashLow) >= 0);
-  expect(guard.faults()).toBe(0);
+  expect(guard.dataPlane.faults()).toBe(0);
 });
 
 function framed(bytes: Buffer): Buffer {

@@ -6,17 +6,13 @@ import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { afterEach, describe, expect, it } from 'vitest';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
-import {
-  DnsdistConsole,
-  type DnsdistGuard,
-  driveDnsdist,
-  registerDnsdistMetrics,
-} from '../../src/dns/dataplane/dnsdist/index.ts';
+import { DnsdistConsole } from '../../src/dns/dataplane/dnsdist/index.ts';
 import { QueryType } from '../../src/dns/protocol/index.ts';
 import { DnsStore } from '../../src/dns/store/lmdb/index.ts';
 import type { Rule } from '../../src/rules/index.ts';
 import { until } from '../support/until.ts';
 import { askTcp, query, RCODE, UdpClient } from './support/dnsClient.ts';
+import { type DnsdistGuard, driveDnsdist } from './support/driveDnsdist.ts';
 import { RULE, TestRules, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
 import { startProgram } from './support/program.ts';
 import { noDnsdist, type RealDnsdist, startDnsdist } from './support/realDnsdist.ts';
@@ -45,7 +41,6 @@ async function running(...rules: Rule[]): Promise<Running> {
   await writeFile(zoneFile, ZONE_TEXT);
   const source = new TestRules(rules);
   const guard = await driveDnsdist({
-    place: {},
     rules: source,
     consoles: [dnsdist.console],
     key: dnsdist.key,
@@ -95,7 +90,7 @@ async function settled(matched: () => Promise<number>): Promise<number> {
   });
   return last;
 }
-const matched = async ({ guard }: Running) => (await guard.matches()).unknownName > 200;
+const matched = async ({ guard }: Running) => (await guard.dataPlane.matches()).unknownName > 200;
 
 describe('dnsdist, driven', () => {
   it('drops unknown names beyond the bucket, answers known ones and everything over TCP, in any case', async (ctx) => {
@@ -115,8 +110,8 @@ describe('dnsdist, driven', () => {
   it('lets known names with unknown types pay at sensitivity high, and never those with a known type', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const all = await running({ ...RULE, profile_sensitivity: 'high' });
-    const matched = async () => (await all.guard.matches()).unknownNameOrType;
-    await until('the rule is in force', async () => all.guard.hasRules());
+    const matched = async () => (await all.guard.dataPlane.matches()).unknownNameOrType;
+    await until('the rule is in force', async () => all.guard.dataPlane.hasRules());
     // A zone's names are known with A, AAAA, HTTPS and NS besides what they have: TXT is none of these.
     await floodWith(
       all,
@@ -141,7 +136,7 @@ describe('dnsdist, driven', () => {
       async () => (await matched()) > before,
     );
     all.rules.set(RULE);
-    await until('the changed rule is in force', async () => all.guard.hasRules());
+    await until('the changed rule is in force', async () => all.guard.dataPlane.hasRules());
     for (let j = 0; j < 200; j++) {
       const answer = await all.client.ask(query(`h${j}.${ZONE_NAME}`, QueryType.TXT, j), all.dnsdist);
       expect(answer?.rcode).toBe(RCODE.NOERROR);
@@ -151,8 +146,8 @@ describe('dnsdist, driven', () => {
   it('lets all queries for a known name pay at sensitivity very_high while it is beyond its usual rate', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const all = await running({ ...RULE, profile_sensitivity: 'very_high' });
-    const matched = async () => (await all.guard.matches()).unknownNameOrType;
-    await until('the rule is in force', async () => all.guard.hasRules());
+    const matched = async () => (await all.guard.dataPlane.matches()).unknownNameOrType;
+    await until('the rule is in force', async () => all.guard.dataPlane.hasRules());
     await floodWith(
       all,
       QueryType.A,
@@ -197,7 +192,7 @@ describe('dnsdist, driven', () => {
     const { key, dnstap, folder } = one;
     const consoles = [one.console, two.console];
     const zones = [{ name: ZONE_NAME, file: zoneFile }];
-    const guard = await driveDnsdist({ place: {}, rules, consoles, key, dnstap, folder, zones });
+    const guard = await driveDnsdist({ rules, consoles, key, dnstap, folder, zones });
     ends.push(() => guard.stop());
     const says = async (node: RealDnsdist, wanted: RegExp): Promise<void> => {
       const console = new DnsdistConsole(node.console, key);
@@ -255,7 +250,6 @@ describe('dnsdist, driven', () => {
     const { key, dnstap, folder } = first;
     const rules = new TestRules([RULE]);
     const guard = await driveDnsdist({
-      place: {},
       rules,
       consoles: [{ host: LOOPBACK, port }],
       key,
@@ -277,11 +271,11 @@ describe('dnsdist, driven', () => {
     away = true;
     for (const socket of open) socket.unpipe();
     rules.set({ ...RULE, mode: 'monitoring' });
-    await until('it was noticed', async () => (guard.nodes()[0]?.failures.unreachable ?? 0) >= 2);
-    expect(guard.hasRules()).toBe(false);
+    await until('it was noticed', async () => (guard.dataPlane.nodes()[0]?.failures.unreachable ?? 0) >= 2);
+    expect(guard.dataPlane.hasRules()).toBe(false);
     away = false;
     await says(anew, /floodgate-unknownName.*no op/i);
-    await until('it is known to be in force', async () => guard.hasRules());
+    await until('it is known to be in force', async () => guard.dataPlane.hasRules());
   });
 
   it('answers a new name of the zone during an attack, as soon as the zone has it', async (ctx) => {
@@ -315,7 +309,7 @@ describe('dnsdist, driven', () => {
     const zoneFile = join(dnsdist.folder, 'zone');
     await writeFile(zoneFile, ZONE_TEXT);
     const guard = await driveDnsdist({
-      ...{ place: {}, rules: new TestRules([RULE]), consoles: [dnsdist.console], key: dnsdist.key },
+      ...{ rules: new TestRules([RULE]), consoles: [dnsdist.console], key: dnsdist.key },
       ...{ dnstap: dnsdist.dnstap, folder: dnsdist.folder },
       zones: [
         { name: late, transferFrom: { host: LOOPBACK, port } },
@@ -416,11 +410,11 @@ describe('dnsdist, driven', () => {
     const { dnsdist, guard, rules } = await running(RULE);
     await guard.stop();
     const store = new DnsStore(dnsdist.folder);
-    const parts = { place: {}, rules, consoles: [dnsdist.console], key: dnsdist.key, dnstap: dnsdist.dnstap };
+    const parts = { rules, consoles: [dnsdist.console], key: dnsdist.key, dnstap: dnsdist.dnstap };
     const zones = [{ name: ZONE_NAME, file: join(dnsdist.folder, 'zone') }];
     const first = await driveDnsdist({ ...parts, folder: dnsdist.folder, zones, profileStore: store });
     await first.seeding.tried;
-    const names = first.knownNames();
+    const names = first.dataPlane.knownNames();
     await first.stop();
     const second = await driveDnsdist({ ...parts, folder: dnsdist.folder, profileStore: store });
     ends.push(
@@ -428,7 +422,7 @@ describe('dnsdist, driven', () => {
       () => second.stop(),
     );
     expect(names).toBeGreaterThan(200);
-    expect(second.knownNames()).toBe(names);
+    expect(second.dataPlane.knownNames()).toBe(names);
   });
 
   it('protects with all names as before when all but the file is lost, and, when that is lost too, with those that dnsdist has', async (ctx) => {
@@ -436,23 +430,26 @@ describe('dnsdist, driven', () => {
     const all = await running(RULE);
     const { dnsdist, guard, rules, client } = all;
     await floodUntil(all, () => matched(all));
-    const names = guard.knownNames();
+    const names = guard.dataPlane.knownNames();
     await guard.stop();
     // Without a store of the profile and without zones: as after a kill, for names that were learned since the last save.
-    const parts = { place: {}, rules, consoles: [dnsdist.console], key: dnsdist.key, dnstap: dnsdist.dnstap };
+    const parts = { rules, consoles: [dnsdist.console], key: dnsdist.key, dnstap: dnsdist.dnstap };
     for (const lost of ['profile', 'names, too'] as const) {
       if (lost === 'names, too') await rm(join(dnsdist.folder, 'known.cdb'));
       const next = await driveDnsdist({ ...parts, folder: dnsdist.folder });
       let stopped = false;
       ends.push(() => stopped || next.stop());
-      expect(next.knownNames()).toBe(lost === 'profile' ? names : 0);
-      await until('the rules are in force', async () => next.hasRules());
+      expect(next.dataPlane.knownNames()).toBe(lost === 'profile' ? names : 0);
+      await until('the rules are in force', async () => next.dataPlane.hasRules());
       // A rule that changes counts anew: what it matches from here on is matched with the names that dnsdist has now.
       rules.set({ ...RULE, rate_sensitivity: 'low', mode: 'monitoring' });
-      await until('the changed rule is in force', async () => next.hasRules());
+      await until('the changed rule is in force', async () => next.dataPlane.hasRules());
       rules.set(RULE);
-      await until('the rule is in force again', async () => next.hasRules());
-      await floodUntil({ ...all, guard: next }, async () => (await next.matches()).unknownName > 200);
+      await until('the rule is in force again', async () => next.dataPlane.hasRules());
+      await floodUntil(
+        { ...all, guard: next },
+        async () => (await next.dataPlane.matches()).unknownName > 200,
+      );
       for (let i = 0; i < 100; i++)
         expect(await client.ask(query(`h${i}.${ZONE_NAME}`, 1, i), dnsdist, 5000)).toMatchObject({
           answers: 1,
@@ -465,7 +462,7 @@ describe('dnsdist, driven', () => {
   it('notices that a node does not run what it is sent, says so, and has it in force once the node does', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const { dnsdist, guard: first, rules } = await running(RULE);
-    await until('the rules are in force', async () => first.hasRules());
+    await until('the rules are in force', async () => first.dataPlane.hasRules());
     await first.stop();
     const console = new DnsdistConsole(dnsdist.console, dnsdist.key);
     ends.push(() => console.close());
@@ -477,16 +474,16 @@ describe('dnsdist, driven', () => {
     const zoneFile = join(folder, 'zone');
     await writeFile(zoneFile, `${ZONE_TEXT}\nmoved A 192.0.2.8\n`);
     const guard = await driveDnsdist({
-      ...{ place: {}, rules, consoles: [dnsdist.console], key: dnsdist.key, dnstap: dnsdist.dnstap, folder },
+      ...{ rules, consoles: [dnsdist.console], key: dnsdist.key, dnstap: dnsdist.dnstap, folder },
       zones: [{ name: ZONE_NAME, file: zoneFile }],
       log: { info() {}, warn: (fields, text) => void warnings.push(`${JSON.stringify(fields)} ${text}`) },
     });
     ends.push(() => guard.stop());
     const registry = new Registry();
-    registerDnsdistMetrics(guard, registry);
+    guard.dataPlane.registerMetrics(registry);
     const node = `node="${dnsdist.console.host}:${dnsdist.console.port}"`;
-    await until('it was tried again', async () => (guard.nodes()[0]?.failures.refused ?? 0) >= 2);
-    expect(guard.hasRules()).toBe(false);
+    await until('it was tried again', async () => (guard.dataPlane.nodes()[0]?.failures.refused ?? 0) >= 2);
+    expect(guard.dataPlane.hasRules()).toBe(false);
     expect(await registry.metrics()).toContain(`floodgate_dns_dnsdist_in_force{${node}} 0`);
     expect(await registry.metrics()).toMatch(
       new RegExp(`floodgate_dns_dnsdist_failures_total\\{${node},failure="refused"\\} [2-9]`),
@@ -497,7 +494,7 @@ describe('dnsdist, driven', () => {
     expect(new Set(told).size).toBe(told.length);
     expect(ruleIds(await console.run('showRules({showUUIDs=true})'))).toEqual(ruleIds(before));
     await console.run('newRuleAction=kept');
-    await until('the rules are in force', async () => guard.hasRules());
+    await until('the rules are in force', async () => guard.dataPlane.hasRules());
     expect(await registry.metrics()).toContain(`floodgate_dns_dnsdist_in_force{${node}} 1`);
     // The names are those of the folder that is configured now.
     await until('dnsdist looks into the new folder', async () =>

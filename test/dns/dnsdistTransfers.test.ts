@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
-import { driveDnsdist } from '../../src/dns/dataplane/dnsdist/index.ts';
 import { QueryType } from '../../src/dns/protocol/index.ts';
 import { transferZone } from '../../src/dns/zones/index.ts';
 import { type Network, parseNetwork } from '../../src/platform/addresses/index.ts';
 import { until } from '../support/until.ts';
 import { query, questionBytes, RCODE, type Target, UdpClient, withEdns } from './support/dnsClient.ts';
+import { driveDnsdist } from './support/driveDnsdist.ts';
 import { RULE, TestRules, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
 import { noDnsdist, type RealDnsdist, startDnsdist } from './support/realDnsdist.ts';
 import { noNsd, startNsd } from './support/realServer.ts';
@@ -102,7 +102,6 @@ it('dnsdist with the generated configuration, and driven by whatever rule, trans
   await expectAllowed();
   const rules = new TestRules([]);
   const guard = await driveDnsdist({
-    place: {},
     rules,
     consoles: [dnsdist.console],
     key: dnsdist.key,
@@ -115,11 +114,11 @@ it('dnsdist with the generated configuration, and driven by whatever rule, trans
   ends.push(() => guard.stop());
   for (const current of [[], [RULE], [{ ...RULE, mode: 'disabled' as const }]]) {
     rules.set(...current);
-    await until('the rules are in force', () => guard.hasRules());
+    await until('the rules are in force', () => guard.dataPlane.hasRules());
     await expectRefusals(dnsdist, '127.0.4.1');
     await expectAllowed();
   }
-  await until('the zone is seeded', () => guard.knownNames() > 50_000);
+  await until('the zone is seeded', () => guard.dataPlane.knownNames() > 50_000);
 });
 
 it('dnsdist transfers nothing by a packet that is no query', async (ctx) => {

@@ -131,6 +131,6 @@ describe('a packet from source port 0', () => {
     }
     expect(await client.ask(query(`www.${ZONE_NAME}`), server)).toMatchObject({ rcode: RCODE.NOERROR });
     expect(await client.ask(query(`www.${ZONE_NAME}`), target)).toMatchObject({ rcode: RCODE.NOERROR });
-    expect(guard.packets().portZero).toBe(50);
+    expect(guard.dataPlane.packets().portZero).toBe(50);
   });
 });

@@ -152,7 +152,7 @@ describe('what is no query', () => {
     }
     expect(await client.ask(changed(2, 5 << 3), target)).toMatchObject({ rcode: RCODE.NOTIMP });
     expect(await client.ask(good, target)).toMatchObject({ rcode: RCODE.NOERROR });
-    expect(guard.packets()).toEqual({
+    expect(guard.dataPlane.packets()).toEqual({
       ok: 1,
       tooShort: 2,
       response: 1,
@@ -195,7 +195,7 @@ describe('servers', () => {
     const [one, two] = [await serve(await freePort()), await serve()];
     ends.push(() => two.stop());
     const { client, target, guard } = await started({}, { servers: [one, two], timeoutMs: 200 });
-    const backends = guard.servers;
+    const backends = guard.dataPlane.servers;
     await one.stop();
     const askUntil = async (condition: () => boolean) => {
       for (let i = 0; !condition(); i++) {
@@ -204,6 +204,8 @@ describe('servers', () => {
       }
     };
     await askUntil(() => backends[0]?.up === false);
+    // What was asked before it counted as down is given up a moment later.
+    await until('nothing waits for it', () => backends[0]?.inFlight.waiting === 0);
     const before = backends[0]?.timedOut;
     for (let i = 0; i < 50; i++) await client.ask(query('www.example.test', QueryType.A, i), target, 5000);
     expect(backends[0]?.timedOut).toBe(before);
@@ -258,7 +260,7 @@ describe('servers', () => {
       servers: [{ host: LOOPBACK, port: server.address().port }],
     });
     expect(await client.ask(query('www.example.test'), target)).toMatchObject({ rcode: RCODE.NXDOMAIN });
-    const [backend] = guard.servers;
+    const [backend] = guard.dataPlane.servers;
     await until('the others are counted', () => backend?.mismatched === 5);
     expect([backend?.answered, backend?.mismatched]).toEqual([1, 5]);
   });

@@ -2,16 +2,15 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { respond, serveZones, ZoneData } from '../../src/dns/authority/index.ts';
-import { type Guard, startGuard } from '../../src/dns/dataplane/embedded/index.ts';
+import { respond, ZoneData } from '../../src/dns/authority/index.ts';
+import type { Guard } from '../../src/dns/controller/index.ts';
 import { QueryType, questionOf } from '../../src/dns/protocol/index.ts';
 import { DnsStore } from '../../src/dns/store/lmdb/index.ts';
 import type { ZoneSource } from '../../src/dns/zones/index.ts';
 import { parse, query, UdpClient } from './support/dnsClient.ts';
-import { RULE, TestRules, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
+import { guardInFront, RULE, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
 import { noNsd, startNsd } from './support/realServer.ts';
 
-const LOOPBACK = '127.0.0.1';
 let folder: string;
 const ends: (() => unknown)[] = [];
 beforeEach(async () => {
@@ -23,19 +22,13 @@ afterEach(async () => {
 });
 
 async function guard(zones: readonly ZoneSource[], store?: DnsStore): Promise<Guard> {
-  const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
-  const started = await startGuard({
-    place: {},
-    listen: [{ host: LOOPBACK, port: 0 }],
-    servers: [server],
-    rules: new TestRules([RULE]),
+  const { guard: started, stop } = await guardInFront(RULE, {
     zones,
-    detector: { profile: { maxNames: 10_000 } },
+    seed: false,
     ...(store && { profileStore: store, queryStatsStore: store }),
   });
-  ends.push(() => server.stop());
   await started.seeding.tried;
-  return started;
+  return { ...started, stop };
 }
 const knows = ({ detector }: Guard, name: string) => {
   const { hashHigh, hashLow } = questionOf(name, 1, detector.key);

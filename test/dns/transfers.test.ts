@@ -89,8 +89,8 @@ describe('a zone transfer that nobody allowed', () => {
         expect(answer?.bytes.subarray(12)).toEqual(questionBytes(asked, axfr));
       }
     expect(await overTcp.ask(good)).toMatchObject({ rcode: RCODE.NOERROR, answers: 1 });
-    expect(guard.packets().transfer).toBe(4);
-    expect(guard.tcp.counts).toMatchObject({ transfers: { refused: 4, allowed: 0 } });
+    expect(guard.dataPlane.packets().transfer).toBe(4);
+    expect(guard.dataPlane.tcp.counts).toMatchObject({ transfers: { refused: 4, allowed: 0 } });
   });
 
   it('is refused where the guard judges nothing', async () => {
@@ -247,10 +247,10 @@ describe('a zone transfer from an allowed network', () => {
     }
     expect(await (await udp('127.0.0.6')).ask(axfr, target)).toMatchObject({ rcode: RCODE.REFUSED });
     expect(await (await udp('127.0.0.6')).ask(ixfr, target)).toMatchObject({ rcode: RCODE.REFUSED });
-    expect(guard.tcp.counts.transfers.allowed).toBeGreaterThanOrEqual(1);
+    expect(guard.dataPlane.tcp.counts.transfers.allowed).toBeGreaterThanOrEqual(1);
     // Whoever has its zone and closes the connection holds no place any more.
     client.close();
-    await until('all places are free again', () => guard.tcp.serverConnections === 0);
+    await until('all places are free again', () => guard.dataPlane.tcp.serverConnections === 0);
   });
 
   it('is known by its IPv4 address where the guard listens on both families', async (ctx) => {

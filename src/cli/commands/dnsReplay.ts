@@ -91,7 +91,7 @@ async function seed(detector: AttackDetector, text: string, startMs: number): Pr
     throw new OperatorError(`--zone ${text} does not say where the zone is: write example.com=FILE`);
   const name = text.slice(0, equals);
   try {
-    const zone = new ZoneSeed(detector, name, startMs);
+    const zone = new ZoneSeed({ zone: name, nowMs: startMs }, { detector });
     for (const { owner, type } of readMasterFile(await readFile(text.slice(equals + 1), 'utf8'), name))
       zone.add(owner, type);
     zone.finish();

@@ -4,6 +4,7 @@
  */
 import type { Rule } from '../../rules/index.ts';
 import type { HashKey, Question } from '../protocol/index.ts';
+import { type AnswerSink, type AskedName, learnAnswer } from './learnAnswer.ts';
 import { DEFAULT_MAX_NAMES, Profile, type ProfileOptions } from './profile/profile.ts';
 import type { Learned } from './profileStore.ts';
 import { QueryPolicy } from './queryPolicy.ts';
@@ -12,6 +13,7 @@ import { newSharedState, type SharedState } from './sharedState.ts';
 import { BURST_FACTOR, FLOOR_PER_SECOND, RateHistory, type Threshold } from './thresholds.ts';
 import { type Reason, VERDICTS, type Verdict } from './verdict.ts';
 import type { Zone } from './zones/zone.ts';
+import type { ZoneIndex } from './zones/zoneIndex.ts';
 import { ZoneTree } from './zones/zoneTree.ts';
 
 export interface DetectorOptions {
@@ -37,10 +39,7 @@ const SECONDS_PER_MINUTE = 60;
 /** Longer than any restart; a zone that nobody kept in step for longer may have other names by now. */
 const NAMES_HOLD_MS = 24 * 3_600_000;
 
-/** What learning needs of a question. */
-export type AskedName = Pick<Question, 'hashHigh' | 'hashLow' | 'type'>;
-
-export class AttackDetector {
+export class AttackDetector implements AnswerSink {
   readonly options: DetectorOptions;
   readonly key: HashKey;
   readonly profile: Profile;
@@ -130,13 +129,30 @@ export class AttackDetector {
     return this.#policy.reasonToPay(question, zone.shared, place, beyondUsual, nowMs);
   }
 
-  /** Learns from the answer to a question: `rcode` as the server gave it, `network` the hash of the asking network. */
-  learn(question: Question, rcode: number, network: number, nowMs: number): void {
-    this.learnIn(this.zones.find(question), question, rcode, network, nowMs);
+  /**
+   * Learns from an answer, whose question was read from it: the name, and the zone that a negative answer names.
+   * `client` is the address of whoever asked.
+   */
+  learnAnswer(answer: Uint8Array, question: Question, client: string, nowMs: number): void {
+    learnAnswer(this, answer, question, client, nowMs);
   }
 
-  /** As {@link learn}, where the zone of the question is known already. */
-  learnIn(zone: Zone, question: AskedName, rcode: number, network: number, nowMs: number): void {
+  get zoneIndex(): ZoneIndex {
+    return this.#policy.zoneIndex;
+  }
+
+  addZone(wire: Uint8Array): void {
+    this.zones.addWire(wire);
+  }
+
+  /** Learns that a question was answered: `rcode` as the server gave it, `network` the hash of the asking network. */
+  learn(question: Question, rcode: number, network: number, nowMs: number): void {
+    this.learnIn(this.zoneIndex.find(question), question, rcode, network, nowMs);
+  }
+
+  /** As {@link learn}, where the number of the question's zone is known already. */
+  learnIn(number: number, question: AskedName, rcode: number, network: number, nowMs: number): void {
+    const zone = this.zones.byNumber(number);
     const known = this.profile.find(question.hashHigh, question.hashLow) >= 0;
     zone.answers++;
     if (!known) zone.unknownAnswers++;

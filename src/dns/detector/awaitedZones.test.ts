@@ -45,7 +45,7 @@ function waiting(learnForMinutes = 240): AttackDetector {
 }
 
 function seed(detector: AttackDetector, zone: string, nowMs = NOW): void {
-  const seed = new ZoneSeed(detector, zone, nowMs);
+  const seed = new ZoneSeed({ zone, nowMs }, { detector });
   for (let n = 0; n < 1000; n++) seed.add(nameToWire(`h${n}.${zone}`), 'A');
   seed.add(nameToWire(`*.users.${zone}`), 'A');
   seed.finish();
@@ -149,7 +149,7 @@ it('what an earlier run knew of a zone holds until it is read again, if that run
 it('a subtree in which any name is answered stays one while its zone is read again, and ends with the wildcard', () => {
   const detector = waiting();
   const subtree = detector.zones.get(`users.${READY}`);
-  const again = new ZoneSeed(detector, READY, NOW);
+  const again = new ZoneSeed({ zone: READY, nowMs: NOW }, { detector });
   expect(subtree?.byRate).toBe(true);
   again.add(nameToWire(`h1.${READY}`), 'A');
   expect(subtree?.byRate).toBe(true);

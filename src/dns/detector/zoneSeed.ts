@@ -19,29 +19,35 @@ const ALWAYS_ASKED =
 const NO_NAMES = new Set(['RRSIG', 'NSEC', 'NSEC3']);
 const ASTERISK = 0x2a;
 
+export interface ZoneSeedOptions {
+  /** The zone's name, in text. */
+  readonly zone: string;
+  readonly nowMs: number;
+}
+
+export interface ZoneSeedDependencies {
+  readonly detector: AttackDetector;
+  /** Hears of every name, in wire form. */
+  readonly onName?: ((name: Uint8Array) => void) | undefined;
+}
+
 export class ZoneSeed {
   readonly #detector: AttackDetector;
   readonly #zone: Zone | undefined;
   readonly #zoneName: string;
   readonly #nowMs: number;
-  readonly #onName: (name: Uint8Array) => void;
+  readonly #onName: ZoneSeedDependencies['onName'];
   readonly #question = new Question();
   /** Subtrees in which any name answers, as this seed finds them. */
   readonly #boundless = new Set<Zone>();
   #names = 0;
   #noRoom = 0;
 
-  /** `onName` hears of every name, in wire form. */
-  constructor(
-    detector: AttackDetector,
-    zoneName: string,
-    nowMs: number,
-    onName: (name: Uint8Array) => void = () => {},
-  ) {
+  constructor({ zone, nowMs }: ZoneSeedOptions, { detector, onName }: ZoneSeedDependencies) {
     this.#detector = detector;
     this.#onName = onName;
     this.#nowMs = nowMs;
-    this.#zone = detector.zones.add(zoneName);
+    this.#zone = detector.zones.add(zone);
     this.#zoneName = this.#zone?.name ?? '';
   }
 
@@ -67,7 +73,7 @@ export class ZoneSeed {
     const { hashHigh, hashLow } = questionOfWire(owner, 0, this.#detector.key, this.#question);
     const isNew = this.#detector.profile.find(hashHigh, hashLow) < 0;
     const added = this.#detector.profile.seed(hashHigh, hashLow, types, this.#nowMs);
-    if (added) this.#onName(owner);
+    if (added) this.#onName?.(owner);
     if (!added) this.#noRoom++;
     else if (isNew) this.#names++;
     return isNew;

@@ -4,13 +4,11 @@ import {
   HEADER_BYTES,
   isResponse,
   nameToText,
-  negativeZone,
-  networkHash,
   Question,
   ReadResult,
   rcodeOf,
+  readAnswer,
   readQuery,
-  readQuestionSection,
 } from '../protocol/index.ts';
 import type { Datagram } from './pcap.ts';
 
@@ -113,14 +111,9 @@ class Replay {
   }
 
   answer({ payload, timeMs, destination }: Datagram): void {
-    const { key, zones } = this.#detector;
-    if (readQuestionSection(payload, payload.length, key, this.#question) !== ReadResult.ok) return;
+    if (!readAnswer(payload, this.#detector.key, this.#question)) return;
     this.#answers++;
-    if (zones.find(this.#question) === zones.outside) {
-      const zone = negativeZone(payload, this.#question.end);
-      if (zone !== undefined) zones.addWire(zone);
-    }
-    this.#detector.learn(this.#question, rcodeOf(payload), networkHash(destination), timeMs);
+    this.#detector.learnAnswer(payload, this.#question, destination, timeMs);
     if (rcodeOf(payload) === NOERROR && this.#existing.size < MAX_NAMES_KEPT)
       this.#existing.add(nameToText(payload, HEADER_BYTES));
   }

@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
 import type { ServerAddress } from '../../platform/addresses/index.ts';
-import type { GuardLog } from '../dataplane/embedded/index.ts';
+import type { Log } from '../../platform/logging/index.ts';
 import { type AttackDetector, type SeedResult, ZoneSeed } from '../detector/index.ts';
 import { readMasterFile } from './masterFile.ts';
 import { inTurns, SeedTurns } from './seedTurns.ts';
@@ -34,9 +34,11 @@ export interface ZoneSeeding {
   stop(): void;
 }
 
-export interface SeedHooks {
+export interface SeedDependencies {
+  readonly detector: AttackDetector;
+  readonly log: Log;
   /** Hears of every name, in wire form. */
-  readonly onName?: (owner: Uint8Array) => void;
+  readonly onName?: ((owner: Uint8Array) => void) | undefined;
   /** Hears when all names of a zone are in the profile. */
   readonly onSeeded?: () => void;
 }
@@ -51,19 +53,13 @@ export interface MissingZone {
  * Seeds every zone, several at a time, and keeps checking, once it is started. Nobody waits for it: a zone whose names are
  * not there yet is judged without them. One that cannot be read, at the start or later, is logged, keeps the names it had, and is tried again.
  */
-export function seedZones(
-  sources: readonly ZoneSource[],
-  detector: AttackDetector,
-  log: GuardLog,
-  hooks: SeedHooks = {},
-): ZoneSeeding {
+export function seedZones(sources: readonly ZoneSource[], dependencies: SeedDependencies): ZoneSeeding {
+  const { detector, log } = dependencies;
   const abort = new AbortController();
   // Each transfer listens, and each takes its listener back.
   setMaxListeners(0, abort.signal);
   const parts: Parts = {
-    detector,
-    log,
-    hooks,
+    ...dependencies,
     slots: new ZoneSlots(),
     turns: new SeedTurns(),
     signal: abort.signal,
@@ -90,10 +86,7 @@ export function seedZones(
   };
 }
 
-interface Parts {
-  readonly detector: AttackDetector;
-  readonly log: GuardLog;
-  readonly hooks: SeedHooks;
+interface Parts extends SeedDependencies {
   readonly slots: ZoneSlots;
   readonly turns: SeedTurns;
   readonly signal: AbortSignal;
@@ -145,7 +138,7 @@ class ZoneFollower {
   }
 
   async #check(onProgress: () => void): Promise<void> {
-    const { log, signal, hooks } = this.#parts;
+    const { log, signal, onSeeded } = this.#parts;
     try {
       const version = await versionOf(this.source, signal);
       if (version !== this.#version) {
@@ -153,7 +146,7 @@ class ZoneFollower {
         const seeded = await this.#seed(onProgress);
         const seconds = Math.round((performance.now() - startedMs) / 100) / 10;
         log.info({ ...seeded, seconds }, 'the names of the zone are known');
-        hooks.onSeeded?.();
+        onSeeded?.();
       }
       this.#version = version;
       this.known = true;
@@ -165,8 +158,8 @@ class ZoneFollower {
   }
 
   async #seed(onProgress: () => void): Promise<SeedResult> {
-    const { detector, hooks, turns, signal } = this.#parts;
-    const seed = new ZoneSeed(detector, this.source.name, Date.now(), hooks.onName);
+    const { detector, onName, turns, signal } = this.#parts;
+    const seed = new ZoneSeed({ zone: this.source.name, nowMs: Date.now() }, { detector, onName });
     this.busy = true;
     try {
       const records = await recordsOf(this.source, signal, onProgress);

@@ -1,7 +1,7 @@
 /** Receives dnstap (dnstap.info) over TCP: frame streams of protobuf messages, of which a few fields are read. */
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
-import type { PacketFaults } from '../embedded/index.ts';
+import type { PacketFaults } from '../index.ts';
 
 /** One query or answer as a DNS server saw it. */
 export interface TapFrame {
@@ -24,12 +24,12 @@ const UDP = 1;
 
 export class DnstapServer {
   frames = 0;
-  readonly #onFrame: (tapped: TapFrame) => void;
+  readonly #onFrame: (frame: TapFrame) => void;
   readonly #faults: PacketFaults;
   readonly #open = new Set<Socket>();
   readonly #server: Server;
 
-  constructor(onFrame: (tapped: TapFrame) => void, faults: PacketFaults) {
+  constructor(onFrame: (frame: TapFrame) => void, faults: PacketFaults) {
     this.#onFrame = onFrame;
     this.#faults = faults;
     this.#server = createServer((socket) => {
@@ -79,8 +79,8 @@ export class DnstapServer {
   #frame(frame: Buffer): void {
     this.frames++;
     try {
-      const tapped = readTapFrame(frame);
-      if (tapped !== undefined) this.#onFrame(tapped);
+      const tapFrame = readTapFrame(frame);
+      if (tapFrame !== undefined) this.#onFrame(tapFrame);
     } catch (error) {
       this.#faults.note(error, Date.now());
     }

@@ -16,10 +16,10 @@ import {
   rcodeOf,
   readQuestionSection,
 } from '../../protocol/index.ts';
+import type { PacketFaults } from '../index.ts';
 import { InFlight } from './inFlight.ts';
 import { RCODE_FORMERR } from './localResponses.ts';
 import { noLookup } from './noLookup.ts';
-import type { PacketFaults } from './packetFaults.ts';
 
 /** What comes of an answer: the guard restores the id and sends it to whoever asked. */
 export type OnAnswer = (

@@ -3,7 +3,7 @@
 import type { ServerAddress } from '../../../platform/addresses/index.ts';
 import type { SharedState } from '../../detector/index.ts';
 import type { HashKey } from '../../protocol/index.ts';
-import type { ServerState } from './udpPlane.ts';
+import type { ServerState } from './udpRelay.ts';
 
 /** What a thread is started with. */
 export interface ThreadTask {

@@ -1,27 +1,30 @@
-/** A listening UDP socket: reads each packet, asks the detector, and forwards, answers or drops. */
+/** A listening UDP socket: reads each packet, asks the policy, and forwards, answers or drops. */
 import { createSocket, type RemoteInfo, type Socket, type SocketOptions } from 'node:dgram';
 import { once } from 'node:events';
 import { FIRST_REFUSAL, FIRST_TRUNCATION, type QueryPolicy } from '../../detector/index.ts';
 import { type HashKey, Question, ReadResult, readQuery, readResultNames } from '../../protocol/index.ts';
+import type { PacketFaults } from '../index.ts';
 import type { Backends } from './backends.ts';
 import { answerFault, truncate } from './localResponses.ts';
 import { noLookup } from './noLookup.ts';
-import type { PacketFaults } from './packetFaults.ts';
 
 /** Large enough to hold a tenth of a second of a full flood: what overflows here is lost without a look at it. */
 export const FRONTEND_BUFFER_BYTES = 8 * 1024 * 1024;
 
-export interface UdpFrontendParts {
+export interface UdpFrontendOptions {
   readonly host: string;
   /** How an answer finds its way back to this socket. */
   readonly frontend: number;
-  readonly policy: Pick<QueryPolicy, 'decide'> & { readonly key: HashKey };
-  readonly backends: Backends;
-  readonly faults: PacketFaults;
   /** While false everything readable passes. */
   readonly guarded: boolean;
   /** Whether other sockets, of this thread and of others, listen on the same port. */
   readonly sharesPorts: boolean;
+}
+
+export interface UdpFrontendDependencies {
+  readonly policy: Pick<QueryPolicy, 'decide'> & { readonly key: HashKey };
+  readonly backends: Backends;
+  readonly faults: PacketFaults;
 }
 
 export class UdpFrontend {
@@ -30,14 +33,17 @@ export class UdpFrontend {
   readonly read = new Float64Array(readResultNames.length);
   /** Queries that could not be sent to any server. */
   unsent = 0;
-  readonly #policy: UdpFrontendParts['policy'];
+  readonly #policy: UdpFrontendDependencies['policy'];
   readonly #backends: Backends;
   readonly #faults: PacketFaults;
   readonly #frontend: number;
   readonly #guarded: boolean;
   readonly #question = new Question();
 
-  constructor({ host, frontend, policy, backends, faults, guarded, sharesPorts }: UdpFrontendParts) {
+  constructor(
+    { host, frontend, guarded, sharesPorts }: UdpFrontendOptions,
+    { policy, backends, faults }: UdpFrontendDependencies,
+  ) {
     this.#policy = policy;
     this.#backends = backends;
     this.#faults = faults;

@@ -3,49 +3,27 @@
 import type { ServerAddress } from '../../../platform/addresses/index.ts';
 import type { QueryPolicy } from '../../detector/index.ts';
 import { type HashKey, HEADER_BYTES, type Question, readResultNames } from '../../protocol/index.ts';
+import { PacketFaults } from '../index.ts';
 import type { Backend } from './backend.ts';
 import { Backends } from './backends.ts';
-import { PacketFaults } from './packetFaults.ts';
 import { UdpFrontend } from './udpFrontend.ts';
+import type { UdpRelay } from './udpRelay.ts';
 
-/** A server behind, as the metrics tell of it. */
-export type ServerState = Pick<
-  Backend,
-  'address' | 'up' | 'unreachable' | 'answered' | 'timedOut' | 'mismatched'
-> & {
-  readonly inFlight: { readonly waiting: number };
-};
+/** Hears of each answer to a question that was read, and the address of whoever asked it. */
+export type OnAnswer = (answer: Uint8Array, question: Question, client: string) => void;
 
-/** What carries packets over UDP, in this thread or in several. */
-export interface Plane {
-  /** Listens at an address that has this number. Rejects where it cannot be bound. */
-  listen(frontend: number, address: ServerAddress): Promise<void>;
-  readonly servers: readonly ServerState[];
-  /** The servers in the order in which a TCP connection tries them. */
-  inOrder(): ServerAddress[];
-  /** Packets by what came of reading them, by the number of the result. */
-  packets(): readonly number[];
-  /** Answers that taught nothing, because the detector was too busy to hear of them. */
-  unlearned(): number;
-  /** Packets whose handling failed by a fault of ours. */
-  faults(): number;
-  /** Call it every second. */
-  tick(nowMs: number): void;
-  close(): Promise<void>;
-}
-
-/** Hears of each answer to a question that was read, and who had asked it. */
-export type OnLearn = (answer: Uint8Array, question: Question, address: string) => void;
-
-export interface UdpPlaneOptions {
+export interface LocalUdpRelayOptions {
   readonly servers: readonly ServerAddress[];
   readonly timeoutMs: number;
-  readonly policy: Pick<QueryPolicy, 'decide'> & { readonly key: HashKey };
-  /** False passes everything that is a query, unjudged. */
+  /** False passes everything that is a query, undecided. */
   readonly guarded: boolean;
   /** Whether several sockets listen on each port, of this thread and of others. */
   readonly sharesPorts: boolean;
-  readonly onLearn: OnLearn;
+}
+
+export interface LocalUdpRelayDependencies {
+  readonly policy: Pick<QueryPolicy, 'decide'> & { readonly key: HashKey };
+  readonly onAnswer: OnAnswer;
   /** Hears of what was thrown while a packet was handled, once a minute at most. */
   readonly onFault: (fault: string) => void;
 }
@@ -56,16 +34,18 @@ export interface UdpPlaneOptions {
  */
 export const SOCKETS_PER_THREAD = 4;
 
-export class UdpPlane implements Plane {
-  readonly #options: UdpPlaneOptions;
+export class LocalUdpRelay implements UdpRelay {
+  readonly #options: LocalUdpRelayOptions;
+  readonly #policy: LocalUdpRelayDependencies['policy'];
   readonly #backends: Backends;
   readonly #faults: PacketFaults;
   /** By the number of the address; all sockets of one can send its answers. */
   readonly #frontends = new Map<number, readonly UdpFrontend[]>();
 
-  constructor(options: UdpPlaneOptions) {
+  constructor(options: LocalUdpRelayOptions, { policy, onAnswer, onFault }: LocalUdpRelayDependencies) {
     this.#options = options;
-    const { servers, timeoutMs, policy, onLearn, onFault } = options;
+    this.#policy = policy;
+    const { servers, timeoutMs } = options;
     const faults = new PacketFaults(onFault);
     this.#faults = faults;
     this.#backends = new Backends(servers, {
@@ -74,7 +54,7 @@ export class UdpPlane implements Plane {
       faults,
       onAnswer: (answer, question, inFlight, ticket) => {
         const address = inFlight.clientAddress(ticket);
-        if (question.end > HEADER_BYTES) onLearn(answer, question, address);
+        if (question.end > HEADER_BYTES) onAnswer(answer, question, address);
         answer.writeUInt16BE(inFlight.clientId(ticket), 0);
         this.#frontends
           .get(inFlight.frontend(ticket))?.[0]
@@ -89,19 +69,12 @@ export class UdpPlane implements Plane {
   }
 
   async listen(number: number, { host, port }: ServerAddress): Promise<void> {
-    const { policy, guarded, sharesPorts } = this.#options;
-    const parts = {
-      host,
-      frontend: number,
-      policy,
-      backends: this.#backends,
-      faults: this.#faults,
-      guarded,
-      sharesPorts,
-    };
+    const { guarded, sharesPorts } = this.#options;
+    const options = { host, frontend: number, guarded, sharesPorts };
+    const dependencies = { policy: this.#policy, backends: this.#backends, faults: this.#faults };
     const frontends = Array.from(
       { length: sharesPorts ? SOCKETS_PER_THREAD : 1 },
-      () => new UdpFrontend(parts),
+      () => new UdpFrontend(options, dependencies),
     );
     try {
       await Promise.all(frontends.map((frontend) => frontend.listen(host, port)));
