@@ -4,25 +4,23 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
 import { DnsdistConsole } from '../../src/dns/dataplane/dnsdist/index.ts';
 import { QueryType } from '../../src/dns/protocol/index.ts';
 import { DnsStore } from '../../src/dns/store/lmdb/index.ts';
 import type { Rule } from '../../src/rules/index.ts';
 import { until } from '../support/until.ts';
-import { askTcp, query, RCODE, UdpClient } from './support/dnsClient.ts';
+import { askTcp, query, RCODE, type UdpClient } from './support/dnsClient.ts';
 import { type DnsdistGuard, driveDnsdist } from './support/driveDnsdist.ts';
+import { atEnd } from './support/ends.ts';
 import { RULE, TestRules, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
+import { udp } from './support/opened.ts';
 import { startProgram } from './support/program.ts';
 import { noDnsdist, type RealDnsdist, startDnsdist } from './support/realDnsdist.ts';
 
 const LOOPBACK = '127.0.0.1';
 const RESEND_MS = 2000;
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
 
 interface Running {
   readonly dnsdist: RealDnsdist;
@@ -34,9 +32,9 @@ interface Running {
 
 async function running(...rules: Rule[]): Promise<Running> {
   const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
-  ends.push(() => server.stop());
+  atEnd(() => server.stop());
   const dnsdist = await startDnsdist(server);
-  ends.push(() => dnsdist.stop());
+  atEnd(() => dnsdist.stop());
   const zoneFile = join(dnsdist.folder, 'zone');
   await writeFile(zoneFile, ZONE_TEXT);
   const source = new TestRules(rules);
@@ -49,10 +47,9 @@ async function running(...rules: Rule[]): Promise<Running> {
     zones: [{ name: ZONE_NAME, file: zoneFile }],
     detector: { profile: { maxNames: 10_000 } },
   });
-  ends.push(() => guard.stop());
+  atEnd(() => guard.stop());
   await guard.seeding.tried;
-  const client = await new UdpClient().open();
-  ends.push(() => client.close());
+  const client = await udp();
   return { dnsdist, guard, rules: source, client, zoneFile };
 }
 
@@ -167,7 +164,7 @@ describe('dnsdist, driven', () => {
     const all = await running({ ...RULE, mode: 'monitoring' });
     await floodUntil(all, () => matched(all));
     const console = new DnsdistConsole(all.dnsdist.console, all.dnsdist.key);
-    ends.push(() => console.close());
+    atEnd(() => console.close());
     const shows = (what: string, wanted: (table: string) => boolean) =>
       until(what, async () => wanted(await console.run('showRules()')));
     await shows('the rule monitors', (table) => /floodgate-unknownName.*no op/i.test(table));
@@ -180,12 +177,12 @@ describe('dnsdist, driven', () => {
   it('has a changed rule in force on both of two nodes, and on a living one while the other is away', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
-    ends.push(() => server.stop());
+    atEnd(() => server.stop());
     const one = await startDnsdist(server);
-    ends.push(() => one.stop());
+    atEnd(() => one.stop());
     const two = await startDnsdist(server, one);
     let twoRuns = true;
-    ends.push(() => twoRuns && two.stop());
+    atEnd(() => twoRuns && two.stop());
     const zoneFile = join(one.folder, 'zone');
     await writeFile(zoneFile, ZONE_TEXT);
     const rules = new TestRules([{ ...RULE, mode: 'monitoring' }]);
@@ -193,7 +190,7 @@ describe('dnsdist, driven', () => {
     const consoles = [one.console, two.console];
     const zones = [{ name: ZONE_NAME, file: zoneFile }];
     const guard = await driveDnsdist({ rules, consoles, key, dnstap, folder, zones });
-    ends.push(() => guard.stop());
+    atEnd(() => guard.stop());
     const says = async (node: RealDnsdist, wanted: RegExp): Promise<void> => {
       const console = new DnsdistConsole(node.console, key);
       while (!wanted.test(await console.run('showRules()')));
@@ -217,7 +214,7 @@ describe('dnsdist, driven', () => {
     expect(id).toMatch(/^[0-9a-f-]{36}$/);
     // The node that is left keeps its bucket: it is not given the same rules again and again.
     const closed = createServer((socket) => socket.destroy());
-    ends.push(() => closed.close());
+    atEnd(() => closed.close());
     closed.listen(two.console.port, LOOPBACK);
     for (let tick = 0; tick < 3; tick++) await once(closed, 'connection');
     expect(await setAt()).toBe(id);
@@ -226,11 +223,11 @@ describe('dnsdist, driven', () => {
   it('gives a node that was started anew its rules, though nothing changed, and one that hung, when it is back', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
-    ends.push(() => server.stop());
+    atEnd(() => server.stop());
     const first = await startDnsdist(server);
-    ends.push(() => first.stop());
+    atEnd(() => first.stop());
     const anew = await startDnsdist(server, first);
-    ends.push(() => anew.stop());
+    atEnd(() => anew.stop());
     // The same address before and after: what stands behind it changes, as when a node is started anew.
     let behind = first;
     const open = new Set<Socket>();
@@ -242,8 +239,8 @@ describe('dnsdist, driven', () => {
       socket.pipe(onward).pipe(socket);
     }).listen(0, LOOPBACK);
     await once(front, 'listening');
-    ends.push(() => front.close());
-    ends.push(() => open.forEach((socket) => void socket.destroy()));
+    atEnd(() => front.close());
+    atEnd(() => open.forEach((socket) => void socket.destroy()));
     const { port } = front.address() as AddressInfo; // it listens on TCP
     const zoneFile = join(first.folder, 'zone');
     await writeFile(zoneFile, ZONE_TEXT);
@@ -257,7 +254,7 @@ describe('dnsdist, driven', () => {
       folder,
       zones: [{ name: ZONE_NAME, file: zoneFile }],
     });
-    ends.push(() => guard.stop());
+    atEnd(() => guard.stop());
     const says = async (node: RealDnsdist, wanted = /floodgate-unknownName/): Promise<void> => {
       const console = new DnsdistConsole(node.console, key);
       while (!wanted.test(await console.run('showRules()')));
@@ -295,13 +292,13 @@ describe('dnsdist, driven', () => {
     const late = 'late.test';
     const zones = [new ZoneData(ZONE_TEXT, ZONE_NAME), new ZoneData(ZONE_TEXT, late)];
     const server = await serveZones(zones, LOOPBACK, 0);
-    ends.push(() => server.stop());
+    atEnd(() => server.stop());
     const dnsdist = await startDnsdist(server);
-    ends.push(() => dnsdist.stop());
+    atEnd(() => dnsdist.stop());
     const open = new Set<Socket>();
     const silent = createServer((socket) => void open.add(socket.on('error', () => {}))).listen(0, LOOPBACK);
     await once(silent, 'listening');
-    ends.push(
+    atEnd(
       () => silent.close(),
       () => open.forEach((socket) => void socket.destroy()),
     );
@@ -316,9 +313,8 @@ describe('dnsdist, driven', () => {
         { name: ZONE_NAME, file: zoneFile },
       ],
     });
-    ends.push(() => guard.stop());
-    const client = await new UdpClient().open();
-    ends.push(() => client.close());
+    atEnd(() => guard.stop());
+    const client = await udp();
     const all = { dnsdist, guard, rules: new TestRules([RULE]), client, zoneFile };
     await floodUntil(all, () => matched(all));
     expect(guard.seeding.missing().map(({ zone }) => zone)).toEqual([late]);
@@ -343,7 +339,7 @@ describe('dnsdist, driven', () => {
     await floodUntil(all, () => matched(all));
     await all.guard.stop();
     const console = new DnsdistConsole(all.dnsdist.console, all.dnsdist.key);
-    ends.push(() => console.close());
+    atEnd(() => console.close());
     const count = async () =>
       Number(/floodgate-unknownName\s+(\d+)/.exec(await console.run('showRules()'))?.[1] ?? 0);
     const before = await count();
@@ -354,13 +350,13 @@ describe('dnsdist, driven', () => {
   it('is driven by `floodgate start`, goes on when that is killed, and is taken over by the next one', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
-    ends.push(() => server.stop());
+    atEnd(() => server.stop());
     const dnsdist = await startDnsdist(server);
-    ends.push(() => dnsdist.stop());
+    atEnd(() => dnsdist.stop());
     const zoneFile = join(dnsdist.folder, 'zone');
     await writeFile(zoneFile, ZONE_TEXT);
     const dataDir = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
-    ends.push(() => rm(dataDir, { recursive: true, force: true }));
+    atEnd(() => rm(dataDir, { recursive: true, force: true }));
     const start = () =>
       startProgram(
         dataDir,
@@ -371,11 +367,10 @@ describe('dnsdist, driven', () => {
         ...['--dns-zones', `${ZONE_NAME}=${zoneFile}`],
       );
     const console = new DnsdistConsole(dnsdist.console, dnsdist.key);
-    ends.push(() => console.close());
+    atEnd(() => console.close());
     const table = () => console.run('showRules()');
     const hits = async () => Number(/floodgate-unknownName\s+(\d+)/.exec(await table())?.[1] ?? 0);
-    const client = await new UdpClient().open();
-    ends.push(() => client.close());
+    const client = await udp();
     const flood = async (): Promise<void> => {
       for (let i = 0; i < 200; i++)
         client.send(query(`x${Math.random()}.${ZONE_NAME}`, 1, 10_000 + i), dnsdist);
@@ -400,7 +395,7 @@ describe('dnsdist, driven', () => {
     while ((await hits()) < before + 200) await flood();
 
     const next = await start();
-    ends.push(() => next.stop());
+    atEnd(() => next.stop());
     expect((await next.api('DELETE', `/${created.json.result.id}`)).status).toBe(200);
     while ((await table()).includes('floodgate-unknownName'));
   });
@@ -417,7 +412,7 @@ describe('dnsdist, driven', () => {
     const names = first.dataPlane.knownNames();
     await first.stop();
     const second = await driveDnsdist({ ...parts, folder: dnsdist.folder, profileStore: store });
-    ends.push(
+    atEnd(
       () => store.close(),
       () => second.stop(),
     );
@@ -438,7 +433,7 @@ describe('dnsdist, driven', () => {
       if (lost === 'names, too') await rm(join(dnsdist.folder, 'known.cdb'));
       const next = await driveDnsdist({ ...parts, folder: dnsdist.folder });
       let stopped = false;
-      ends.push(() => stopped || next.stop());
+      atEnd(() => stopped || next.stop());
       expect(next.dataPlane.knownNames()).toBe(lost === 'profile' ? names : 0);
       await until('the rules are in force', async () => next.dataPlane.hasRules());
       // A rule that changes counts anew: what it matches from here on is matched with the names that dnsdist has now.
@@ -465,7 +460,7 @@ describe('dnsdist, driven', () => {
     await until('the rules are in force', async () => first.dataPlane.hasRules());
     await first.stop();
     const console = new DnsdistConsole(dnsdist.console, dnsdist.key);
-    ends.push(() => console.close());
+    atEnd(() => console.close());
     await console.run('floodgateInForce=nil kept=newRuleAction newRuleAction=nil');
     const before = await console.run('showRules({showUUIDs=true})');
     const warnings: string[] = [];
@@ -478,7 +473,7 @@ describe('dnsdist, driven', () => {
       zones: [{ name: ZONE_NAME, file: zoneFile }],
       log: { info() {}, warn: (fields, text) => void warnings.push(`${JSON.stringify(fields)} ${text}`) },
     });
-    ends.push(() => guard.stop());
+    atEnd(() => guard.stop());
     const registry = new Registry();
     guard.dataPlane.registerMetrics(registry);
     const node = `node="${dnsdist.console.host}:${dnsdist.console.port}"`;
@@ -508,7 +503,7 @@ describe('dnsdist, driven', () => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const { dnsdist } = await running();
     const console = new DnsdistConsole(dnsdist.console, Buffer.alloc(32, 7).toString('base64'));
-    ends.push(() => console.close());
+    atEnd(() => console.close());
     await expect(console.run('showRules()')).rejects.toThrow(/is the key the same on both sides/);
   });
 });

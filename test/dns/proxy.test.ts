@@ -1,25 +1,23 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
 import { QueryType } from '../../src/dns/protocol/index.ts';
 import { freePort } from '../support/freePort.ts';
 import { HANG_MS } from '../support/hang.ts';
 import { until } from '../support/until.ts';
 import { askTcp, query, questionBytes, RCODE, UdpClient, withEdns } from './support/dnsClient.ts';
+import { atEnd } from './support/ends.ts';
 import { guardInFront, type Protected, RULE, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
+import { udp } from './support/opened.ts';
 
 const LOOPBACK = '127.0.0.1';
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
 
 async function started(...args: Parameters<typeof guardInFront>): Promise<Protected & { client: UdpClient }> {
   const guard = await guardInFront(...args);
   const client = await new UdpClient().open();
-  ends.push(
+  atEnd(
     () => guard.stop(),
     () => client.close(),
   );
@@ -193,7 +191,7 @@ describe('servers', () => {
 
   it('that die are left alone, and used again when they are back', async () => {
     const [one, two] = [await serve(await freePort()), await serve()];
-    ends.push(() => two.stop());
+    atEnd(() => two.stop());
     const { client, target, guard } = await started({}, { servers: [one, two], timeoutMs: 200 });
     const backends = guard.dataPlane.servers;
     await one.stop();
@@ -212,7 +210,7 @@ describe('servers', () => {
     const [overTcp] = await askTcp([query('www.example.test')], target);
     expect(overTcp).toMatchObject({ rcode: RCODE.NOERROR });
     const back = await serve(one.port);
-    ends.push(() => back.stop());
+    atEnd(() => back.stop());
     await askUntil(() => backends[0]?.up === true);
   });
 
@@ -221,7 +219,7 @@ describe('servers', () => {
     const server = createSocket('udp4').bind(0, LOOPBACK);
     const tcp = createServer();
     await once(server, 'listening');
-    ends.push(
+    atEnd(
       () => server.close(),
       () => tcp.close(),
     );
@@ -241,7 +239,7 @@ describe('servers', () => {
   it('are believed only when their answer fits what was asked of them', async () => {
     const server = createSocket('udp4').bind(0, LOOPBACK);
     await once(server, 'listening');
-    ends.push(() => server.close());
+    atEnd(() => server.close());
     server.on('message', (packet, { port, address }) => {
       const answer = (change: (copy: Buffer) => void) => {
         const copy = Buffer.from(packet);
@@ -281,8 +279,7 @@ it('learns from answers over TCP as from those over UDP', async () => {
   await askTcp([query('none.example.test'), query('www.example.test')], target);
   expect(guard.detector.zones.get('example.test')).toBeDefined();
   expect(guard.detector.profile.size).toBe(0);
-  const other = await new UdpClient().open('127.0.1.1');
-  ends.push(() => other.close());
+  const other = await udp('127.0.1.1');
   for (const name of ['www', 'none']) await other.ask(query(`${name}.example.test`), target);
   expect(guard.detector.profile.size).toBe(1);
   expect(await client.ask(query('www.example.test'), target)).toMatchObject({ answers: 1 });
@@ -290,8 +287,7 @@ it('learns from answers over TCP as from those over UDP', async () => {
 
 it('learns the zones and names that it was not told of', async () => {
   const { client, target, guard } = await started({}, { seed: false });
-  const other = await new UdpClient().open('127.0.1.1');
-  ends.push(() => other.close());
+  const other = await udp('127.0.1.1');
   await client.ask(query('none.example.test'), target);
   expect(guard.detector.zones.get('example.test')).toBeDefined();
   for (const name of ['www', 'none'])

@@ -1,24 +1,23 @@
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { respond, ZoneData } from '../../src/dns/authority/index.ts';
 import type { Guard } from '../../src/dns/controller/index.ts';
 import { QueryType, questionOf } from '../../src/dns/protocol/index.ts';
 import { DnsStore } from '../../src/dns/store/lmdb/index.ts';
 import type { ZoneSource } from '../../src/dns/zones/index.ts';
-import { parse, query, UdpClient } from './support/dnsClient.ts';
+import { until } from '../support/until.ts';
+import { parse, query } from './support/dnsClient.ts';
+import { atEnd } from './support/ends.ts';
 import { guardInFront, RULE, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
+import { udp } from './support/opened.ts';
 import { noNsd, startNsd } from './support/realServer.ts';
 
 let folder: string;
-const ends: (() => unknown)[] = [];
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
-});
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-  await rm(folder, { recursive: true, force: true });
+  atEnd(() => rm(folder, { recursive: true, force: true }));
 });
 
 async function guard(zones: readonly ZoneSource[], store?: DnsStore): Promise<Guard> {
@@ -50,29 +49,26 @@ const expectZoneKnown = (started: Guard) => {
   expect(started.detector.zones.get('example.test')?.byRate).toBe(false);
   expect(started.detector.ready).toBe(true);
 };
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20));
-}
 
 describe('a zone file', () => {
   it('makes every name of the zone known from the start, and new ones as soon as it changes', async () => {
     const file = join(folder, 'zone');
     await writeFile(file, ZONE_TEXT);
     const started = await guard([{ name: ZONE_NAME, file }]);
-    ends.push(() => started.stop());
+    atEnd(() => started.stop());
     expectZoneKnown(started);
     await writeFile(`${file}.new`, `${ZONE_TEXT}\nfresh A 192.0.2.7\n`);
     await rename(`${file}.new`, file);
-    await until(() => knows(started, 'fresh.example.test'));
+    await until('it is known', () => knows(started, 'fresh.example.test'));
   });
 
   it('that cannot be read leaves the guard working and is read when it can be', async () => {
     const file = join(folder, 'zone');
     const started = await guard([{ name: ZONE_NAME, file }]);
-    ends.push(() => started.stop());
+    atEnd(() => started.stop());
     expect(started.detector.ready).toBe(false);
     await writeFile(file, ZONE_TEXT);
-    await until(() => started.detector.ready);
+    await until('it is known', () => started.detector.ready);
     expectZoneKnown(started);
   });
 });
@@ -81,13 +77,13 @@ describe('a transfer from NSD', () => {
   it('makes every name of the zone known, and new ones as soon as its serial number changes', async (ctx) => {
     if (noNsd) return ctx.skip(noNsd);
     const nsd = await startNsd(ZONE_NAME, ZONE_TEXT);
-    ends.push(() => nsd.stop());
+    atEnd(() => nsd.stop());
     const started = await guard([{ name: ZONE_NAME, transferFrom: nsd }]);
-    ends.push(() => started.stop());
+    atEnd(() => started.stop());
     expectZoneKnown(started);
     await writeFile(nsd.zoneFile, `${ZONE_TEXT.replace('( 1 ', '( 2 ')}\nfresh A 192.0.2.7\n`);
     await nsd.reload();
-    await until(() => knows(started, 'fresh.example.test'));
+    await until('it is known', () => knows(started, 'fresh.example.test'));
   });
 });
 
@@ -95,9 +91,8 @@ describe('the built-in server', () => {
   it('answers as NSD does: rcode, counts of answers, and whether it is authoritative', async (ctx) => {
     if (noNsd) return ctx.skip(noNsd);
     const nsd = await startNsd(ZONE_NAME, ZONE_TEXT);
-    ends.push(() => nsd.stop());
-    const client = await new UdpClient().open();
-    ends.push(() => client.close());
+    atEnd(() => nsd.stop());
+    const client = await udp();
     const zone = new ZoneData(ZONE_TEXT, ZONE_NAME);
     const names = [
       '',
@@ -163,7 +158,7 @@ describe('what was learned and seen', () => {
 
     const again = new DnsStore(folder);
     const second = await guard([], again);
-    ends.push(
+    atEnd(
       () => again.close(),
       () => second.stop(),
     );
@@ -179,7 +174,7 @@ describe('what was learned and seen', () => {
 describe('the store', () => {
   it('keeps seven days of minutes, adds to a minute that is stored twice, and forgets the rest', async () => {
     const store = new DnsStore(folder);
-    ends.push(() => store.close());
+    atEnd(() => store.close());
     const record = (minute: number, queries: number) => ({
       ruleId: RULE.id,
       minute,
@@ -203,7 +198,7 @@ describe('the store', () => {
 
   it('replaces the names as a whole, whether there are more or fewer than before', async () => {
     const store = new DnsStore(folder);
-    ends.push(() => store.close());
+    atEnd(() => store.close());
     const learned = { hashKey: { high: 1, low: 2 }, rates: [], zones: [] };
     const names = (count: number) =>
       Array.from({ length: count }, (_, i) => [i + 1, i, 7, 0xffff0000] as const);

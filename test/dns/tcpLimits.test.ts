@@ -1,28 +1,14 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { QueryType } from '../../src/dns/protocol/index.ts';
 import { until } from '../support/until.ts';
 import { query, RCODE, type Target } from './support/dnsClient.ts';
+import { atEnd } from './support/ends.ts';
 import { guardInFront, type Protected, RULE, ZONE_NAME } from './support/guardInFront.ts';
+import { guarded, tcp } from './support/opened.ts';
 import { asAnswer, recordingServer } from './support/recordingServer.ts';
 import { framed, TcpClient } from './support/tcpClient.ts';
-
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
-
-async function guarded(...args: Parameters<typeof guardInFront>): Promise<Protected> {
-  const started = await guardInFront(...args);
-  ends.push(() => started.stop());
-  return started;
-}
-async function tcp(target: Target, from?: string): Promise<TcpClient> {
-  const client = await TcpClient.open(target, from);
-  ends.push(() => client.close());
-  return client;
-}
 
 const good = query(`www.${ZONE_NAME}`, QueryType.A, 9);
 /** Its answer has more than 2,000 bytes. */
@@ -61,7 +47,7 @@ function crowd(
     });
   };
   for (const address of addresses) for (let i = 0; i < each; i++) add(address);
-  ends.push(() => {
+  atEnd(() => {
     stopped = true;
     for (const socket of open) socket.destroy();
   });
@@ -216,7 +202,7 @@ describe('one address', () => {
 
   it('is refused a further one while all of its own wait for answers', async () => {
     const server = await recordingServer(() => undefined);
-    ends.push(() => server.stop());
+    atEnd(() => server.stop());
     const { target, guard } = await guarded(RULE, { servers: [server] });
     for (let i = 0; i < 100; i++) (await tcp(target, '127.0.3.1')).send(good);
     await until('all have asked', () => guard.dataPlane.tcp.counts.messages[0] === 100);
@@ -267,7 +253,7 @@ describe('a connection is closed', () => {
 
   it('when no server answers', async () => {
     const silent = await recordingServer(() => undefined);
-    ends.push(() => silent.stop());
+    atEnd(() => silent.stop());
     await closedFor('no_answer', (asking) => asking.send(good), { servers: [silent] });
   });
 
@@ -277,7 +263,7 @@ describe('a connection is closed', () => {
       sent += 60_000;
       return Buffer.concat([asAnswer(packet), Buffer.alloc(60_000)]);
     });
-    ends.push(() => generous.stop());
+    atEnd(() => generous.stop());
     const { target, guard } = await guarded(RULE, { servers: [generous] });
     const { socket } = await tcp(target);
     socket.pause();
@@ -306,7 +292,7 @@ describe('connections to the servers behind', () => {
       most = Math.max(most, server.connections);
       return asAnswer(packet);
     });
-    ends.push(() => server.stop());
+    atEnd(() => server.stop());
     const { target, guard } = await guarded(RULE, { servers: [server] });
     const clients: TcpClient[] = [];
     for (let i = 0; i < 300; i++) clients.push(await tcp(target, `127.0.3.${1 + (i % 4)}`));
@@ -324,7 +310,7 @@ describe('connections to the servers behind', () => {
     const server = await recordingServer((packet) =>
       packet.includes(Buffer.from('slow')) ? undefined : asAnswer(packet),
     );
-    ends.push(() => server.stop());
+    atEnd(() => server.stop());
     const { target, guard } = await guarded(RULE, { servers: [server] });
     const attackers = crowd(target, (socket) => socket.resume().write(framed(slow)), ATTACKERS.slice(0, 3));
     await until(
@@ -341,7 +327,7 @@ describe('connections to the servers behind', () => {
   it('are opened again when the server has closed them', async () => {
     const first = await recordingServer();
     const { target, guard } = await guarded(RULE, { servers: [first] });
-    ends.push(() => first.stop());
+    atEnd(() => first.stop());
     const client = await tcp(target);
     expect(await client.ask(good)).toBeDefined();
     await first.closeAll();
@@ -352,7 +338,7 @@ describe('connections to the servers behind', () => {
 
 it('answers of the guard itself never stand in the middle of a server answer', async () => {
   const server = await recordingServer((packet) => Buffer.concat([asAnswer(packet), Buffer.alloc(60_000)]));
-  ends.push(() => server.stop());
+  atEnd(() => server.stop());
   const { target } = await guarded(RULE, { servers: [server] });
   const client = await tcp(target);
   const axfr = query(ZONE_NAME, QueryType.AXFR, 12);
@@ -367,7 +353,7 @@ it('answers of the guard itself never stand in the middle of a server answer', a
 
 it('stops with connections of every kind open', async () => {
   const server = await recordingServer(() => undefined);
-  ends.push(() => server.stop());
+  atEnd(() => server.stop());
   const { target, guard, stop } = await guardInFront(RULE, { servers: [server] });
   const clients = await Promise.all(
     Array.from({ length: 80 }, (_, i) => tcp(target, `127.0.3.${1 + (i % 2)}`)),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AttackDetector } from '../detector/index.ts';
-import { nameToWire, queryPacket } from '../protocol/index.ts';
+import { nameToWire, QueryType, queryPacket } from '../protocol/index.ts';
 import { type Datagram, datagramsOf, PcapError } from './pcap.ts';
 import { replay } from './replay.ts';
 
@@ -119,5 +119,19 @@ describe('a replay', () => {
     const refused = [...result.existingRefused.keys()];
     expect(refused.length).toBeGreaterThan(30);
     expect(refused.filter((name) => !name.startsWith('rare'))).toEqual([]);
+  });
+
+  it('learns nothing from the answer to a transfer, as the guard does', async () => {
+    const axfr = Uint8Array.from(queryPacket(nameToWire('example.test'), QueryType.AXFR));
+    axfr[2] = 0x80;
+    const packets = [0, 250].map((ms) => ({
+      timeMs: START_MS + ms,
+      ports: [53, 4000] as const,
+      payload: axfr,
+    }));
+    const detector = new AttackDetector({ high: 1, low: 2 }, { profile: { maxNames: 1000 } }, START_MS);
+    await replay(datagramsOf(inPieces(recording(packets), 4096)), async () => detector, 53);
+    expect(detector.profile.size).toBe(0);
+    expect(detector.zones.outside.positiveAnswers).toBe(0);
   });
 });
