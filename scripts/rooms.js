@@ -40,6 +40,7 @@ export const rooms = [
       'rules/store/lmdb',
       'dns/analytics',
       'dns/controller',
+      'dns/dataplane',
       'dns/dataplane/dnsdist',
       'dns/dataplane/embedded',
       'dns/detector',
@@ -61,7 +62,7 @@ export const rooms = [
   {
     room: 'devchain',
     purpose: 'the development chain: anvil as a child, and its traffic',
-    uses: ['ethereum/traces'],
+    uses: ['ethereum/traces', 'platform/serialQueue'],
   },
 
   {
@@ -86,31 +87,47 @@ export const rooms = [
 
   {
     room: 'dns/controller',
-    purpose: 'the life cycle of the guard: rule in force, zones, learning, persistence; drives a data plane',
+    purpose: 'the life cycle of the guard: rule in force, zones, minutes, persistence; drives a data plane',
     uses: [
       'dns/analytics',
       'dns/dataplane',
       'dns/detector',
-      'dns/protocol',
       'dns/zones',
-      'platform/addresses',
+      'platform/logging',
+      'platform/metrics',
+      'platform/serialQueue',
       'rules',
     ],
   },
   {
     room: 'dns/dataplane/embedded',
     purpose: 'data plane: a UDP and TCP proxy in this process',
-    uses: ['dns/analytics', 'dns/dataplane', 'dns/detector', 'dns/protocol', 'platform/addresses'],
+    uses: [
+      'dns/dataplane',
+      'dns/detector',
+      'dns/protocol',
+      'platform/addresses',
+      'platform/logging',
+      'platform/metrics',
+    ],
   },
   {
     room: 'dns/dataplane/dnsdist',
     purpose: 'data plane: drives PowerDNS dnsdist',
-    uses: ['dns/analytics', 'dns/dataplane', 'dns/detector', 'dns/protocol', 'platform/addresses'],
+    uses: [
+      'dns/dataplane',
+      'dns/detector',
+      'dns/protocol',
+      'platform/addresses',
+      'platform/logging',
+      'platform/serialQueue',
+      'rules',
+    ],
   },
   {
     room: 'dns/dataplane',
-    purpose: 'the port DataPlane: what carries out what the guard decides',
-    uses: ['dns/analytics', 'dns/detector', 'dns/protocol', 'platform/addresses', 'rules'],
+    purpose: 'the port DataPlane: what carries DNS as the detector decides',
+    uses: ['dns/detector', 'platform/addresses', 'platform/logging'],
   },
   {
     room: 'dns/authority',
@@ -120,7 +137,7 @@ export const rooms = [
   {
     room: 'dns/zones',
     purpose: 'the names of configured zones, from files and transfers',
-    uses: ['dns/detector', 'dns/protocol', 'platform/addresses'],
+    uses: ['dns/detector', 'dns/protocol', 'platform/addresses', 'platform/logging'],
   },
   {
     room: 'dns/replay',
@@ -162,19 +179,23 @@ export const rooms = [
   {
     room: 'ethereum/ingest',
     purpose: 'following a chain, filling ranges, reorganisations',
-    uses: ['ethereum/nodes', 'ethereum/traces'],
+    uses: ['ethereum/nodes', 'ethereum/traces', 'platform/serialQueue'],
   },
   {
     room: 'ethereum/nodes',
     purpose: 'one client, one health and one head of each node, and the checks that find a lying one out',
-    uses: ['ethereum/jsonrpc', 'ethereum/traces', 'ethereum/traces/convert'],
+    uses: ['ethereum/jsonrpc', 'ethereum/traces', 'ethereum/traces/convert', 'platform/serialQueue'],
   },
   {
     room: 'ethereum/store/lmdb/gateway',
     purpose: 'final answers and API keys on LMDB',
-    uses: ['ethereum/gateway'],
+    uses: ['ethereum/gateway', 'platform/serialQueue'],
   },
-  { room: 'ethereum/store/lmdb/traces', purpose: 'the trace store on LMDB', uses: ['ethereum/traces'] },
+  {
+    room: 'ethereum/store/lmdb/traces',
+    purpose: 'the trace store on LMDB',
+    uses: ['ethereum/traces', 'platform/serialQueue'],
+  },
   {
     room: 'ethereum/traces/convert',
     purpose: 'whatever a node answers, as traces; pure',
@@ -199,6 +220,13 @@ export const rooms = [
     purpose: 'the listener and its limits, health, metrics, what is not sent yet',
     uses: ['platform/addresses'],
   },
+  {
+    room: 'platform/serialQueue',
+    purpose: 'one task after the other, for what must not run beside itself',
+    pure: true,
+    uses: [],
+  },
   { room: 'platform/metrics', purpose: 'metrics that cost little on a hot path', uses: [] },
+  { room: 'platform/logging', purpose: 'what rooms that log need of a logger', pure: true, uses: [] },
   { room: 'platform/addresses', purpose: 'addresses, networks, and who is one client', uses: [] },
 ];

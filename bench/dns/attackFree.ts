@@ -1,4 +1,4 @@
-import { Judge, outcomeOf } from '../../src/dns/detector/index.ts';
+import { AttackDetector, outcomeOf } from '../../src/dns/detector/index.ts';
 import { QueryType, questionOf, typeBit } from '../../src/dns/protocol/index.ts';
 
 const KEY = { high: 0x9e3779b1, low: 0x7f4a7c15 };
@@ -19,17 +19,17 @@ export interface AttackFreeFigures {
   readonly attackSeconds: number;
 }
 
-/** A million legitimate queries at `medium`, a thousand a second by the judge's clock: how many it drops. */
+/** A million legitimate queries at `medium`, a thousand a second by the detector's clock: how many it drops. */
 export function benchAttackFree(): AttackFreeFigures {
   const startMs = Date.UTC(2026, 10, 21);
-  const judge = new Judge(KEY, { profile: { maxNames: 100_000 } }, startMs);
-  const zone = judge.zones.add(ZONE);
-  if (zone !== undefined) judge.noteSeeded(zone);
+  const detector = new AttackDetector(KEY, { profile: { maxNames: 100_000 } }, startMs);
+  const zone = detector.zones.add(ZONE);
+  if (zone !== undefined) detector.noteSeeded(zone);
   const known = Array.from({ length: NAMES }, (_, n) => questionOf(`h${n}.${ZONE}`, QueryType.A, KEY));
   for (const { hashHigh, hashLow } of known)
-    judge.profile.seed(hashHigh, hashLow, typeBit(QueryType.A), startMs);
+    detector.profile.seed(hashHigh, hashLow, typeBit(QueryType.A), startMs);
   const stamp = '2026-11-20T10:00:00.000000+00:00';
-  judge.setRule(
+  detector.setRule(
     {
       id: 'bench',
       scope: 'global',
@@ -53,12 +53,12 @@ export function benchAttackFree(): AttackFreeFigures {
     const name = isTypo ? `h${host}${'qwertz'[i % 6]}` : `new${Math.floor(i / 5000)}`;
     const question = isTypo || isNew ? questionOf(`${name}.${ZONE}`, QueryType.A, KEY) : known[host];
     if (question === undefined) continue;
-    const outcome = outcomeOf(judge.decide(question, nowMs));
+    const outcome = outcomeOf(detector.decide(question, nowMs));
     if (outcome === 'dropped') dropped++;
-    else judge.learn(question, isTypo ? NXDOMAIN : NOERROR, i & 0xffff, nowMs);
+    else detector.learn(question, isTypo ? NXDOMAIN : NOERROR, i & 0xffff, nowMs);
     if ((i + 1) % PER_SECOND === 0) {
-      judge.tick(nowMs);
-      if (judge.attack) attackSeconds++;
+      detector.tick(nowMs);
+      if (detector.attack) attackSeconds++;
     }
   }
   return { queries: QUERIES, dropped, attackSeconds };

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { driveDnsdist } from '../../src/dns/dataplane/dnsdist/index.ts';
+import { driveDnsdist } from '../../test/dns/support/driveDnsdist.ts';
 import { startDnsdist } from '../../test/dns/support/realDnsdist.ts';
 import { startNsd } from '../../test/dns/support/realServer.ts';
 import { floods, NAMES, writeQueries, ZONE, zoneText } from './names.ts';
@@ -60,7 +60,6 @@ async function underFlood(
     burst_sensitivity: 'medium',
   } as const;
   const guard = await driveDnsdist({
-    place: {},
     consoles: [dnsdist.console],
     key: dnsdist.key,
     dnstap: dnsdist.dnstap,
@@ -83,12 +82,16 @@ async function underFlood(
   });
   try {
     // The rules and the names are in force when the flood begins.
-    while (guard.seeding.missing().length > 0 || guard.knownNames() <= NAMES || !guard.hasRules())
+    while (
+      guard.seeding.missing().length > 0 ||
+      guard.dataPlane.knownNames() <= NAMES ||
+      !guard.dataPlane.hasRules()
+    )
       await new Promise((resolve) => setTimeout(resolve, 50));
     const running = await start(dnsdist.port);
     const legit = await legitimate(dnsdist.port, LEGIT_PER_SECOND, FLOOD_SECONDS, NAMES);
     const { sent, seconds } = await running.stop();
-    const { unknownName } = await guard.matches();
+    const { unknownName } = await guard.dataPlane.matches();
     return {
       flood: name,
       floodPerSecond: sent / seconds,

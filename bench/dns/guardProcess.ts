@@ -1,6 +1,7 @@
 /** The guard under test, in a process of its own. Its parent says what by the first argument and hears the port by IPC. */
 import { setPriority } from 'node:os';
-import { startGuard } from '../../src/dns/dataplane/embedded/index.ts';
+import { startGuard } from '../../src/dns/controller/index.ts';
+import { EmbeddedDataPlane } from '../../src/dns/dataplane/embedded/index.ts';
 import type { ProfileSensitivity } from '../../src/rules/index.ts';
 
 export interface GuardTask {
@@ -20,38 +21,43 @@ try {
   // Only root may; the figures say what came of it.
 }
 const stamp = '2026-11-20T10:00:00.000000+00:00';
-const guard = await startGuard({
-  place: {},
+const options = {
   listen: [{ host: '127.0.0.1', port: 0 }],
   servers: [server],
-  zones: [{ name: zone, file: zoneFile }],
   guarded,
   // As the program's default is: one thread a core, where this Node can share a port.
   workers: 0,
-  rules: {
-    list: () => [
-      {
-        id: '31c70c65-9f81-4669-94ed-1e1e041e7b06',
-        scope: 'global',
-        name: 'global',
-        mode: 'enabled',
-        profile_sensitivity: sensitivity,
-        rate_sensitivity: 'medium',
-        burst_sensitivity: 'medium',
-        created_on: stamp,
-        modified_on: stamp,
-      },
-    ],
-    onChange: () => () => {},
+};
+const guard = await startGuard(
+  { place: {}, zones: [{ name: zone, file: zoneFile }] },
+  {
+    dataPlane: (context) => new EmbeddedDataPlane(options, context),
+    rules: {
+      list: () => [
+        {
+          id: '31c70c65-9f81-4669-94ed-1e1e041e7b06',
+          scope: 'global',
+          name: 'global',
+          mode: 'enabled',
+          profile_sensitivity: sensitivity,
+          rate_sensitivity: 'medium',
+          burst_sensitivity: 'medium',
+          created_on: stamp,
+          modified_on: stamp,
+        },
+      ],
+      onChange: () => () => {},
+    },
   },
-});
+);
+const plane = guard.dataPlane;
 await guard.seeding.tried;
-process.send?.({ port: guard.addresses[0]?.port, threads: Math.max(1, guard.threads.length) });
+process.send?.({ port: plane.addresses[0]?.port, threads: Math.max(1, plane.threads.length) });
 process.on('message', () =>
   process.send?.({
-    verdicts: [...guard.judge.verdicts],
-    packets: guard.packets(),
-    threads: guard.threads.length,
+    verdicts: [...guard.detector.verdicts],
+    packets: plane.packets(),
+    threads: plane.threads.length,
   }),
 );
 process.on('disconnect', () => void guard.stop());

@@ -2,7 +2,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
-import { DnsdistConsole, driveDnsdist } from '../../src/dns/dataplane/dnsdist/index.ts';
+import { DnsdistConsole } from '../../src/dns/dataplane/dnsdist/index.ts';
+import { driveDnsdist } from '../../test/dns/support/driveDnsdist.ts';
 import { RULE, TestRules, ZONE_NAME, ZONE_TEXT } from '../../test/dns/support/guardInFront.ts';
 import { startDnsdist } from '../../test/dns/support/realDnsdist.ts';
 
@@ -21,7 +22,7 @@ export async function benchRuleInForce(): Promise<number> {
   const { key, dnstap, folder } = one;
   const consoles = [one.console, two.console];
   const zones = [{ name: ZONE_NAME, file }];
-  const guard = await driveDnsdist({ place: {}, rules, consoles, key, dnstap, folder, zones });
+  const guard = await driveDnsdist({ rules, consoles, key, dnstap, folder, zones });
   const readers = consoles.map((address) => new DnsdistConsole(address, key));
   const bothShow = (wanted: RegExp): Promise<unknown> =>
     Promise.all(

@@ -1,4 +1,4 @@
-import { Judge } from '../../src/dns/detector/index.ts';
+import { AttackDetector } from '../../src/dns/detector/index.ts';
 import {
   nameToWire,
   QueryType,
@@ -29,10 +29,10 @@ export interface VerdictFigures {
 /** How long reading a question and deciding about it takes, with a million names known, at `very_high`. */
 export function benchVerdict(): VerdictFigures {
   const nowMs = Date.now();
-  const judge = new Judge(KEY, { profile: { maxNames: NAMES } }, nowMs);
-  const zone = judge.zones.add('example.test');
-  if (zone !== undefined) judge.noteSeeded(zone);
-  judge.setRule(
+  const detector = new AttackDetector(KEY, { profile: { maxNames: NAMES } }, nowMs);
+  const zone = detector.zones.add('example.test');
+  if (zone !== undefined) detector.noteSeeded(zone);
+  detector.setRule(
     {
       id: 'bench',
       scope: 'global',
@@ -48,7 +48,7 @@ export function benchVerdict(): VerdictFigures {
   );
   for (let n = 0; n < NAMES; n++) {
     const question = questionOf(`h${n}.example.test`, QueryType.A, KEY);
-    judge.profile.seed(question.hashHigh, question.hashLow, typeBit(QueryType.A), nowMs);
+    detector.profile.seed(question.hashHigh, question.hashLow, typeBit(QueryType.A), nowMs);
   }
   const packet = (name: string, cut = 0) => {
     const bytes = queryPacket(nameToWire(name), QueryType.A);
@@ -57,7 +57,8 @@ export function benchVerdict(): VerdictFigures {
   const numbers = Array.from({ length: PACKETS }, (_, n) => n);
   const known = numbers.map((n) => packet(`h${(n * 7919) % NAMES}.example.test`));
   const unknown = numbers.map((n) => packet(`x${(n * 7919).toString(36)}q.example.test`));
-  const run = (packets: readonly Uint8Array[], queries = QUERIES) => measure(judge, packets, queries, nowMs);
+  const run = (packets: readonly Uint8Array[], queries = QUERIES) =>
+    measure(detector, packets, queries, nowMs);
   run(known);
   return {
     knownNs: run(known),
@@ -71,7 +72,7 @@ export function benchVerdict(): VerdictFigures {
         ),
       ]),
     ),
-    bytesPerName: judge.profile.bytes / judge.profile.size,
+    bytesPerName: detector.profile.bytes / detector.profile.size,
   };
 }
 
@@ -110,12 +111,17 @@ const malformed: Readonly<Record<string, (packet: Uint8Array) => Uint8Array>> = 
   'other opcode': (packet) => withByte(packet, 2, 0x28),
 };
 
-function measure(judge: Judge, packets: readonly Uint8Array[], queries: number, startMs: number): number {
+function measure(
+  detector: AttackDetector,
+  packets: readonly Uint8Array[],
+  queries: number,
+  startMs: number,
+): number {
   const question = new Question();
   const started = process.hrtime.bigint();
   for (let i = 0; i < queries; i++) {
     const packet = packets[i % packets.length] ?? new Uint8Array();
-    if (readQuery(packet, packet.length, KEY, question) === 0) judge.decide(question, startMs + i / 100);
+    if (readQuery(packet, packet.length, KEY, question) === 0) detector.decide(question, startMs + i / 100);
   }
   return Number(process.hrtime.bigint() - started) / queries;
 }

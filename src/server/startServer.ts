@@ -78,7 +78,10 @@ export async function startServer(
 
     let dns: Dns | undefined;
     if (config.dns.account !== undefined) {
-      const started = await startDns(config, config.dns.account, storage.rules, logger, registry);
+      const started = await startDns(
+        { config, account: config.dns.account },
+        { rules: storage.rules, logger, registry },
+      );
       undo.push(() => started.stop());
       dns = started;
     }

@@ -5,13 +5,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Socket as TcpSocket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, it } from 'vitest';
-import { driveDnsdist } from '../../src/dns/dataplane/dnsdist/index.ts';
+import { expect, it } from 'vitest';
 import { HEADER_BYTES, QueryType, questionOf } from '../../src/dns/protocol/index.ts';
 import { freePort } from '../support/freePort.ts';
 import { Random } from '../support/random.ts';
 import { until } from '../support/until.ts';
 import { query, RCODE, type Target, UdpClient } from './support/dnsClient.ts';
+import { driveDnsdist } from './support/driveDnsdist.ts';
+import { atEnd } from './support/ends.ts';
 import { RULE, TestRules, ZONE_NAME } from './support/guardInFront.ts';
 import { startProgram } from './support/program.ts';
 
@@ -19,10 +20,6 @@ const LOOPBACK = '127.0.0.1';
 const SEED = 20_261_121;
 /** What UDP over IPv4 can carry. */
 const MAX_PAYLOAD_BYTES = 65_507;
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
 
 /** Bytes without sense, of any length that UDP carries; short ones mostly. */
 function noise(random: Random): Buffer {
@@ -84,21 +81,21 @@ it('whatever clients and servers send over UDP and TCP, the program stays and an
   });
   tcp.listen(0, LOOPBACK);
   await once(tcp, 'listening');
-  ends.push(() => tcp.close());
+  atEnd(() => tcp.close());
   const { port } = tcp.address() as AddressInfo; // it listens on TCP
   const server = createSocket('udp4').bind(port, LOOPBACK);
   await once(server, 'listening');
-  ends.push(() => server.close());
+  atEnd(() => server.close());
   babble(server, random);
   const folder = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
-  ends.push(() => rm(folder, { recursive: true, force: true }));
+  atEnd(() => rm(folder, { recursive: true, force: true }));
   const program = await startProgram(folder, { host: LOOPBACK, port });
-  ends.push(() => program.stop());
+  atEnd(() => program.stop());
   await program.api('POST', '', { ...ruleBody(), profile_sensitivity: 'very_high' });
   const client = await new UdpClient().open();
   // Of its own: what comes of the noise may have any id, and come late.
   const asking = await new UdpClient().open();
-  ends.push(
+  atEnd(
     () => client.close(),
     () => asking.close(),
   );
@@ -160,11 +157,11 @@ async function overTcp({ host, port }: Target, random: Random): Promise<void> {
 it('whatever is sent as dnstap, the driver of dnsdist stays and learns', async () => {
   const random = new Random(SEED);
   const folder = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
-  ends.push(() => rm(folder, { recursive: true, force: true }));
+  atEnd(() => rm(folder, { recursive: true, force: true }));
   const dnstap = { host: LOOPBACK, port: await freePort() };
   const rules = new TestRules([{ ...RULE, profile_sensitivity: 'very_high' }]);
-  const guard = await driveDnsdist({ place: {}, rules, consoles: [], key: '', dnstap, folder });
-  ends.push(() => guard.stop());
+  const guard = await driveDnsdist({ rules, consoles: [], key: '', dnstap, folder });
+  atEnd(() => guard.stop());
   for (let connection = 0; connection < 40; connection++) {
     const socket = connect(dnstap.port, dnstap.host);
     socket.on('error', () => {});
@@ -184,13 +181,13 @@ it('whatever is sent as dnstap, the driver of dnsdist stays and learns', async (
     await closed;
   }
   const socket = connect(dnstap.port, dnstap.host);
-  ends.push(() => socket.destroy());
+  atEnd(() => socket.destroy());
   const answer = query(`learned.${ZONE_NAME}`);
   answer[2] = 0x80;
   for (const network of [1, 2]) socket.write(framed(tapped(6, answer, Buffer.from([192, 0, network, 1]))));
-  const { hashHigh, hashLow } = questionOf(`learned.${ZONE_NAME}`, QueryType.A, guard.judge.key);
-  await until('the name is learned', () => guard.judge.profile.find(hashHigh, hashLow) >= 0);
-  expect(guard.faults()).toBe(0);
+  const { hashHigh, hashLow } = questionOf(`learned.${ZONE_NAME}`, QueryType.A, guard.detector.key);
+  await until('the name is learned', () => guard.detector.profile.find(hashHigh, hashLow) >= 0);
+  expect(guard.dataPlane.faults()).toBe(0);
 });
 
 function framed(bytes: Buffer): Buffer {

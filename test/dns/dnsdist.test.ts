@@ -4,29 +4,23 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
-import {
-  DnsdistConsole,
-  type DnsdistGuard,
-  driveDnsdist,
-  registerDnsdistMetrics,
-} from '../../src/dns/dataplane/dnsdist/index.ts';
+import { DnsdistConsole } from '../../src/dns/dataplane/dnsdist/index.ts';
 import { QueryType } from '../../src/dns/protocol/index.ts';
 import { DnsStore } from '../../src/dns/store/lmdb/index.ts';
 import type { Rule } from '../../src/rules/index.ts';
 import { until } from '../support/until.ts';
-import { askTcp, query, RCODE, UdpClient } from './support/dnsClient.ts';
+import { askTcp, query, RCODE, type UdpClient } from './support/dnsClient.ts';
+import { type DnsdistGuard, driveDnsdist } from './support/driveDnsdist.ts';
+import { atEnd } from './support/ends.ts';
 import { RULE, TestRules, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
+import { udp } from './support/opened.ts';
 import { startProgram } from './support/program.ts';
 import { noDnsdist, type RealDnsdist, startDnsdist } from './support/realDnsdist.ts';
 
 const LOOPBACK = '127.0.0.1';
 const RESEND_MS = 2000;
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
 
 interface Running {
   readonly dnsdist: RealDnsdist;
@@ -38,26 +32,24 @@ interface Running {
 
 async function running(...rules: Rule[]): Promise<Running> {
   const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
-  ends.push(() => server.stop());
+  atEnd(() => server.stop());
   const dnsdist = await startDnsdist(server);
-  ends.push(() => dnsdist.stop());
+  atEnd(() => dnsdist.stop());
   const zoneFile = join(dnsdist.folder, 'zone');
   await writeFile(zoneFile, ZONE_TEXT);
   const source = new TestRules(rules);
   const guard = await driveDnsdist({
-    place: {},
     rules: source,
     consoles: [dnsdist.console],
     key: dnsdist.key,
     dnstap: dnsdist.dnstap,
     folder: dnsdist.folder,
     zones: [{ name: ZONE_NAME, file: zoneFile }],
-    judge: { profile: { maxNames: 10_000 } },
+    detector: { profile: { maxNames: 10_000 } },
   });
-  ends.push(() => guard.stop());
+  atEnd(() => guard.stop());
   await guard.seeding.tried;
-  const client = await new UdpClient().open();
-  ends.push(() => client.close());
+  const client = await udp();
   return { dnsdist, guard, rules: source, client, zoneFile };
 }
 
@@ -95,7 +87,7 @@ async function settled(matched: () => Promise<number>): Promise<number> {
   });
   return last;
 }
-const matched = async ({ guard }: Running) => (await guard.matches()).unknownName > 200;
+const matched = async ({ guard }: Running) => (await guard.dataPlane.matches()).unknownName > 200;
 
 describe('dnsdist, driven', () => {
   it('drops unknown names beyond the bucket, answers known ones and everything over TCP, in any case', async (ctx) => {
@@ -109,14 +101,14 @@ describe('dnsdist, driven', () => {
     expect((await askTcp([query(`x.${ZONE_NAME}`)], all.dnsdist))[0]).toMatchObject({
       rcode: RCODE.NXDOMAIN,
     });
-    await floodUntil(all, async () => all.guard.judge.attack);
+    await floodUntil(all, async () => all.guard.detector.attack);
   });
 
   it('lets known names with unknown types pay at sensitivity high, and never those with a known type', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const all = await running({ ...RULE, profile_sensitivity: 'high' });
-    const matched = async () => (await all.guard.matches()).unknownNameOrType;
-    await until('the rule is in force', async () => all.guard.hasRules());
+    const matched = async () => (await all.guard.dataPlane.matches()).unknownNameOrType;
+    await until('the rule is in force', async () => all.guard.dataPlane.hasRules());
     // A zone's names are known with A, AAAA, HTTPS and NS besides what they have: TXT is none of these.
     await floodWith(
       all,
@@ -141,7 +133,7 @@ describe('dnsdist, driven', () => {
       async () => (await matched()) > before,
     );
     all.rules.set(RULE);
-    await until('the changed rule is in force', async () => all.guard.hasRules());
+    await until('the changed rule is in force', async () => all.guard.dataPlane.hasRules());
     for (let j = 0; j < 200; j++) {
       const answer = await all.client.ask(query(`h${j}.${ZONE_NAME}`, QueryType.TXT, j), all.dnsdist);
       expect(answer?.rcode).toBe(RCODE.NOERROR);
@@ -151,8 +143,8 @@ describe('dnsdist, driven', () => {
   it('lets all queries for a known name pay at sensitivity very_high while it is beyond its usual rate', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const all = await running({ ...RULE, profile_sensitivity: 'very_high' });
-    const matched = async () => (await all.guard.matches()).unknownNameOrType;
-    await until('the rule is in force', async () => all.guard.hasRules());
+    const matched = async () => (await all.guard.dataPlane.matches()).unknownNameOrType;
+    await until('the rule is in force', async () => all.guard.dataPlane.hasRules());
     await floodWith(
       all,
       QueryType.A,
@@ -172,7 +164,7 @@ describe('dnsdist, driven', () => {
     const all = await running({ ...RULE, mode: 'monitoring' });
     await floodUntil(all, () => matched(all));
     const console = new DnsdistConsole(all.dnsdist.console, all.dnsdist.key);
-    ends.push(() => console.close());
+    atEnd(() => console.close());
     const shows = (what: string, wanted: (table: string) => boolean) =>
       until(what, async () => wanted(await console.run('showRules()')));
     await shows('the rule monitors', (table) => /floodgate-unknownName.*no op/i.test(table));
@@ -185,20 +177,20 @@ describe('dnsdist, driven', () => {
   it('has a changed rule in force on both of two nodes, and on a living one while the other is away', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
-    ends.push(() => server.stop());
+    atEnd(() => server.stop());
     const one = await startDnsdist(server);
-    ends.push(() => one.stop());
+    atEnd(() => one.stop());
     const two = await startDnsdist(server, one);
     let twoRuns = true;
-    ends.push(() => twoRuns && two.stop());
+    atEnd(() => twoRuns && two.stop());
     const zoneFile = join(one.folder, 'zone');
     await writeFile(zoneFile, ZONE_TEXT);
     const rules = new TestRules([{ ...RULE, mode: 'monitoring' }]);
     const { key, dnstap, folder } = one;
     const consoles = [one.console, two.console];
     const zones = [{ name: ZONE_NAME, file: zoneFile }];
-    const guard = await driveDnsdist({ place: {}, rules, consoles, key, dnstap, folder, zones });
-    ends.push(() => guard.stop());
+    const guard = await driveDnsdist({ rules, consoles, key, dnstap, folder, zones });
+    atEnd(() => guard.stop());
     const says = async (node: RealDnsdist, wanted: RegExp): Promise<void> => {
       const console = new DnsdistConsole(node.console, key);
       while (!wanted.test(await console.run('showRules()')));
@@ -222,7 +214,7 @@ describe('dnsdist, driven', () => {
     expect(id).toMatch(/^[0-9a-f-]{36}$/);
     // The node that is left keeps its bucket: it is not given the same rules again and again.
     const closed = createServer((socket) => socket.destroy());
-    ends.push(() => closed.close());
+    atEnd(() => closed.close());
     closed.listen(two.console.port, LOOPBACK);
     for (let tick = 0; tick < 3; tick++) await once(closed, 'connection');
     expect(await setAt()).toBe(id);
@@ -231,11 +223,11 @@ describe('dnsdist, driven', () => {
   it('gives a node that was started anew its rules, though nothing changed, and one that hung, when it is back', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
-    ends.push(() => server.stop());
+    atEnd(() => server.stop());
     const first = await startDnsdist(server);
-    ends.push(() => first.stop());
+    atEnd(() => first.stop());
     const anew = await startDnsdist(server, first);
-    ends.push(() => anew.stop());
+    atEnd(() => anew.stop());
     // The same address before and after: what stands behind it changes, as when a node is started anew.
     let behind = first;
     const open = new Set<Socket>();
@@ -247,15 +239,14 @@ describe('dnsdist, driven', () => {
       socket.pipe(onward).pipe(socket);
     }).listen(0, LOOPBACK);
     await once(front, 'listening');
-    ends.push(() => front.close());
-    ends.push(() => open.forEach((socket) => void socket.destroy()));
+    atEnd(() => front.close());
+    atEnd(() => open.forEach((socket) => void socket.destroy()));
     const { port } = front.address() as AddressInfo; // it listens on TCP
     const zoneFile = join(first.folder, 'zone');
     await writeFile(zoneFile, ZONE_TEXT);
     const { key, dnstap, folder } = first;
     const rules = new TestRules([RULE]);
     const guard = await driveDnsdist({
-      place: {},
       rules,
       consoles: [{ host: LOOPBACK, port }],
       key,
@@ -263,7 +254,7 @@ describe('dnsdist, driven', () => {
       folder,
       zones: [{ name: ZONE_NAME, file: zoneFile }],
     });
-    ends.push(() => guard.stop());
+    atEnd(() => guard.stop());
     const says = async (node: RealDnsdist, wanted = /floodgate-unknownName/): Promise<void> => {
       const console = new DnsdistConsole(node.console, key);
       while (!wanted.test(await console.run('showRules()')));
@@ -277,11 +268,11 @@ describe('dnsdist, driven', () => {
     away = true;
     for (const socket of open) socket.unpipe();
     rules.set({ ...RULE, mode: 'monitoring' });
-    await until('it was noticed', async () => (guard.nodes()[0]?.failures.unreachable ?? 0) >= 2);
-    expect(guard.hasRules()).toBe(false);
+    await until('it was noticed', async () => (guard.dataPlane.nodes()[0]?.failures.unreachable ?? 0) >= 2);
+    expect(guard.dataPlane.hasRules()).toBe(false);
     away = false;
     await says(anew, /floodgate-unknownName.*no op/i);
-    await until('it is known to be in force', async () => guard.hasRules());
+    await until('it is known to be in force', async () => guard.dataPlane.hasRules());
   });
 
   it('answers a new name of the zone during an attack, as soon as the zone has it', async (ctx) => {
@@ -301,13 +292,13 @@ describe('dnsdist, driven', () => {
     const late = 'late.test';
     const zones = [new ZoneData(ZONE_TEXT, ZONE_NAME), new ZoneData(ZONE_TEXT, late)];
     const server = await serveZones(zones, LOOPBACK, 0);
-    ends.push(() => server.stop());
+    atEnd(() => server.stop());
     const dnsdist = await startDnsdist(server);
-    ends.push(() => dnsdist.stop());
+    atEnd(() => dnsdist.stop());
     const open = new Set<Socket>();
     const silent = createServer((socket) => void open.add(socket.on('error', () => {}))).listen(0, LOOPBACK);
     await once(silent, 'listening');
-    ends.push(
+    atEnd(
       () => silent.close(),
       () => open.forEach((socket) => void socket.destroy()),
     );
@@ -315,16 +306,15 @@ describe('dnsdist, driven', () => {
     const zoneFile = join(dnsdist.folder, 'zone');
     await writeFile(zoneFile, ZONE_TEXT);
     const guard = await driveDnsdist({
-      ...{ place: {}, rules: new TestRules([RULE]), consoles: [dnsdist.console], key: dnsdist.key },
+      ...{ rules: new TestRules([RULE]), consoles: [dnsdist.console], key: dnsdist.key },
       ...{ dnstap: dnsdist.dnstap, folder: dnsdist.folder },
       zones: [
         { name: late, transferFrom: { host: LOOPBACK, port } },
         { name: ZONE_NAME, file: zoneFile },
       ],
     });
-    ends.push(() => guard.stop());
-    const client = await new UdpClient().open();
-    ends.push(() => client.close());
+    atEnd(() => guard.stop());
+    const client = await udp();
     const all = { dnsdist, guard, rules: new TestRules([RULE]), client, zoneFile };
     await floodUntil(all, () => matched(all));
     expect(guard.seeding.missing().map(({ zone }) => zone)).toEqual([late]);
@@ -349,7 +339,7 @@ describe('dnsdist, driven', () => {
     await floodUntil(all, () => matched(all));
     await all.guard.stop();
     const console = new DnsdistConsole(all.dnsdist.console, all.dnsdist.key);
-    ends.push(() => console.close());
+    atEnd(() => console.close());
     const count = async () =>
       Number(/floodgate-unknownName\s+(\d+)/.exec(await console.run('showRules()'))?.[1] ?? 0);
     const before = await count();
@@ -360,13 +350,13 @@ describe('dnsdist, driven', () => {
   it('is driven by `floodgate start`, goes on when that is killed, and is taken over by the next one', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
-    ends.push(() => server.stop());
+    atEnd(() => server.stop());
     const dnsdist = await startDnsdist(server);
-    ends.push(() => dnsdist.stop());
+    atEnd(() => dnsdist.stop());
     const zoneFile = join(dnsdist.folder, 'zone');
     await writeFile(zoneFile, ZONE_TEXT);
     const dataDir = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
-    ends.push(() => rm(dataDir, { recursive: true, force: true }));
+    atEnd(() => rm(dataDir, { recursive: true, force: true }));
     const start = () =>
       startProgram(
         dataDir,
@@ -377,11 +367,10 @@ describe('dnsdist, driven', () => {
         ...['--dns-zones', `${ZONE_NAME}=${zoneFile}`],
       );
     const console = new DnsdistConsole(dnsdist.console, dnsdist.key);
-    ends.push(() => console.close());
+    atEnd(() => console.close());
     const table = () => console.run('showRules()');
     const hits = async () => Number(/floodgate-unknownName\s+(\d+)/.exec(await table())?.[1] ?? 0);
-    const client = await new UdpClient().open();
-    ends.push(() => client.close());
+    const client = await udp();
     const flood = async (): Promise<void> => {
       for (let i = 0; i < 200; i++)
         client.send(query(`x${Math.random()}.${ZONE_NAME}`, 1, 10_000 + i), dnsdist);
@@ -406,7 +395,7 @@ describe('dnsdist, driven', () => {
     while ((await hits()) < before + 200) await flood();
 
     const next = await start();
-    ends.push(() => next.stop());
+    atEnd(() => next.stop());
     expect((await next.api('DELETE', `/${created.json.result.id}`)).status).toBe(200);
     while ((await table()).includes('floodgate-unknownName'));
   });
@@ -416,19 +405,19 @@ describe('dnsdist, driven', () => {
     const { dnsdist, guard, rules } = await running(RULE);
     await guard.stop();
     const store = new DnsStore(dnsdist.folder);
-    const parts = { place: {}, rules, consoles: [dnsdist.console], key: dnsdist.key, dnstap: dnsdist.dnstap };
+    const parts = { rules, consoles: [dnsdist.console], key: dnsdist.key, dnstap: dnsdist.dnstap };
     const zones = [{ name: ZONE_NAME, file: join(dnsdist.folder, 'zone') }];
     const first = await driveDnsdist({ ...parts, folder: dnsdist.folder, zones, profileStore: store });
     await first.seeding.tried;
-    const names = first.knownNames();
+    const names = first.dataPlane.knownNames();
     await first.stop();
     const second = await driveDnsdist({ ...parts, folder: dnsdist.folder, profileStore: store });
-    ends.push(
+    atEnd(
       () => store.close(),
       () => second.stop(),
     );
     expect(names).toBeGreaterThan(200);
-    expect(second.knownNames()).toBe(names);
+    expect(second.dataPlane.knownNames()).toBe(names);
   });
 
   it('protects with all names as before when all but the file is lost, and, when that is lost too, with those that dnsdist has', async (ctx) => {
@@ -436,23 +425,26 @@ describe('dnsdist, driven', () => {
     const all = await running(RULE);
     const { dnsdist, guard, rules, client } = all;
     await floodUntil(all, () => matched(all));
-    const names = guard.knownNames();
+    const names = guard.dataPlane.knownNames();
     await guard.stop();
     // Without a store of the profile and without zones: as after a kill, for names that were learned since the last save.
-    const parts = { place: {}, rules, consoles: [dnsdist.console], key: dnsdist.key, dnstap: dnsdist.dnstap };
+    const parts = { rules, consoles: [dnsdist.console], key: dnsdist.key, dnstap: dnsdist.dnstap };
     for (const lost of ['profile', 'names, too'] as const) {
       if (lost === 'names, too') await rm(join(dnsdist.folder, 'known.cdb'));
       const next = await driveDnsdist({ ...parts, folder: dnsdist.folder });
       let stopped = false;
-      ends.push(() => stopped || next.stop());
-      expect(next.knownNames()).toBe(lost === 'profile' ? names : 0);
-      await until('the rules are in force', async () => next.hasRules());
+      atEnd(() => stopped || next.stop());
+      expect(next.dataPlane.knownNames()).toBe(lost === 'profile' ? names : 0);
+      await until('the rules are in force', async () => next.dataPlane.hasRules());
       // A rule that changes counts anew: what it matches from here on is matched with the names that dnsdist has now.
       rules.set({ ...RULE, rate_sensitivity: 'low', mode: 'monitoring' });
-      await until('the changed rule is in force', async () => next.hasRules());
+      await until('the changed rule is in force', async () => next.dataPlane.hasRules());
       rules.set(RULE);
-      await until('the rule is in force again', async () => next.hasRules());
-      await floodUntil({ ...all, guard: next }, async () => (await next.matches()).unknownName > 200);
+      await until('the rule is in force again', async () => next.dataPlane.hasRules());
+      await floodUntil(
+        { ...all, guard: next },
+        async () => (await next.dataPlane.matches()).unknownName > 200,
+      );
       for (let i = 0; i < 100; i++)
         expect(await client.ask(query(`h${i}.${ZONE_NAME}`, 1, i), dnsdist, 5000)).toMatchObject({
           answers: 1,
@@ -465,10 +457,10 @@ describe('dnsdist, driven', () => {
   it('notices that a node does not run what it is sent, says so, and has it in force once the node does', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const { dnsdist, guard: first, rules } = await running(RULE);
-    await until('the rules are in force', async () => first.hasRules());
+    await until('the rules are in force', async () => first.dataPlane.hasRules());
     await first.stop();
     const console = new DnsdistConsole(dnsdist.console, dnsdist.key);
-    ends.push(() => console.close());
+    atEnd(() => console.close());
     await console.run('floodgateInForce=nil kept=newRuleAction newRuleAction=nil');
     const before = await console.run('showRules({showUUIDs=true})');
     const warnings: string[] = [];
@@ -477,16 +469,16 @@ describe('dnsdist, driven', () => {
     const zoneFile = join(folder, 'zone');
     await writeFile(zoneFile, `${ZONE_TEXT}\nmoved A 192.0.2.8\n`);
     const guard = await driveDnsdist({
-      ...{ place: {}, rules, consoles: [dnsdist.console], key: dnsdist.key, dnstap: dnsdist.dnstap, folder },
+      ...{ rules, consoles: [dnsdist.console], key: dnsdist.key, dnstap: dnsdist.dnstap, folder },
       zones: [{ name: ZONE_NAME, file: zoneFile }],
       log: { info() {}, warn: (fields, text) => void warnings.push(`${JSON.stringify(fields)} ${text}`) },
     });
-    ends.push(() => guard.stop());
+    atEnd(() => guard.stop());
     const registry = new Registry();
-    registerDnsdistMetrics(guard, registry);
+    guard.dataPlane.registerMetrics(registry);
     const node = `node="${dnsdist.console.host}:${dnsdist.console.port}"`;
-    await until('it was tried again', async () => (guard.nodes()[0]?.failures.refused ?? 0) >= 2);
-    expect(guard.hasRules()).toBe(false);
+    await until('it was tried again', async () => (guard.dataPlane.nodes()[0]?.failures.refused ?? 0) >= 2);
+    expect(guard.dataPlane.hasRules()).toBe(false);
     expect(await registry.metrics()).toContain(`floodgate_dns_dnsdist_in_force{${node}} 0`);
     expect(await registry.metrics()).toMatch(
       new RegExp(`floodgate_dns_dnsdist_failures_total\\{${node},failure="refused"\\} [2-9]`),
@@ -497,7 +489,7 @@ describe('dnsdist, driven', () => {
     expect(new Set(told).size).toBe(told.length);
     expect(ruleIds(await console.run('showRules({showUUIDs=true})'))).toEqual(ruleIds(before));
     await console.run('newRuleAction=kept');
-    await until('the rules are in force', async () => guard.hasRules());
+    await until('the rules are in force', async () => guard.dataPlane.hasRules());
     expect(await registry.metrics()).toContain(`floodgate_dns_dnsdist_in_force{${node}} 1`);
     // The names are those of the folder that is configured now.
     await until('dnsdist looks into the new folder', async () =>
@@ -511,7 +503,7 @@ describe('dnsdist, driven', () => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const { dnsdist } = await running();
     const console = new DnsdistConsole(dnsdist.console, Buffer.alloc(32, 7).toString('base64'));
-    ends.push(() => console.close());
+    atEnd(() => console.close());
     await expect(console.run('showRules()')).rejects.toThrow(/is the key the same on both sides/);
   });
 });

@@ -1,25 +1,22 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
-import { driveDnsdist } from '../../src/dns/dataplane/dnsdist/index.ts';
 import { QueryType } from '../../src/dns/protocol/index.ts';
 import { transferZone } from '../../src/dns/zones/index.ts';
 import { type Network, parseNetwork } from '../../src/platform/addresses/index.ts';
 import { until } from '../support/until.ts';
-import { query, questionBytes, RCODE, type Target, UdpClient, withEdns } from './support/dnsClient.ts';
+import { query, questionBytes, RCODE, type Target, withEdns } from './support/dnsClient.ts';
+import { driveDnsdist } from './support/driveDnsdist.ts';
+import { atEnd } from './support/ends.ts';
 import { RULE, TestRules, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
+import { tcp, udp } from './support/opened.ts';
 import { noDnsdist, type RealDnsdist, startDnsdist } from './support/realDnsdist.ts';
 import { noNsd, startNsd } from './support/realServer.ts';
-import { TcpClient } from './support/tcpClient.ts';
 
 const DIG = '/usr/bin/dig';
 const run = promisify(execFile);
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
 
 const axfr = query(ZONE_NAME, QueryType.AXFR, 7);
 const ixfr = query(ZONE_NAME, QueryType.IXFR, 8);
@@ -29,17 +26,6 @@ const changed = (packet: Buffer, offset: number, byte: number): Buffer => {
   copy[offset] = byte;
   return copy;
 };
-
-async function tcp(target: Target, from?: string): Promise<TcpClient> {
-  const client = await TcpClient.open(target, from);
-  ends.push(() => client.close());
-  return client;
-}
-async function udp(from?: string): Promise<UdpClient> {
-  const client = await new UdpClient().open(from);
-  ends.push(() => client.close());
-  return client;
-}
 
 /** Everything that the embedded guard refuses, asked of dnsdist. */
 async function expectRefusals(target: Target, from: string): Promise<void> {
@@ -84,10 +70,10 @@ it('dnsdist with the generated configuration, and driven by whatever rule, trans
   if (noNsd) return ctx.skip(noNsd);
   const hosts = Array.from({ length: 50_000 }, (_, i) => `big${i} A 192.0.2.1`).join('\n');
   const nsd = await startNsd(ZONE_NAME, `${ZONE_TEXT}\n${hosts}\n`);
-  ends.push(() => nsd.stop());
+  atEnd(() => nsd.stop());
   const transfersAllow: readonly Network[] = ['127.0.0.1', '127.0.3.0/24', '2001:db8::/32'].map(parseNetwork);
   const dnsdist: RealDnsdist = await startDnsdist(nsd, undefined, transfersAllow);
-  ends.push(() => dnsdist.stop());
+  atEnd(() => dnsdist.stop());
   const direct = await records(nsd);
   expect(direct).toBeGreaterThan(50_000);
   const expectAllowed = async (): Promise<void> => {
@@ -102,7 +88,6 @@ it('dnsdist with the generated configuration, and driven by whatever rule, trans
   await expectAllowed();
   const rules = new TestRules([]);
   const guard = await driveDnsdist({
-    place: {},
     rules,
     consoles: [dnsdist.console],
     key: dnsdist.key,
@@ -110,25 +95,25 @@ it('dnsdist with the generated configuration, and driven by whatever rule, trans
     folder: dnsdist.folder,
     transfersAllow,
     zones: [{ name: ZONE_NAME, transferFrom: nsd }],
-    judge: { profile: { maxNames: 100_000 } },
+    detector: { profile: { maxNames: 100_000 } },
   });
-  ends.push(() => guard.stop());
+  atEnd(() => guard.stop());
   for (const current of [[], [RULE], [{ ...RULE, mode: 'disabled' as const }]]) {
     rules.set(...current);
-    await until('the rules are in force', () => guard.hasRules());
+    await until('the rules are in force', () => guard.dataPlane.hasRules());
     await expectRefusals(dnsdist, '127.0.4.1');
     await expectAllowed();
   }
-  await until('the zone is seeded', () => guard.knownNames() > 50_000);
+  await until('the zone is seeded', () => guard.dataPlane.knownNames() > 50_000);
 });
 
 it('dnsdist transfers nothing by a packet that is no query', async (ctx) => {
   if (noDnsdist) return ctx.skip(noDnsdist);
   if (noNsd) return ctx.skip(noNsd);
   const nsd = await startNsd(ZONE_NAME, ZONE_TEXT);
-  ends.push(() => nsd.stop());
+  atEnd(() => nsd.stop());
   const dnsdist = await startDnsdist(nsd);
-  ends.push(() => dnsdist.stop());
+  atEnd(() => dnsdist.stop());
   const pointed = Buffer.concat([axfr.subarray(0, 12), Uint8Array.of(0xc0, 12, 0, 252, 0, 1)]);
   for (const packet of [pointed, changed(axfr, 5, 0), changed(axfr, 2, 0x80), axfr.subarray(0, 11)]) {
     const client = await tcp(dnsdist, '127.0.4.1');
@@ -141,9 +126,9 @@ it('dnsdist transfers nothing by a packet that is no query', async (ctx) => {
 it('dnsdist answers others beside a thousand idle connections from ten addresses', async (ctx) => {
   if (noDnsdist) return ctx.skip(noDnsdist);
   const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], '127.0.0.1', 0);
-  ends.push(() => server.stop());
+  atEnd(() => server.stop());
   const dnsdist = await startDnsdist(server);
-  ends.push(() => dnsdist.stop());
+  atEnd(() => dnsdist.stop());
   await Promise.all(Array.from({ length: 1000 }, (_, i) => tcp(dnsdist, `127.0.4.${1 + (i % 10)}`)));
   for (let i = 0; i < 20; i++)
     expect(await (await tcp(dnsdist, '127.0.5.1')).ask(good)).toMatchObject({ rcode: RCODE.NOERROR });

@@ -5,12 +5,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
 import { QueryType } from '../../src/dns/protocol/index.ts';
 import { NO_NEWER_NODE, newerNode } from '../support/newerNode.ts';
 import { query, RCODE, UdpClient } from './support/dnsClient.ts';
+import { atEnd } from './support/ends.ts';
 import { guardInFront, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
+import { udp } from './support/opened.ts';
 import { startProgram } from './support/program.ts';
 import { noRawSockets, RawUdp } from './support/rawUdp.ts';
 import type { GuardState } from './support/threadedGuard.ts';
@@ -18,10 +20,6 @@ import type { GuardState } from './support/threadedGuard.ts';
 const THREADED_GUARD = fileURLToPath(new URL('./support/threadedGuard.ts', import.meta.url));
 const THREADS = 3;
 const LOOPBACK = '127.0.0.1';
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
 
 /** One for each way that a packet can go: on to a server and back, answered FORMERR, answered NOTIMP, dropped. */
 function everyKind(): Buffer[] {
@@ -44,9 +42,8 @@ function everyKind(): Buffer[] {
 
 async function opened() {
   const raw = await new RawUdp().open();
-  ends.push(() => raw.close());
-  const client = await new UdpClient().open();
-  ends.push(() => client.close());
+  atEnd(() => raw.close());
+  const client = await udp();
   return { raw, client };
 }
 
@@ -55,10 +52,10 @@ describe('a packet from source port 0', () => {
     if (noRawSockets) return ctx.skip(noRawSockets);
     const { raw, client } = await opened();
     const folder = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
-    ends.push(() => rm(folder, { recursive: true, force: true }));
+    atEnd(() => rm(folder, { recursive: true, force: true }));
     const server = createSocket('udp4').bind(0, LOOPBACK);
     await once(server, 'listening');
-    ends.push(() => server.close());
+    atEnd(() => server.close());
     const asked: number[] = [];
     server.on('message', (packet, { port, address }) => {
       asked.push(packet.readUInt16BE(packet.length - 4));
@@ -66,7 +63,7 @@ describe('a packet from source port 0', () => {
       server.send(packet, port, address);
     });
     const program = await startProgram(folder, { host: LOOPBACK, port: server.address().port });
-    ends.push(() => program.stop());
+    atEnd(() => program.stop());
     const packets = everyKind();
     for (const packet of packets) {
       await raw.send(0, program.dns.port, packet);
@@ -88,7 +85,7 @@ describe('a packet from source port 0', () => {
       if (noRawSockets) return ctx.skip(noRawSockets);
       const { raw, client } = await opened();
       const child = fork(THREADED_GUARD, [String(THREADS)], { execPath: node, execArgv: [] });
-      ends.push(() => child.kill('SIGKILL'));
+      atEnd(() => child.kill('SIGKILL'));
       const state = async (): Promise<GuardState> => {
         const answer = once(child, 'message');
         child.send('state');
@@ -117,12 +114,12 @@ describe('a packet from source port 0', () => {
     if (noRawSockets) return ctx.skip(noRawSockets);
     const { raw, client } = await opened();
     const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
-    ends.push(() => server.stop());
+    atEnd(() => server.stop());
     const { guard, target, stop } = await guardInFront(
       {},
-      { servers: [server], judge: { refuseWith: 'truncate' } },
+      { servers: [server], detector: { refuseWith: 'truncate' } },
     );
-    ends.push(stop);
+    atEnd(stop);
     for (let i = 0; i < 700; i++) client.send(query(`x${i}.${ZONE_NAME}`, QueryType.A, 1000 + i), target);
     await client.ask(query(`www.${ZONE_NAME}`), target);
     for (let i = 0; i < 50; i++) {
@@ -131,6 +128,6 @@ describe('a packet from source port 0', () => {
     }
     expect(await client.ask(query(`www.${ZONE_NAME}`), server)).toMatchObject({ rcode: RCODE.NOERROR });
     expect(await client.ask(query(`www.${ZONE_NAME}`), target)).toMatchObject({ rcode: RCODE.NOERROR });
-    expect(guard.packets().portZero).toBe(50);
+    expect(guard.dataPlane.packets().portZero).toBe(50);
   });
 });

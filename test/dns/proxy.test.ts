@@ -1,25 +1,23 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
 import { QueryType } from '../../src/dns/protocol/index.ts';
 import { freePort } from '../support/freePort.ts';
 import { HANG_MS } from '../support/hang.ts';
 import { until } from '../support/until.ts';
 import { askTcp, query, questionBytes, RCODE, UdpClient, withEdns } from './support/dnsClient.ts';
+import { atEnd } from './support/ends.ts';
 import { guardInFront, type Protected, RULE, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
+import { udp } from './support/opened.ts';
 
 const LOOPBACK = '127.0.0.1';
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
 
 async function started(...args: Parameters<typeof guardInFront>): Promise<Protected & { client: UdpClient }> {
   const guard = await guardInFront(...args);
   const client = await new UdpClient().open();
-  ends.push(
+  atEnd(
     () => guard.stop(),
     () => client.close(),
   );
@@ -31,7 +29,7 @@ function empty({ client, target }: Awaited<ReturnType<typeof started>>): void {
   for (let i = 0; i < 700; i++) client.send(query(`x${i}.${ZONE_NAME}`, QueryType.A, 40_000 + i), target);
 }
 const dropped = ({ guard }: Protected): number =>
-  guard.judge.verdicts.slice(24).reduce((sum, count) => sum + count, 0);
+  guard.detector.verdicts.slice(24).reduce((sum, count) => sum + count, 0);
 
 describe('a query that passes', () => {
   it('is answered as the server answers it: NOERROR, NODATA, NXDOMAIN, wildcard, delegation', async () => {
@@ -106,7 +104,7 @@ describe('a query that must pay with an empty bucket', () => {
   });
 
   it('is answered TC=1 where that is configured, and answered over TCP', async () => {
-    const all = await started({}, { judge: { refuseWith: 'truncate' } });
+    const all = await started({}, { detector: { refuseWith: 'truncate' } });
     empty(all);
     await all.client.wait(() => all.client.answers.get(40_699) !== undefined, HANG_MS);
     expect(all.client.answers.get(40_699)).toMatchObject({ truncated: true, rcode: RCODE.NOERROR });
@@ -152,7 +150,7 @@ describe('what is no query', () => {
     }
     expect(await client.ask(changed(2, 5 << 3), target)).toMatchObject({ rcode: RCODE.NOTIMP });
     expect(await client.ask(good, target)).toMatchObject({ rcode: RCODE.NOERROR });
-    expect(guard.packets()).toEqual({
+    expect(guard.dataPlane.packets()).toEqual({
       ok: 1,
       tooShort: 2,
       response: 1,
@@ -193,9 +191,9 @@ describe('servers', () => {
 
   it('that die are left alone, and used again when they are back', async () => {
     const [one, two] = [await serve(await freePort()), await serve()];
-    ends.push(() => two.stop());
+    atEnd(() => two.stop());
     const { client, target, guard } = await started({}, { servers: [one, two], timeoutMs: 200 });
-    const backends = guard.servers;
+    const backends = guard.dataPlane.servers;
     await one.stop();
     const askUntil = async (condition: () => boolean) => {
       for (let i = 0; !condition(); i++) {
@@ -204,13 +202,15 @@ describe('servers', () => {
       }
     };
     await askUntil(() => backends[0]?.up === false);
+    // What was asked before it counted as down is given up a moment later.
+    await until('nothing waits for it', () => backends[0]?.inFlight.waiting === 0);
     const before = backends[0]?.timedOut;
     for (let i = 0; i < 50; i++) await client.ask(query('www.example.test', QueryType.A, i), target, 5000);
     expect(backends[0]?.timedOut).toBe(before);
     const [overTcp] = await askTcp([query('www.example.test')], target);
     expect(overTcp).toMatchObject({ rcode: RCODE.NOERROR });
     const back = await serve(one.port);
-    ends.push(() => back.stop());
+    atEnd(() => back.stop());
     await askUntil(() => backends[0]?.up === true);
   });
 
@@ -219,7 +219,7 @@ describe('servers', () => {
     const server = createSocket('udp4').bind(0, LOOPBACK);
     const tcp = createServer();
     await once(server, 'listening');
-    ends.push(
+    atEnd(
       () => server.close(),
       () => tcp.close(),
     );
@@ -239,7 +239,7 @@ describe('servers', () => {
   it('are believed only when their answer fits what was asked of them', async () => {
     const server = createSocket('udp4').bind(0, LOOPBACK);
     await once(server, 'listening');
-    ends.push(() => server.close());
+    atEnd(() => server.close());
     server.on('message', (packet, { port, address }) => {
       const answer = (change: (copy: Buffer) => void) => {
         const copy = Buffer.from(packet);
@@ -258,7 +258,7 @@ describe('servers', () => {
       servers: [{ host: LOOPBACK, port: server.address().port }],
     });
     expect(await client.ask(query('www.example.test'), target)).toMatchObject({ rcode: RCODE.NXDOMAIN });
-    const [backend] = guard.servers;
+    const [backend] = guard.dataPlane.servers;
     await until('the others are counted', () => backend?.mismatched === 5);
     expect([backend?.answered, backend?.mismatched]).toEqual([1, 5]);
   });
@@ -277,22 +277,20 @@ describe('DNS over TCP', () => {
 it('learns from answers over TCP as from those over UDP', async () => {
   const { client, target, guard } = await started({}, { seed: false });
   await askTcp([query('none.example.test'), query('www.example.test')], target);
-  expect(guard.judge.zones.get('example.test')).toBeDefined();
-  expect(guard.judge.profile.size).toBe(0);
-  const other = await new UdpClient().open('127.0.1.1');
-  ends.push(() => other.close());
+  expect(guard.detector.zones.get('example.test')).toBeDefined();
+  expect(guard.detector.profile.size).toBe(0);
+  const other = await udp('127.0.1.1');
   for (const name of ['www', 'none']) await other.ask(query(`${name}.example.test`), target);
-  expect(guard.judge.profile.size).toBe(1);
+  expect(guard.detector.profile.size).toBe(1);
   expect(await client.ask(query('www.example.test'), target)).toMatchObject({ answers: 1 });
 });
 
 it('learns the zones and names that it was not told of', async () => {
   const { client, target, guard } = await started({}, { seed: false });
-  const other = await new UdpClient().open('127.0.1.1');
-  ends.push(() => other.close());
+  const other = await udp('127.0.1.1');
   await client.ask(query('none.example.test'), target);
-  expect(guard.judge.zones.get('example.test')).toBeDefined();
+  expect(guard.detector.zones.get('example.test')).toBeDefined();
   for (const name of ['www', 'none'])
     for (const asking of [client, other]) await asking.ask(query(`${name}.example.test`), target);
-  expect(guard.judge.profile.size).toBe(1);
+  expect(guard.detector.profile.size).toBe(1);
 });

@@ -6,18 +6,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { type AuthorityServer, serveZones, ZoneData } from '../../src/dns/authority/index.ts';
 import { QueryType } from '../../src/dns/protocol/index.ts';
 import { type GuardedChild, spawnGuarded } from '../support/spawn.ts';
 import { until } from '../support/until.ts';
 import { query, RCODE, type Target, UdpClient } from './support/dnsClient.ts';
+import { atEnd } from './support/ends.ts';
 import { ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const LOOPBACK = '127.0.0.1';
 const KNOWN = 'the names of the zone are known';
-const ends: (() => unknown)[] = [];
 let folder: string;
 let server: AuthorityServer;
 let client: UdpClient;
@@ -25,14 +25,11 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
   server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
   client = await new UdpClient().open();
-  ends.push(
+  atEnd(
     () => rm(folder, { recursive: true, force: true }),
     () => server.stop(),
     () => client.close(),
   );
-});
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
 });
 
 class Running {
@@ -56,7 +53,7 @@ class Running {
     ];
     this.child = spawnGuarded(process.execPath, [MAIN, ...args]);
     this.exited = once(this.child, 'exit');
-    ends.push(() => this.child.kill('SIGKILL') && this.exited);
+    atEnd(() => this.child.kill('SIGKILL') && this.exited);
     for (const input of [this.child.stdout, this.child.stderr])
       createInterface({ input }).on('line', (line) => (this.output += `${line}\n`));
   }
@@ -79,7 +76,7 @@ async function hanging(): Promise<string> {
   const silent = createServer((socket) => void open.add(socket.on('error', () => {})));
   silent.listen(0, LOOPBACK);
   await once(silent, 'listening');
-  ends.push(
+  atEnd(
     () => silent.close(),
     () => open.forEach((socket) => void socket.destroy()),
   );

@@ -1,45 +1,37 @@
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { respond, serveZones, ZoneData } from '../../src/dns/authority/index.ts';
-import { type Guard, startGuard } from '../../src/dns/dataplane/embedded/index.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { respond, ZoneData } from '../../src/dns/authority/index.ts';
+import type { Guard } from '../../src/dns/controller/index.ts';
 import { QueryType, questionOf } from '../../src/dns/protocol/index.ts';
 import { DnsStore } from '../../src/dns/store/lmdb/index.ts';
 import type { ZoneSource } from '../../src/dns/zones/index.ts';
-import { parse, query, UdpClient } from './support/dnsClient.ts';
-import { RULE, TestRules, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
+import { until } from '../support/until.ts';
+import { parse, query } from './support/dnsClient.ts';
+import { atEnd } from './support/ends.ts';
+import { guardInFront, RULE, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
+import { udp } from './support/opened.ts';
 import { noNsd, startNsd } from './support/realServer.ts';
 
-const LOOPBACK = '127.0.0.1';
 let folder: string;
-const ends: (() => unknown)[] = [];
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
-});
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-  await rm(folder, { recursive: true, force: true });
+  atEnd(() => rm(folder, { recursive: true, force: true }));
 });
 
 async function guard(zones: readonly ZoneSource[], store?: DnsStore): Promise<Guard> {
-  const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
-  const started = await startGuard({
-    place: {},
-    listen: [{ host: LOOPBACK, port: 0 }],
-    servers: [server],
-    rules: new TestRules([RULE]),
+  const { guard: started, stop } = await guardInFront(RULE, {
     zones,
-    judge: { profile: { maxNames: 10_000 } },
-    ...(store && { profileStore: store, seenStore: store }),
+    seed: false,
+    ...(store && { profileStore: store, queryStatsStore: store }),
   });
-  ends.push(() => server.stop());
   await started.seeding.tried;
-  return started;
+  return { ...started, stop };
 }
-const knows = ({ judge }: Guard, name: string) => {
-  const { hashHigh, hashLow } = questionOf(name, 1, judge.key);
-  return judge.profile.find(hashHigh, hashLow) >= 0;
+const knows = ({ detector }: Guard, name: string) => {
+  const { hashHigh, hashLow } = questionOf(name, 1, detector.key);
+  return detector.profile.find(hashHigh, hashLow) >= 0;
 };
 /** Names in the zone that clients ask for, and one that only looks like them. */
 const expectZoneKnown = (started: Guard) => {
@@ -52,34 +44,31 @@ const expectZoneKnown = (started: Guard) => {
   ];
   expect(names.map((name) => knows(started, name))).toEqual(names.map(() => true));
   expect(knows(started, 'h200.example.test')).toBe(false);
-  expect(started.judge.zones.get('users.example.test')?.byRate).toBe(true);
-  expect(started.judge.zones.get('sub.example.test')?.byRate).toBe(true);
-  expect(started.judge.zones.get('example.test')?.byRate).toBe(false);
-  expect(started.judge.ready).toBe(true);
+  expect(started.detector.zones.get('users.example.test')?.byRate).toBe(true);
+  expect(started.detector.zones.get('sub.example.test')?.byRate).toBe(true);
+  expect(started.detector.zones.get('example.test')?.byRate).toBe(false);
+  expect(started.detector.ready).toBe(true);
 };
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20));
-}
 
 describe('a zone file', () => {
   it('makes every name of the zone known from the start, and new ones as soon as it changes', async () => {
     const file = join(folder, 'zone');
     await writeFile(file, ZONE_TEXT);
     const started = await guard([{ name: ZONE_NAME, file }]);
-    ends.push(() => started.stop());
+    atEnd(() => started.stop());
     expectZoneKnown(started);
     await writeFile(`${file}.new`, `${ZONE_TEXT}\nfresh A 192.0.2.7\n`);
     await rename(`${file}.new`, file);
-    await until(() => knows(started, 'fresh.example.test'));
+    await until('it is known', () => knows(started, 'fresh.example.test'));
   });
 
   it('that cannot be read leaves the guard working and is read when it can be', async () => {
     const file = join(folder, 'zone');
     const started = await guard([{ name: ZONE_NAME, file }]);
-    ends.push(() => started.stop());
-    expect(started.judge.ready).toBe(false);
+    atEnd(() => started.stop());
+    expect(started.detector.ready).toBe(false);
     await writeFile(file, ZONE_TEXT);
-    await until(() => started.judge.ready);
+    await until('it is known', () => started.detector.ready);
     expectZoneKnown(started);
   });
 });
@@ -88,13 +77,13 @@ describe('a transfer from NSD', () => {
   it('makes every name of the zone known, and new ones as soon as its serial number changes', async (ctx) => {
     if (noNsd) return ctx.skip(noNsd);
     const nsd = await startNsd(ZONE_NAME, ZONE_TEXT);
-    ends.push(() => nsd.stop());
+    atEnd(() => nsd.stop());
     const started = await guard([{ name: ZONE_NAME, transferFrom: nsd }]);
-    ends.push(() => started.stop());
+    atEnd(() => started.stop());
     expectZoneKnown(started);
     await writeFile(nsd.zoneFile, `${ZONE_TEXT.replace('( 1 ', '( 2 ')}\nfresh A 192.0.2.7\n`);
     await nsd.reload();
-    await until(() => knows(started, 'fresh.example.test'));
+    await until('it is known', () => knows(started, 'fresh.example.test'));
   });
 });
 
@@ -102,9 +91,8 @@ describe('the built-in server', () => {
   it('answers as NSD does: rcode, counts of answers, and whether it is authoritative', async (ctx) => {
     if (noNsd) return ctx.skip(noNsd);
     const nsd = await startNsd(ZONE_NAME, ZONE_TEXT);
-    ends.push(() => nsd.stop());
-    const client = await new UdpClient().open();
-    ends.push(() => client.close());
+    atEnd(() => nsd.stop());
+    const client = await udp();
     const zone = new ZoneData(ZONE_TEXT, ZONE_NAME);
     const names = [
       '',
@@ -163,19 +151,19 @@ describe('what was learned and seen', () => {
     const store = new DnsStore(folder);
     const first = await guard([{ name: ZONE_NAME, file }], store);
     for (let i = 0; i < 100; i++)
-      first.judge.decide(questionOf(`x${i}.example.test`, 1, first.judge.key), Date.now());
-    const names = first.judge.profile.size;
+      first.detector.decide(questionOf(`x${i}.example.test`, 1, first.detector.key), Date.now());
+    const names = first.detector.profile.size;
     await first.stop();
     await store.close();
 
     const again = new DnsStore(folder);
     const second = await guard([], again);
-    ends.push(
+    atEnd(
       () => again.close(),
       () => second.stop(),
     );
-    expect(second.judge.key).toEqual(first.judge.key);
-    expect(second.judge.profile.size).toBe(names);
+    expect(second.detector.key).toEqual(first.detector.key);
+    expect(second.detector.profile.size).toBe(names);
     expect(knows(second, 'www.example.test')).toBe(true);
     const minute = Math.floor(Date.now() / 60_000);
     const seen = [...again.range(RULE.id, minute - 2, minute + 1)];
@@ -186,7 +174,7 @@ describe('what was learned and seen', () => {
 describe('the store', () => {
   it('keeps seven days of minutes, adds to a minute that is stored twice, and forgets the rest', async () => {
     const store = new DnsStore(folder);
-    ends.push(() => store.close());
+    atEnd(() => store.close());
     const record = (minute: number, queries: number) => ({
       ruleId: RULE.id,
       minute,
@@ -210,7 +198,7 @@ describe('the store', () => {
 
   it('replaces the names as a whole, whether there are more or fewer than before', async () => {
     const store = new DnsStore(folder);
-    ends.push(() => store.close());
+    atEnd(() => store.close());
     const learned = { hashKey: { high: 1, low: 2 }, rates: [], zones: [] };
     const names = (count: number) =>
       Array.from({ length: count }, (_, i) => [i + 1, i, 7, 0xffff0000] as const);

@@ -1,28 +1,14 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { QueryType } from '../../src/dns/protocol/index.ts';
 import { until } from '../support/until.ts';
 import { query, RCODE, type Target } from './support/dnsClient.ts';
+import { atEnd } from './support/ends.ts';
 import { guardInFront, type Protected, RULE, ZONE_NAME } from './support/guardInFront.ts';
+import { guarded, tcp } from './support/opened.ts';
 import { asAnswer, recordingServer } from './support/recordingServer.ts';
 import { framed, TcpClient } from './support/tcpClient.ts';
-
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
-
-async function guarded(...args: Parameters<typeof guardInFront>): Promise<Protected> {
-  const started = await guardInFront(...args);
-  ends.push(() => started.stop());
-  return started;
-}
-async function tcp(target: Target, from?: string): Promise<TcpClient> {
-  const client = await TcpClient.open(target, from);
-  ends.push(() => client.close());
-  return client;
-}
 
 const good = query(`www.${ZONE_NAME}`, QueryType.A, 9);
 /** Its answer has more than 2,000 bytes. */
@@ -61,7 +47,7 @@ function crowd(
     });
   };
   for (const address of addresses) for (let i = 0; i < each; i++) add(address);
-  ends.push(() => {
+  atEnd(() => {
     stopped = true;
     for (const socket of open) socket.destroy();
   });
@@ -172,15 +158,18 @@ describe('a thousand connections from ten addresses', () => {
       const before = active.map(({ answered }) => answered());
       await until('they go on', () => active.every(({ answered }, i) => answered() > (before[i] ?? 0) + 3));
       for (const { stop } of active) await stop();
-      expect(guard.tcp.connections).toBeLessThanOrEqual(1000);
-      expect(guard.tcp.serverConnections).toBeLessThanOrEqual(48);
+      expect(guard.dataPlane.tcp.connections).toBeLessThanOrEqual(1000);
+      expect(guard.dataPlane.tcp.serverConnections).toBeLessThanOrEqual(48);
     },
   );
 
   it('leave room for a client that opens many', async () => {
     const { target, guard } = await guarded(RULE);
     const attackers = crowd(target, (socket) => socket.resume().write(framed(good)));
-    await until('the attack is on', () => attackers.opened() >= 1000 && guard.tcp.connections >= 900);
+    await until(
+      'the attack is on',
+      () => attackers.opened() >= 1000 && guard.dataPlane.tcp.connections >= 900,
+    );
     const resolver: ReturnType<typeof regular>[] = [];
     for (let i = 0; i < 40; i++) {
       const client = await tcp(target, '127.0.3.1');
@@ -207,32 +196,32 @@ describe('one address', () => {
     expect(await (await tcp(target, '127.0.3.1')).ask(good)).toBeDefined();
     await clients[1]?.ended();
     expect(await clients[0]?.ask(good)).toBeDefined();
-    expect(guard.tcp.connections).toBe(100);
-    expect(guard.tcp.counts.closed).toMatchObject({ gave_way: 1, no_place: 0 });
+    expect(guard.dataPlane.tcp.connections).toBe(100);
+    expect(guard.dataPlane.tcp.counts.closed).toMatchObject({ gave_way: 1, no_place: 0 });
   });
 
   it('is refused a further one while all of its own wait for answers', async () => {
     const server = await recordingServer(() => undefined);
-    ends.push(() => server.stop());
+    atEnd(() => server.stop());
     const { target, guard } = await guarded(RULE, { servers: [server] });
     for (let i = 0; i < 100; i++) (await tcp(target, '127.0.3.1')).send(good);
-    await until('all have asked', () => guard.tcp.counts.messages[0] === 100);
+    await until('all have asked', () => guard.dataPlane.tcp.counts.messages[0] === 100);
     await (await tcp(target, '127.0.3.1')).ended();
-    expect(guard.tcp.counts.closed.no_place).toBe(1);
+    expect(guard.dataPlane.tcp.counts.closed.no_place).toBe(1);
   });
 });
 
 describe('a connection is closed', () => {
   const closedFor = async (
-    reason: keyof Protected['guard']['tcp']['counts']['closed'],
+    reason: keyof Protected['plane']['tcp']['counts']['closed'],
     begin: (client: TcpClient) => void,
     options?: Parameters<typeof guardInFront>[1],
   ): Promise<TcpClient> => {
     const { target, guard } = await guarded(RULE, options);
     const client = await tcp(target);
     begin(client);
-    await until(`it is closed (${reason})`, () => guard.tcp.counts.closed[reason] === 1);
-    expect(guard.tcp.connections).toBe(0);
+    await until(`it is closed (${reason})`, () => guard.dataPlane.tcp.counts.closed[reason] === 1);
+    expect(guard.dataPlane.tcp.connections).toBe(0);
     return client;
   };
 
@@ -264,7 +253,7 @@ describe('a connection is closed', () => {
 
   it('when no server answers', async () => {
     const silent = await recordingServer(() => undefined);
-    ends.push(() => silent.stop());
+    atEnd(() => silent.stop());
     await closedFor('no_answer', (asking) => asking.send(good), { servers: [silent] });
   });
 
@@ -274,15 +263,15 @@ describe('a connection is closed', () => {
       sent += 60_000;
       return Buffer.concat([asAnswer(packet), Buffer.alloc(60_000)]);
     });
-    ends.push(() => generous.stop());
+    atEnd(() => generous.stop());
     const { target, guard } = await guarded(RULE, { servers: [generous] });
     const { socket } = await tcp(target);
     socket.pause();
     every(socket, 1, () => socket.writableLength === 0 && socket.write(framed(good)));
-    await until('it is cut', () => guard.tcp.counts.closed.not_reading === 1);
+    await until('it is cut', () => guard.dataPlane.tcp.counts.closed.not_reading === 1);
     // Most of it waits in the system's own buffers; the guard stopped reading for it.
     expect(sent).toBeLessThan(64 * 1024 * 1024);
-    expect(guard.tcp.serverConnections).toBe(0);
+    expect(guard.dataPlane.tcp.serverConnections).toBe(0);
   });
 
   it('when it has closed its half and has its answers', async () => {
@@ -292,7 +281,7 @@ describe('a connection is closed', () => {
     expect((await client.received(2)).map(({ id }) => id).sort()).toEqual([10, 9]);
     await client.ended();
     client.socket.end();
-    await until('it is closed', () => guard.tcp.connections === 0);
+    await until('it is closed', () => guard.dataPlane.tcp.connections === 0);
   });
 });
 
@@ -303,15 +292,15 @@ describe('connections to the servers behind', () => {
       most = Math.max(most, server.connections);
       return asAnswer(packet);
     });
-    ends.push(() => server.stop());
+    atEnd(() => server.stop());
     const { target, guard } = await guarded(RULE, { servers: [server] });
     const clients: TcpClient[] = [];
     for (let i = 0; i < 300; i++) clients.push(await tcp(target, `127.0.3.${1 + (i % 4)}`));
     for (let round = 0; round < 3; round++)
       for (const answer of await Promise.all(clients.map((client) => client.ask(good))))
         expect(answer).toMatchObject({ id: 9 });
-    expect(guard.tcp.connections).toBe(300);
-    expect(guard.tcp.serverConnections).toBeLessThanOrEqual(48);
+    expect(guard.dataPlane.tcp.connections).toBe(300);
+    expect(guard.dataPlane.tcp.serverConnections).toBeLessThanOrEqual(48);
     // A connection that was given back may still be closing when the next one opens.
     expect(most).toBeLessThanOrEqual(96);
   });
@@ -321,12 +310,12 @@ describe('connections to the servers behind', () => {
     const server = await recordingServer((packet) =>
       packet.includes(Buffer.from('slow')) ? undefined : asAnswer(packet),
     );
-    ends.push(() => server.stop());
+    atEnd(() => server.stop());
     const { target, guard } = await guarded(RULE, { servers: [server] });
     const attackers = crowd(target, (socket) => socket.resume().write(framed(slow)), ATTACKERS.slice(0, 3));
     await until(
       'the servers are taken',
-      () => attackers.opened() >= 200 && guard.tcp.serverConnections === 48,
+      () => attackers.opened() >= 200 && guard.dataPlane.tcp.serverConnections === 48,
     );
     for (let i = 0; i < 10; i++) {
       const user = await tcp(target, '127.0.3.1');
@@ -338,18 +327,18 @@ describe('connections to the servers behind', () => {
   it('are opened again when the server has closed them', async () => {
     const first = await recordingServer();
     const { target, guard } = await guarded(RULE, { servers: [first] });
-    ends.push(() => first.stop());
+    atEnd(() => first.stop());
     const client = await tcp(target);
     expect(await client.ask(good)).toBeDefined();
     await first.closeAll();
-    await until('the guard has noticed', () => guard.tcp.serverConnections === 0);
+    await until('the guard has noticed', () => guard.dataPlane.tcp.serverConnections === 0);
     expect(await client.ask(good)).toBeDefined();
   });
 });
 
 it('answers of the guard itself never stand in the middle of a server answer', async () => {
   const server = await recordingServer((packet) => Buffer.concat([asAnswer(packet), Buffer.alloc(60_000)]));
-  ends.push(() => server.stop());
+  atEnd(() => server.stop());
   const { target } = await guarded(RULE, { servers: [server] });
   const client = await tcp(target);
   const axfr = query(ZONE_NAME, QueryType.AXFR, 12);
@@ -364,17 +353,17 @@ it('answers of the guard itself never stand in the middle of a server answer', a
 
 it('stops with connections of every kind open', async () => {
   const server = await recordingServer(() => undefined);
-  ends.push(() => server.stop());
+  atEnd(() => server.stop());
   const { target, guard, stop } = await guardInFront(RULE, { servers: [server] });
   const clients = await Promise.all(
     Array.from({ length: 80 }, (_, i) => tcp(target, `127.0.3.${1 + (i % 2)}`)),
   );
   for (const [i, client] of clients.entries()) if (i % 4 > 0) client.send(good);
   clients[1]?.socket.end();
-  await until('they have asked', () => guard.tcp.counts.messages[0] === 60);
+  await until('they have asked', () => guard.dataPlane.tcp.counts.messages[0] === 60);
   await stop();
   for (const client of clients) await client.ended();
-  expect(guard.tcp.connections).toBe(0);
+  expect(guard.dataPlane.tcp.connections).toBe(0);
   const [reset] = await once(connect(target.port, target.host), 'error');
   expect(reset).toMatchObject({ code: 'ECONNREFUSED' });
 });

@@ -2,13 +2,15 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SOCKETS_PER_THREAD } from '../../src/dns/dataplane/embedded/index.ts';
 import { QueryType } from '../../src/dns/protocol/index.ts';
 import { NO_NEWER_NODE, newerNode } from '../support/newerNode.ts';
 import { until } from '../support/until.ts';
-import { query, type Target, UdpClient } from './support/dnsClient.ts';
+import { query, type Target, type UdpClient } from './support/dnsClient.ts';
+import { atEnd } from './support/ends.ts';
 import { ZONE_NAME } from './support/guardInFront.ts';
+import { udp } from './support/opened.ts';
 import type { GuardState, ToGuard } from './support/threadedGuard.ts';
 
 const GUARD = fileURLToPath(new URL('./support/threadedGuard.ts', import.meta.url));
@@ -25,14 +27,10 @@ const RATE_PER_SECOND = 100;
 const BURST_FOR_NEW_NAMES = 400;
 
 const node = newerNode();
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
 
 async function started() {
   const child = fork(GUARD, [String(THREADS)], { execPath: node, execArgv: [] });
-  ends.push(() => child.kill('SIGKILL'));
+  atEnd(() => child.kill('SIGKILL'));
   const heard = async (): Promise<GuardState> => (await once(child, 'message'))[0];
   const first = await heard();
   const target: Target = { host: '127.0.0.1', port: first.port };
@@ -52,8 +50,7 @@ async function started() {
 type Started = Awaited<ReturnType<typeof started>>;
 
 async function openClient(host: string): Promise<UdpClient> {
-  const client = await new UdpClient().open(host);
-  ends.push(() => client.close());
+  const client = await udp(host);
   return client;
 }
 
@@ -164,7 +161,7 @@ describe.skipIf(node === undefined)(`several threads on one port${node ? '' : ` 
       execArgv: [],
       silent: true,
     });
-    ends.push(() => child.kill('SIGKILL'));
+    atEnd(() => child.kill('SIGKILL'));
     let said = '';
     child.stderr?.on('data', (chunk) => {
       said += chunk;

@@ -2,20 +2,15 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { nameToWire, QueryType, Question, ReadResult, readQuery } from '../../src/dns/protocol/index.ts';
 import { transferZone } from '../../src/dns/zones/index.ts';
 import { parseNetwork } from '../../src/platform/addresses/index.ts';
 import { until } from '../support/until.ts';
-import { query, questionBytes, RCODE, type Target, UdpClient, withEdns } from './support/dnsClient.ts';
-import {
-  guardInFront,
-  type Protected,
-  RULE,
-  TestRules,
-  ZONE_NAME,
-  ZONE_TEXT,
-} from './support/guardInFront.ts';
+import { query, questionBytes, RCODE, type Target, withEdns } from './support/dnsClient.ts';
+import { atEnd } from './support/ends.ts';
+import { RULE, TestRules, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
+import { guarded, tcp, udp } from './support/opened.ts';
 import { noNsd, startNsd } from './support/realServer.ts';
 import { recordingServer } from './support/recordingServer.ts';
 import { framed, TcpClient } from './support/tcpClient.ts';
@@ -23,30 +18,11 @@ import { framed, TcpClient } from './support/tcpClient.ts';
 const LOOPBACK = '127.0.0.1';
 const DIG = '/usr/bin/dig';
 const run = promisify(execFile);
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
 
-async function guarded(...args: Parameters<typeof guardInFront>): Promise<Protected> {
-  const started = await guardInFront(...args);
-  ends.push(() => started.stop());
-  return started;
-}
-async function tcp(target: Target, from?: string): Promise<TcpClient> {
-  const client = await TcpClient.open(target, from);
-  ends.push(() => client.close());
-  return client;
-}
-async function udp(from?: string): Promise<UdpClient> {
-  const client = await new UdpClient().open(from);
-  ends.push(() => client.close());
-  return client;
-}
 /** NSD that gives the zone to whoever comes from loopback: what seeding by transfer needs. */
 async function generousNsd(text = ZONE_TEXT): Promise<Target> {
   const nsd = await startNsd(ZONE_NAME, text);
-  ends.push(() => nsd.stop());
+  atEnd(() => nsd.stop());
   return nsd;
 }
 
@@ -89,8 +65,8 @@ describe('a zone transfer that nobody allowed', () => {
         expect(answer?.bytes.subarray(12)).toEqual(questionBytes(asked, axfr));
       }
     expect(await overTcp.ask(good)).toMatchObject({ rcode: RCODE.NOERROR, answers: 1 });
-    expect(guard.packets().transfer).toBe(4);
-    expect(guard.tcp.counts).toMatchObject({ transfers: { refused: 4, allowed: 0 } });
+    expect(guard.dataPlane.packets().transfer).toBe(4);
+    expect(guard.dataPlane.tcp.counts).toMatchObject({ transfers: { refused: 4, allowed: 0 } });
   });
 
   it('is refused where the guard judges nothing', async () => {
@@ -101,7 +77,7 @@ describe('a zone transfer that nobody allowed', () => {
 
   it('reaches no server by any trick, while the queries around it do', async () => {
     const server = await recordingServer();
-    ends.push(() => server.stop());
+    atEnd(() => server.stop());
     const { target } = await guarded(RULE, {
       servers: [server],
       transfersAllow: ['192.0.2.0/24', '2001:db8::/32'].map(parseNetwork),
@@ -143,7 +119,7 @@ describe('a zone transfer that nobody allowed', () => {
 
   it('reaches no server whatever bytes come over TCP, in whatever pieces', async () => {
     const server = await recordingServer();
-    ends.push(() => server.stop());
+    atEnd(() => server.stop());
     const { target } = await guarded(RULE, { servers: [server] });
     const message = fc
       .tuple(
@@ -247,10 +223,10 @@ describe('a zone transfer from an allowed network', () => {
     }
     expect(await (await udp('127.0.0.6')).ask(axfr, target)).toMatchObject({ rcode: RCODE.REFUSED });
     expect(await (await udp('127.0.0.6')).ask(ixfr, target)).toMatchObject({ rcode: RCODE.REFUSED });
-    expect(guard.tcp.counts.transfers.allowed).toBeGreaterThanOrEqual(1);
+    expect(guard.dataPlane.tcp.counts.transfers.allowed).toBeGreaterThanOrEqual(1);
     // Whoever has its zone and closes the connection holds no place any more.
     client.close();
-    await until('all places are free again', () => guard.tcp.serverConnections === 0);
+    await until('all places are free again', () => guard.dataPlane.tcp.serverConnections === 0);
   });
 
   it('is known by its IPv4 address where the guard listens on both families', async (ctx) => {
@@ -279,7 +255,7 @@ describe('a zone transfer from an allowed network', () => {
     });
     await until(
       'the zone is known',
-      () => guard.judge.zones.get(ZONE_NAME) !== undefined && guard.judge.profile.size > 200,
+      () => guard.detector.zones.get(ZONE_NAME) !== undefined && guard.detector.profile.size > 200,
     );
     expect(await (await tcp(target)).ask(axfr)).toMatchObject({ rcode: RCODE.REFUSED, answers: 0 });
   });
@@ -287,7 +263,7 @@ describe('a zone transfer from an allowed network', () => {
 
 it('NOTIFY, UPDATE and every other opcode are not implemented, over UDP and TCP, and reach no server', async () => {
   const server = await recordingServer();
-  ends.push(() => server.stop());
+  atEnd(() => server.stop());
   const { target } = await guarded(RULE, { servers: [server] });
   const [overUdp, overTcp] = [await udp(), await tcp(target)];
   for (let opcode = 1; opcode < 16; opcode++) {

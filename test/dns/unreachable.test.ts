@@ -1,15 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { NO_NEWER_NODE, newerNode } from '../support/newerNode.ts';
 import { until } from '../support/until.ts';
+import { atEnd } from './support/ends.ts';
 import { noNamespace, Secluded } from './support/namespace.ts';
-
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
 
 /** Echoes each packet with the response bit set, at an address of its own, over IPv4 or IPv6. */
 const SERVER = `
@@ -51,7 +47,7 @@ describe.each(nodes)('DNS servers without a route to them, $name', ({ node, miss
       const reason = noNamespace ?? missing;
       if (reason) return ctx.skip(reason);
       const folder = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
-      ends.push(() => rm(folder, { recursive: true, force: true }));
+      atEnd(() => rm(folder, { recursive: true, force: true }));
       const flags = [
         '--port',
         '8420',
@@ -64,7 +60,7 @@ describe.each(nodes)('DNS servers without a route to them, $name', ({ node, miss
       ];
       // A zone of the same server, which is as far away.
       const program = new Secluded(folder, node, ...flags, '--dns-zones', `example.test=axfr:${server}`);
-      ends.push(() => program.stop('SIGKILL'));
+      atEnd(() => program.stop('SIGKILL'));
       await until('everything listens', () => program.output.includes('"msg":"listening"'));
       expect(program.output).toMatch(
         new RegExp(`"${host} port 53","reason":".*ENETUNREACH.*cannot be reached`),
@@ -87,7 +83,7 @@ describe.each(nodes)('DNS servers without a route to them, $name', ({ node, miss
       expect(program.output.match(/cannot be reached/g)).toHaveLength(1);
 
       await program.inside('ip', 'addr', 'add', address, 'dev', 'lo');
-      ends.push(program.runInside('python3', '-c', SERVER, host));
+      atEnd(program.runInside('python3', '-c', SERVER, host));
       expect(await program.inside('timeout', '300', 'python3', '-c', CLIENT)).toMatch(/^00078/);
       await until('the log says so', () => program.output.includes('the DNS server answers again'));
       expect(await program.stop('SIGTERM')).toEqual([0, null]);
@@ -98,7 +94,7 @@ describe.each(nodes)('DNS servers without a route to them, $name', ({ node, miss
     const reason = noNamespace ?? missing;
     if (reason) return ctx.skip(reason);
     const folder = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
-    ends.push(() => rm(folder, { recursive: true, force: true }));
+    atEnd(() => rm(folder, { recursive: true, force: true }));
     const program = new Secluded(
       folder,
       node,
@@ -113,7 +109,7 @@ describe.each(nodes)('DNS servers without a route to them, $name', ({ node, miss
         '2',
       ],
     );
-    ends.push(() => program.stop('SIGKILL'));
+    atEnd(() => program.stop('SIGKILL'));
     await until('it runs', () => program.output.includes('"msg":"guarding DNS"'));
     expect(await program.stop('SIGTERM')).toEqual([0, null]);
     expect(program.output).toContain('"msg":"stopped"');

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { Judge, ZoneSeed } from '../../dns/detector/index.ts';
+import { AttackDetector, ZoneSeed } from '../../dns/detector/index.ts';
 import { datagramsOf, PcapError, type ReplayResult, replay } from '../../dns/replay/index.ts';
 import { readMasterFile } from '../../dns/zones/index.ts';
 import { profileSensitivities, type Rule, sensitivities } from '../../rules/index.ts';
@@ -58,7 +58,7 @@ async function replayFile(file: string, options: ReplayOptions): Promise<ReplayR
   try {
     return await replay(
       datagramsOf(createReadStream(file)),
-      (startMs) => judgeAt(startMs, options),
+      (startMs) => detectorAt(startMs, options),
       options.port,
     );
   } catch (error) {
@@ -69,25 +69,29 @@ async function replayFile(file: string, options: ReplayOptions): Promise<ReplayR
   }
 }
 
-async function judgeAt(startMs: number, options: ReplayOptions): Promise<Judge> {
-  const judge = new Judge({ high: 0, low: 0 }, { learnForMinutes: options.learnForMinutes }, startMs);
-  for (const zone of options.zone) await seed(judge, zone, startMs);
+async function detectorAt(startMs: number, options: ReplayOptions): Promise<AttackDetector> {
+  const detector = new AttackDetector(
+    { high: 0, low: 0 },
+    { learnForMinutes: options.learnForMinutes },
+    startMs,
+  );
+  for (const zone of options.zone) await seed(detector, zone, startMs);
   const settings = {
     profile_sensitivity: options.profileSensitivity,
     rate_sensitivity: options.rateSensitivity,
     burst_sensitivity: options.burstSensitivity,
   };
-  judge.setRule({ ...REPLAY_RULE, ...settings }, startMs);
-  return judge;
+  detector.setRule({ ...REPLAY_RULE, ...settings }, startMs);
+  return detector;
 }
 
-async function seed(judge: Judge, text: string, startMs: number): Promise<void> {
+async function seed(detector: AttackDetector, text: string, startMs: number): Promise<void> {
   const equals = text.indexOf('=');
   if (equals <= 0)
     throw new OperatorError(`--zone ${text} does not say where the zone is: write example.com=FILE`);
   const name = text.slice(0, equals);
   try {
-    const zone = new ZoneSeed(judge, name, startMs);
+    const zone = new ZoneSeed({ zone: name, nowMs: startMs }, { detector });
     for (const { owner, type } of readMasterFile(await readFile(text.slice(equals + 1), 'utf8'), name))
       zone.add(owner, type);
     zone.finish();

@@ -1,8 +1,8 @@
 /** The answer to `GET …/rules/{rule_id}/analytics`: what the guard did under a rule, and how it stands now. */
 import {
+  type AttackDetector,
   type Explanation,
   explain,
-  type Judge,
   type Outcome,
   outcomeOf,
   outcomes,
@@ -10,8 +10,8 @@ import {
   type Verdict,
 } from '../detector/index.ts';
 import { BadNameError, typeNumber } from '../protocol/index.ts';
-import type { MinuteRecord, Seen } from './seen.ts';
-import { KEPT_MINUTES, type SeenStore } from './seenStore.ts';
+import type { MinuteRecord, QueryStats } from './queryStats.ts';
+import { KEPT_MINUTES, type QueryStatsStore } from './queryStatsStore.ts';
 
 const MINUTE_MS = 60_000;
 /** The last hour, where the caller does not say. */
@@ -72,9 +72,9 @@ export class InvalidAnalyticsQuery extends Error {
 }
 
 export interface AnalyticsParts {
-  readonly judge: Judge;
-  readonly seen: Seen;
-  readonly store: SeenStore;
+  readonly detector: AttackDetector;
+  readonly stats: QueryStats;
+  readonly store: QueryStatsStore;
   readonly now: () => number;
 }
 
@@ -82,7 +82,7 @@ export interface AnalyticsParts {
  * Makes the handler. The query may have `since` and `until` (RFC 3339; the last hour where left out, at most the
  * seven days that are kept), and `name` with `type` (A where left out) to be explained. Throws `InvalidAnalyticsQuery`. The minute that lasts is not among the minutes yet.
  */
-export function analyticsOf({ judge, seen, store, now }: AnalyticsParts) {
+export function analyticsOf({ detector, stats, store, now }: AnalyticsParts) {
   return (ruleId: string, query: Readonly<Record<string, unknown>>): Analytics => {
     const nowMs = now();
     for (const name of Object.keys(query))
@@ -102,22 +102,22 @@ export function analyticsOf({ judge, seen, store, now }: AnalyticsParts) {
       since: new Date(sinceMs).toISOString(),
       until: new Date(untilMs).toISOString(),
       totals: countsOf(records.flatMap(({ verdicts }) => verdicts)),
-      now: standing(judge, seen, ruleId, nowMs),
+      now: standing(detector, stats, ruleId, nowMs),
       ...(query['name'] !== undefined && {
-        explanation: explained(judge, query['name'], query['type'], nowMs),
+        explanation: explained(detector, query['name'], query['type'], nowMs),
       }),
       minutes: records.map(minuteOf),
     };
   };
 }
 
-function explained(judge: Judge, name: unknown, type: unknown, nowMs: number): Explanation {
+function explained(detector: AttackDetector, name: unknown, type: unknown, nowMs: number): Explanation {
   const typeText = typeof type === 'string' ? type.toUpperCase() : 'A';
   const number = typeNumber(typeText);
   if (number === undefined)
     throw new InvalidAnalyticsQuery('type', 'type is no query type; write A, AAAA, TXT or TYPE65');
   try {
-    return explain(judge, String(name), { name: typeText, number }, nowMs);
+    return explain(detector, String(name), { name: typeText, number }, nowMs);
   } catch (error) {
     if (error instanceof BadNameError) throw new InvalidAnalyticsQuery('name', error.message);
     throw error;
@@ -132,25 +132,32 @@ function moment(name: string, value: unknown, fallbackMs: number): number {
   return ms;
 }
 
-/** How the guard stands at this moment, seen from a rule. */
-export function standing(judge: Judge, seen: Seen, ruleId: string, nowMs: number): Analytics['now'] {
-  seen.note(nowMs);
-  const { threshold } = judge.history;
-  const bucket = judge.bucketSize();
-  const zones = judge.zones.all().filter((zone) => zone.attacked(nowMs));
+/** How the guard stands at this moment, as one rule sees it. */
+export function standing(
+  detector: AttackDetector,
+  stats: QueryStats,
+  ruleId: string,
+  nowMs: number,
+): Analytics['now'] {
+  stats.note(nowMs);
+  const { threshold } = detector.history;
+  const bucket = detector.bucketSize();
+  const zones = detector.zones.all().filter((zone) => zone.attacked(nowMs));
   return {
-    in_force: judge.rule?.id === ruleId,
-    ready: judge.ready,
-    profile_names: judge.profile.size,
-    profile_bytes: judge.profile.bytes,
+    in_force: detector.rule?.id === ruleId,
+    ready: detector.ready,
+    profile_names: detector.profile.size,
+    profile_bytes: detector.profile.bytes,
     threshold: { rate_per_second: threshold.ratePerSecond, burst: threshold.burst },
     bucket: {
       rate_per_second: bucket.ratePerSecond,
       burst: bucket.burst,
-      tokens: Math.floor(judge.tokens(nowMs)),
+      tokens: Math.floor(detector.tokens(nowMs)),
     },
-    since_start: countsOf([...(seen.totals.get(ruleId) ?? [])].map((queries, verdict) => [verdict, queries])),
-    attack: judge.attack,
+    since_start: countsOf(
+      [...(stats.totals.get(ruleId) ?? [])].map((queries, verdict) => [verdict, queries]),
+    ),
+    attack: detector.attack,
     attacked_zones: zones.map(({ name }) => name),
   };
 }

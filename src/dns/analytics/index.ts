@@ -1,4 +1,4 @@
 /** What the guard saw, rule by rule and minute by minute. */
 export { type Analytics, analyticsOf, InvalidAnalyticsQuery } from './analytics.ts';
-export { type MinuteRecord, mergeMinutes, Seen } from './seen.ts';
-export { KEPT_MINUTES, type SeenStore } from './seenStore.ts';
+export { type MinuteRecord, mergeMinutes, QueryStats } from './queryStats.ts';
+export { KEPT_MINUTES, type QueryStatsStore } from './queryStatsStore.ts';

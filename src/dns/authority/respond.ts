@@ -1,3 +1,7 @@
+/**
+ * Written by hand, as the question goes back byte for byte: dns-packet reads labels as text in UTF-8 and changes those that are
+ * none.
+ */
 import { HEADER_BYTES, nameToText, Question, ReadResult, readQuery, readUint16 } from '../protocol/index.ts';
 import type { Lookup, ZoneData, ZoneRecord } from './zoneData.ts';
 

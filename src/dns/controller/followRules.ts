@@ -1,20 +1,32 @@
-import { effectiveRule, type Place } from '../../rules/index.ts';
-import type { Seen } from '../analytics/index.ts';
-import type { GuardLog } from '../dataplane/embedded/index.ts';
-import type { Judge } from '../detector/index.ts';
-import type { RuleSource } from './ruleSource.ts';
+import type { Log } from '../../platform/logging/index.ts';
+import { effectiveRule, type Place, type Rule } from '../../rules/index.ts';
+import type { QueryStats } from '../analytics/index.ts';
+import type { AttackDetector } from '../detector/index.ts';
+
+/** Where the rules of the guard's account come from. `onChange` calls back after each change and returns how to end that. */
+export interface RuleSource {
+  list(): Promise<readonly Rule[]> | readonly Rule[];
+  onChange(listener: () => void): () => void;
+}
+
+export interface FollowRulesDependencies {
+  readonly rules: RuleSource;
+  readonly detector: AttackDetector;
+  readonly stats: QueryStats;
+  readonly log: Log;
+  /** Hears when the detector has another rule. */
+  readonly onRule: () => void;
+}
+
+const RETRY_MS = 1000;
 
 /**
- * Puts the rule in force before the judge, now and after each change. Rejects when the rules cannot be read the first
+ * Gives the detector the rule in force, now and after each change. Rejects when the rules cannot be read the first
  * time; later the last rule stays in force and the next change, or a retry, brings the new one. Returns how to end it.
  */
 export async function followRules(
-  rules: RuleSource,
   place: Place,
-  judge: Judge,
-  seen: Seen,
-  log: GuardLog,
-  onRule: () => void = () => {},
+  { rules, detector, stats, log, onRule }: FollowRulesDependencies,
 ): Promise<() => void> {
   let wanted = 0;
   let retry: NodeJS.Timeout | undefined;
@@ -25,8 +37,8 @@ export async function followRules(
     if (turn !== wanted) return;
     // What was decided until now was decided under the old rule.
     const nowMs = Date.now();
-    seen.note(nowMs);
-    judge.setRule(rule, nowMs);
+    stats.note(nowMs);
+    detector.setRule(rule, nowMs);
     onRule();
   };
   const reload = (): void => {
@@ -38,11 +50,14 @@ export async function followRules(
     });
   };
   const stop = rules.onChange(reload);
-  await load();
+  try {
+    await load();
+  } catch (error) {
+    stop();
+    throw error;
+  }
   return () => {
     clearTimeout(retry);
     stop();
   };
 }
-
-const RETRY_MS = 1000;

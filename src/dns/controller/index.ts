@@ -1,4 +1,6 @@
-/** The life cycle of the guard: the rule in force, and what was learned over a restart. */
-export { followRules } from './followRules.ts';
-export { keepMinutes, remember, storedKey } from './remember.ts';
-export type { RuleSource } from './ruleSource.ts';
+/** The controller: one life cycle of the guard, over any data plane. Rule in force, zones, minutes, and what is kept over a restart. */
+
+export type { RuleSource } from './followRules.ts';
+export { type Guard, type GuardDependencies, type GuardOptions, startGuard } from './guard.ts';
+export { registerGuardMetrics } from './metrics.ts';
+export { notReady } from './notReady.ts';

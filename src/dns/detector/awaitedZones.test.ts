@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Rule } from '../../rules/index.ts';
 import { nameToWire, QueryType, questionOf } from '../protocol/index.ts';
+import { AttackDetector } from './attackDetector.ts';
 import { explain } from './explain.ts';
-import { Judge } from './judge.ts';
 import { type Outcome, outcomeOf } from './verdict.ts';
 import { ZoneSeed } from './zoneSeed.ts';
 
@@ -27,21 +27,25 @@ const RULE: Rule = {
   modified_on: '2026-11-20T10:00:00.000000+00:00',
 };
 
-/** A judge whose threshold rests on traffic, that knows one zone and waits for the names of another. */
-function waiting(learnForMinutes = 240): Judge {
-  const judge = new Judge(KEY, { profile: { maxNames: 10_000 }, learnForMinutes }, NOW - 11 * MINUTE_MS);
-  judge.expectSeed(READY);
-  judge.expectSeed(LATE);
-  seed(judge, READY);
-  judge.history.restore([[NOW / MINUTE_MS - 12, 50]]);
-  judge.tick(NOW - 11 * MINUTE_MS);
-  judge.tick(NOW);
-  judge.setRule(RULE, NOW);
-  return judge;
+/** A detector whose threshold rests on traffic, that knows one zone and waits for the names of another. */
+function waiting(learnForMinutes = 240): AttackDetector {
+  const detector = new AttackDetector(
+    KEY,
+    { profile: { maxNames: 10_000 }, learnForMinutes },
+    NOW - 11 * MINUTE_MS,
+  );
+  detector.expectSeed(READY);
+  detector.expectSeed(LATE);
+  seed(detector, READY);
+  detector.history.restore([[NOW / MINUTE_MS - 12, 50]]);
+  detector.tick(NOW - 11 * MINUTE_MS);
+  detector.tick(NOW);
+  detector.setRule(RULE, NOW);
+  return detector;
 }
 
-function seed(judge: Judge, zone: string, nowMs = NOW): void {
-  const seed = new ZoneSeed(judge, zone, nowMs);
+function seed(detector: AttackDetector, zone: string, nowMs = NOW): void {
+  const seed = new ZoneSeed({ zone, nowMs }, { detector });
   for (let n = 0; n < 1000; n++) seed.add(nameToWire(`h${n}.${zone}`), 'A');
   seed.add(nameToWire(`*.users.${zone}`), 'A');
   seed.finish();
@@ -49,7 +53,7 @@ function seed(judge: Judge, zone: string, nowMs = NOW): void {
 
 /** Seconds of queries at an even pace, answered with this rcode where they pass; how often each outcome came of them. */
 function run(
-  judge: Judge,
+  detector: AttackDetector,
   { seconds, perSecond, nameOf, rcode = NOERROR, type = QueryType.A, startMs = NOW }: Traffic,
 ): Partial<Record<Outcome, number>> {
   const outcomes: Partial<Record<Outcome, number>> = {};
@@ -57,11 +61,11 @@ function run(
     for (let i = 0; i < perSecond; i++) {
       const nowMs = startMs + second * SECOND_MS + (i * SECOND_MS) / perSecond;
       const question = questionOf(nameOf(second * perSecond + i), type, KEY);
-      const outcome = outcomeOf(judge.decide(question, nowMs));
+      const outcome = outcomeOf(detector.decide(question, nowMs));
       outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
-      if (outcome !== 'dropped') judge.learn(question, rcode, 1, nowMs);
+      if (outcome !== 'dropped') detector.learn(question, rcode, 1, nowMs);
     }
-    judge.tick(startMs + (second + 1) * SECOND_MS);
+    detector.tick(startMs + (second + 1) * SECOND_MS);
   }
   return outcomes;
 }
@@ -75,61 +79,61 @@ interface Traffic {
 }
 
 it('a zone whose names are still being read loses nothing, takes no token from other zones, and is no attack', () => {
-  const judge = waiting();
-  expect(judge.ready).toBe(true);
+  const detector = waiting();
+  expect(detector.ready).toBe(true);
   const late = { seconds: 10, perSecond: 1000, nameOf: (n: number) => `h${n % 1000}.${LATE}` };
-  expect(run(judge, late)).toEqual({ passed: 10_000 });
-  expect(run(judge, { ...late, type: QueryType.MX, startMs: NOW + 10_000 })).toEqual({ passed: 10_000 });
-  expect([judge.attack, judge.zones.get(LATE)?.attacked(NOW + 60_000)]).toEqual([false, false]);
-  expect(judge.tokens(NOW + 60_000)).toBe(judge.bucketSize().burst);
-  expect(explain(judge, `h1.${LATE}`, { name: 'A', number: 1 }, NOW + 60_000)).toMatchObject({
+  expect(run(detector, late)).toEqual({ passed: 10_000 });
+  expect(run(detector, { ...late, type: QueryType.MX, startMs: NOW + 10_000 })).toEqual({ passed: 10_000 });
+  expect([detector.attack, detector.zones.get(LATE)?.attacked(NOW + 60_000)]).toEqual([false, false]);
+  expect(detector.tokens(NOW + 60_000)).toBe(detector.bucketSize().burst);
+  expect(explain(detector, `h1.${LATE}`, { name: 'A', number: 1 }, NOW + 60_000)).toMatchObject({
     zone: LATE,
     zone_awaits_names: true,
     verdict: 'passes',
   });
   // The zone that is known is protected meanwhile.
   const flood = { seconds: 5, perSecond: 3000, nameOf: (n: number) => `x${n}.${READY}`, rcode: NXDOMAIN };
-  expect(run(judge, { ...flood, startMs: NOW + 60_000 }).dropped).toBeGreaterThan(10_000);
+  expect(run(detector, { ...flood, startMs: NOW + 60_000 }).dropped).toBeGreaterThan(10_000);
 });
 
 it('a zone is protected from the moment that its names are known, and its own traffic is no attack then', () => {
-  const judge = waiting();
+  const detector = waiting();
   const users = { perSecond: 3000, nameOf: (n: number) => `h${n % 1000}.${LATE}` };
   // Ten minutes of names that nobody knew would be the usual share of unknown ones.
-  run(judge, { ...users, seconds: 600, perSecond: 150 });
+  run(detector, { ...users, seconds: 600, perSecond: 150 });
   const seededMs = NOW + 600_000;
-  for (let i = 0; i < 500; i++) judge.decide(questionOf(`h${i}.${LATE}`, 1, KEY), seededMs);
-  seed(judge, LATE, seededMs);
-  judge.tick(seededMs + SECOND_MS);
-  expect(judge.attack).toBe(false);
-  expect(run(judge, { ...users, seconds: 5, startMs: seededMs + SECOND_MS })).toEqual({ passed: 15_000 });
-  expect(judge.attack).toBe(false);
+  for (let i = 0; i < 500; i++) detector.decide(questionOf(`h${i}.${LATE}`, 1, KEY), seededMs);
+  seed(detector, LATE, seededMs);
+  detector.tick(seededMs + SECOND_MS);
+  expect(detector.attack).toBe(false);
+  expect(run(detector, { ...users, seconds: 5, startMs: seededMs + SECOND_MS })).toEqual({ passed: 15_000 });
+  expect(detector.attack).toBe(false);
   const flood = { seconds: 3, perSecond: 3000, nameOf: (n: number) => `x${n}.${LATE}`, rcode: NXDOMAIN };
-  expect(run(judge, { ...flood, startMs: seededMs + 6 * SECOND_MS }).dropped).toBeGreaterThan(5000);
-  expect(judge.zones.get(LATE)?.attacked(seededMs + 9 * SECOND_MS)).toBe(true);
+  expect(run(detector, { ...flood, startMs: seededMs + 6 * SECOND_MS }).dropped).toBeGreaterThan(5000);
+  expect(detector.zones.get(LATE)?.attacked(seededMs + 9 * SECOND_MS)).toBe(true);
 });
 
 it('a zone whose names never come is judged by what it was seen with for as long as a guard without zones', () => {
-  const judge = waiting(1);
+  const detector = waiting(1);
   const users = { perSecond: 300, nameOf: (n: number) => `h${n % 100}.${LATE}` };
   const random = { seconds: 3, perSecond: 3000, nameOf: (n: number) => `x${n}.${LATE}`, rcode: NXDOMAIN };
-  run(judge, { ...users, seconds: 59 });
-  expect(judge.zones.get(LATE)?.awaitsNames).toBe(true);
-  run(judge, { ...users, seconds: 1, startMs: NOW + 59_000 });
-  expect(judge.zones.get(LATE)?.awaitsNames).toBe(false);
-  expect(run(judge, { ...random, startMs: NOW + 60_000 }).dropped).toBeGreaterThan(5000);
+  run(detector, { ...users, seconds: 59 });
+  expect(detector.zones.get(LATE)?.awaitsNames).toBe(true);
+  run(detector, { ...users, seconds: 1, startMs: NOW + 59_000 });
+  expect(detector.zones.get(LATE)?.awaitsNames).toBe(false);
+  expect(run(detector, { ...random, startMs: NOW + 60_000 }).dropped).toBeGreaterThan(5000);
 });
 
 it('what an earlier run knew of a zone holds until it is read again, if that run was there a day ago', () => {
   const first = waiting();
   seed(first, LATE);
   const entries = [...first.profile.entries()];
-  const later = (afterMs: number): Judge => {
-    const judge = new Judge(KEY, { profile: { maxNames: 10_000 } }, NOW + afterMs);
-    for (const entry of entries) judge.profile.restore(entry, NOW + afterMs);
-    judge.restore(first.learned(NOW), NOW + afterMs);
-    judge.expectSeed(LATE);
-    return judge;
+  const later = (afterMs: number): AttackDetector => {
+    const detector = new AttackDetector(KEY, { profile: { maxNames: 10_000 } }, NOW + afterMs);
+    for (const entry of entries) detector.profile.restore(entry, NOW + afterMs);
+    detector.restore(first.learned(NOW), NOW + afterMs);
+    detector.expectSeed(LATE);
+    return detector;
   };
   const restarted = later(MINUTE_MS);
   expect([restarted.ready, restarted.zones.get(LATE)?.awaitsNames]).toEqual([true, false]);
@@ -143,9 +147,9 @@ it('what an earlier run knew of a zone holds until it is read again, if that run
 });
 
 it('a subtree in which any name is answered stays one while its zone is read again, and ends with the wildcard', () => {
-  const judge = waiting();
-  const subtree = judge.zones.get(`users.${READY}`);
-  const again = new ZoneSeed(judge, READY, NOW);
+  const detector = waiting();
+  const subtree = detector.zones.get(`users.${READY}`);
+  const again = new ZoneSeed({ zone: READY, nowMs: NOW }, { detector });
   expect(subtree?.byRate).toBe(true);
   again.add(nameToWire(`h1.${READY}`), 'A');
   expect(subtree?.byRate).toBe(true);

@@ -1,5 +1,5 @@
 import { questionOf, typeNames } from '../protocol/index.ts';
-import type { Judge } from './judge.ts';
+import type { AttackDetector } from './attackDetector.ts';
 
 /** What the guard would do with a query for a name, and why. */
 export interface Explanation {
@@ -21,16 +21,16 @@ export interface Explanation {
 
 /** Looks without touching: nothing is counted, learned or paid. Throws `BadNameError` for what is no name. */
 export function explain(
-  judge: Judge,
+  detector: AttackDetector,
   name: string,
   type: { name: string; number: number },
   nowMs: number,
 ): Explanation {
-  const question = questionOf(name, type.number, judge.key);
-  const zone = judge.zones.find(question);
-  const place = judge.profile.find(question.hashHigh, question.hashLow);
-  const reason = judge.reasonToPay(question, zone, place, false, nowMs);
-  const drops = judge.rule?.mode === 'enabled' && judge.mayDrop(zone, nowMs);
+  const question = questionOf(name, type.number, detector.key);
+  const zone = detector.zones.find(question);
+  const place = detector.profile.find(question.hashHigh, question.hashLow);
+  const reason = detector.reasonToPay(question, zone, place, false, nowMs);
+  const drops = detector.rule?.mode === 'enabled' && detector.mayDrop(zone, nowMs);
   const paying = drops ? 'passes if there is a token' : 'passes, and is counted if there is no token';
   return {
     name,
@@ -40,7 +40,7 @@ export function explain(
     zone_judged_by_rate: zone.byRate,
     zone_awaits_names: zone.awaitsNames,
     known: place >= 0,
-    known_types: place >= 0 ? typeNames(judge.profile.types(place)) : [],
+    known_types: place >= 0 ? typeNames(detector.profile.types(place)) : [],
     reason,
     verdict: reason === 'none' ? 'passes' : paying,
   };

@@ -2,14 +2,18 @@
  * What the guard decides, and from what: which names are really asked for, what an attack looks like, who pays a token.
  * Pure: no socket, no clock, no file. All its numbers are in docs/dns-protection.md.
  */
-export { Decider } from './decider.ts';
-export type { DeskMemory } from './desk.ts';
+
+// The detector, which learns and looks after its zones, and the policy for one query, in any thread.
+export { AttackDetector, type DetectorOptions } from './attackDetector.ts';
 export { type Explanation, explain } from './explain.ts';
-export { type AskedName, Judge, type JudgeOptions } from './judge.ts';
+export { type AnswerSink, type AskedName, learnAnswer } from './learnAnswer.ts';
 export type { ProfileEntry } from './profile/profile.ts';
 export type { Learned, ProfileStore } from './profileStore.ts';
+export { QueryPolicy } from './queryPolicy.ts';
 export { profileLevel } from './sensitivity.ts';
+export type { SharedState } from './sharedState.ts';
 export type { RateSample } from './thresholds.ts';
+// What it decides.
 export {
   FIRST_REFUSAL,
   FIRST_TRUNCATION,
@@ -21,4 +25,5 @@ export {
   type Verdict,
   verdictOf,
 } from './verdict.ts';
+// What it knows: from zones, from traffic, from an earlier run.
 export { type SeedResult, ZoneSeed } from './zoneSeed.ts';

@@ -1,6 +1,6 @@
 /**
  * A token bucket: `ratePerSecond` tokens come in, at most `burst` are kept, a query that pays takes one. It lies in shared
- * memory, so that all threads that judge queries take from one bucket; nobody ever waits for a lock.
+ * memory, so that all threads that decide about queries take from one bucket; nobody ever waits for a lock.
  */
 
 const MS_PER_SECOND = 1000;

@@ -1,7 +1,7 @@
 /** Puts every name of a zone into the profile, so that a guard knows it from the first query on. */
 
 import { nameToText, QueryType, Question, questionOfWire, typeBit, typeNumber } from '../protocol/index.ts';
-import type { Judge } from './judge.ts';
+import type { AttackDetector } from './attackDetector.ts';
 import type { Zone } from './zones/zone.ts';
 
 export interface SeedResult {
@@ -19,24 +19,35 @@ const ALWAYS_ASKED =
 const NO_NAMES = new Set(['RRSIG', 'NSEC', 'NSEC3']);
 const ASTERISK = 0x2a;
 
+export interface ZoneSeedOptions {
+  /** The zone's name, in text. */
+  readonly zone: string;
+  readonly nowMs: number;
+}
+
+export interface ZoneSeedDependencies {
+  readonly detector: AttackDetector;
+  /** Hears of every name, in wire form. */
+  readonly onName?: ((name: Uint8Array) => void) | undefined;
+}
+
 export class ZoneSeed {
-  readonly #judge: Judge;
+  readonly #detector: AttackDetector;
   readonly #zone: Zone | undefined;
   readonly #zoneName: string;
   readonly #nowMs: number;
-  readonly #onName: (name: Uint8Array) => void;
+  readonly #onName: ZoneSeedDependencies['onName'];
   readonly #question = new Question();
   /** Subtrees in which any name answers, as this seed finds them. */
   readonly #boundless = new Set<Zone>();
   #names = 0;
   #noRoom = 0;
 
-  /** `onName` hears of every name, in wire form. */
-  constructor(judge: Judge, zoneName: string, nowMs: number, onName: (name: Uint8Array) => void = () => {}) {
-    this.#judge = judge;
+  constructor({ zone, nowMs }: ZoneSeedOptions, { detector, onName }: ZoneSeedDependencies) {
+    this.#detector = detector;
     this.#onName = onName;
     this.#nowMs = nowMs;
-    this.#zone = judge.zones.add(zoneName);
+    this.#zone = detector.zones.add(zone);
     this.#zoneName = this.#zone?.name ?? '';
   }
 
@@ -52,17 +63,17 @@ export class ZoneSeed {
 
   /** Ends the seed: from now on the zone counts as known. Takes back what an earlier seed said about wildcards and delegations that are gone. */
   finish(): SeedResult {
-    for (const zone of this.#judge.zones.all())
+    for (const zone of this.#detector.zones.all())
       if (zone.boundlessBy === this.#zoneName && !this.#boundless.has(zone)) zone.boundless = false;
-    if (this.#zone !== undefined) this.#judge.noteSeeded(this.#zone);
+    if (this.#zone !== undefined) this.#detector.noteSeeded(this.#zone);
     return { zone: this.#zoneName, names: this.#names, noRoom: this.#noRoom };
   }
 
   #addName(owner: Uint8Array, types: number): boolean {
-    const { hashHigh, hashLow } = questionOfWire(owner, 0, this.#judge.key, this.#question);
-    const isNew = this.#judge.profile.find(hashHigh, hashLow) < 0;
-    const added = this.#judge.profile.seed(hashHigh, hashLow, types, this.#nowMs);
-    if (added) this.#onName(owner);
+    const { hashHigh, hashLow } = questionOfWire(owner, 0, this.#detector.key, this.#question);
+    const isNew = this.#detector.profile.find(hashHigh, hashLow) < 0;
+    const added = this.#detector.profile.seed(hashHigh, hashLow, types, this.#nowMs);
+    if (added) this.#onName?.(owner);
     if (!added) this.#noRoom++;
     else if (isNew) this.#names++;
     return isNew;
@@ -80,7 +91,7 @@ export class ZoneSeed {
   }
 
   #markBoundless(name: Uint8Array): void {
-    const zone = this.#judge.zones.addWire(name);
+    const zone = this.#detector.zones.addWire(name);
     if (zone === undefined) return;
     zone.boundless = true;
     zone.boundlessBy = this.#zoneName;

@@ -1,7 +1,15 @@
-/** What the guard reads of an answer besides its question: the rcode, and which zone a negative answer comes from. */
+/** What the guard reads of an answer: its question, the rcode, and which zone a negative answer comes from. */
 
+import type { HashKey } from './nameHash.ts';
 import { QueryType } from './queryTypes.ts';
-import { HEADER_BYTES, readUint16 } from './question.ts';
+import {
+  HEADER_BYTES,
+  isTransfer,
+  type Question,
+  ReadResult,
+  readQuestionSection,
+  readUint16,
+} from './question.ts';
 
 const POINTER = 0xc0;
 /** More jumps than this are a loop. */
@@ -12,6 +20,15 @@ const MAX_NAME_BYTES = 255;
 export const rcodeOf = (packet: Uint8Array): number => (packet[3] ?? 0) & 0x0f;
 
 export const isResponse = (packet: Uint8Array): boolean => ((packet[2] ?? 0) & 0x80) !== 0;
+
+/**
+ * Reads the question that an answer answers, from its first bytes. False where there is nothing to learn: it is no answer, or
+ * its question cannot be read, or it answers a transfer, which says nothing of what clients ask for.
+ */
+export const readAnswer = (packet: Uint8Array, key: HashKey, question: Question): boolean =>
+  isResponse(packet) &&
+  readQuestionSection(packet, packet.length, key, question) === ReadResult.ok &&
+  !isTransfer(question.type);
 
 /**
  * The zone that a negative answer names: the owner of the SOA record that opens its authority section, in wire form.

@@ -1,5 +1,8 @@
 /** DNS messages as the hot path reads them (RFC 1035), without making an object of each name. */
-export { expandName, isResponse, negativeZone, rcodeOf, skipName } from './answer.ts';
+
+// An answer.
+export { expandName, isResponse, negativeZone, rcodeOf, readAnswer, skipName } from './answer.ts';
+// Names and types between wire and text, off the packet path.
 export { BadNameError, nameToText, nameToWire } from './name.ts';
 export { type HashKey, networkHash } from './nameHash.ts';
 export {
@@ -11,6 +14,7 @@ export {
   typeNames,
   typeNumber,
 } from './queryTypes.ts';
+// A query, read in one pass.
 export {
   HEADER_BYTES,
   isTransfer,

@@ -16,7 +16,7 @@ const TYPE_AND_CLASS_BYTES = 4;
 /** No honest query comes near it: 255 octets of name and a few EDNS options. Larger ones are refused unread. */
 export const MAX_QUERY_BYTES = 4096;
 
-/** What came of reading: `ok`, or why it is no query to judge. Those up to `response` are dropped unanswered, the others get FORMERR or what stands beside them. */
+/** What came of reading: `ok`, or why it is no query to decide about. Those up to `response` are dropped unanswered, the others get FORMERR or what stands beside them. */
 export const ReadResult = {
   ok: 0,
   /** Shorter than a header: there is not even an id to answer under. */

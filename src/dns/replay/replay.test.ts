@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Judge } from '../detector/index.ts';
-import { nameToWire, queryPacket } from '../protocol/index.ts';
+import { AttackDetector } from '../detector/index.ts';
+import { nameToWire, QueryType, queryPacket } from '../protocol/index.ts';
 import { type Datagram, datagramsOf, PcapError } from './pcap.ts';
 import { replay } from './replay.ts';
 
@@ -94,8 +94,8 @@ describe('a replay', () => {
     for (let i = 0; i < 3000; i++) exchange(`x${i}.example.test`, 3, floodMs + i);
     exchange('h1.example.test', 0, floodMs + 3000);
     for (let i = 0; i < 50; i++) exchange(`rare${i}.example.test`, 0, floodMs + 3001 + i);
-    const judgeAt = async (startMs: number) => {
-      const judge = new Judge(
+    const detectorAt = async (startMs: number) => {
+      const detector = new AttackDetector(
         { high: 1, low: 2 },
         { learnForMinutes: 0, profile: { maxNames: 1000 } },
         startMs,
@@ -106,18 +106,32 @@ describe('a replay', () => {
         rate_sensitivity: 'medium',
         burst_sensitivity: 'medium',
       } as const;
-      judge.setRule(
+      detector.setRule(
         { id: 'r', scope: 'global', name: 'g', mode: 'enabled', ...settings, ...stamps },
         startMs,
       );
-      return judge;
+      return detector;
     };
-    const result = await replay(datagramsOf(inPieces(recording(packets), 4096)), judgeAt, 53);
+    const result = await replay(datagramsOf(inPieces(recording(packets), 4096)), detectorAt, 53);
     expect(result).toMatchObject({ queries: 4351, answers: 4351, unreadable: 0 });
     expect(result.outcomes['dropped']).toBeGreaterThan(2200);
     expect(result.attackSeconds).toBeGreaterThan(0);
     const refused = [...result.existingRefused.keys()];
     expect(refused.length).toBeGreaterThan(30);
     expect(refused.filter((name) => !name.startsWith('rare'))).toEqual([]);
+  });
+
+  it('learns nothing from the answer to a transfer, as the guard does', async () => {
+    const axfr = Uint8Array.from(queryPacket(nameToWire('example.test'), QueryType.AXFR));
+    axfr[2] = 0x80;
+    const packets = [0, 250].map((ms) => ({
+      timeMs: START_MS + ms,
+      ports: [53, 4000] as const,
+      payload: axfr,
+    }));
+    const detector = new AttackDetector({ high: 1, low: 2 }, { profile: { maxNames: 1000 } }, START_MS);
+    await replay(datagramsOf(inPieces(recording(packets), 4096)), async () => detector, 53);
+    expect(detector.profile.size).toBe(0);
+    expect(detector.zones.outside.positiveAnswers).toBe(0);
   });
 });

@@ -1,16 +1,14 @@
 /** What a rule would have done with recorded traffic, by the clock of the recording. */
-import { type Judge, outcomeOf, reasonOf } from '../detector/index.ts';
+import { type AttackDetector, outcomeOf, reasonOf } from '../detector/index.ts';
 import {
   HEADER_BYTES,
   isResponse,
   nameToText,
-  negativeZone,
-  networkHash,
   Question,
   ReadResult,
   rcodeOf,
+  readAnswer,
   readQuery,
-  readQuestionSection,
 } from '../protocol/index.ts';
 import type { Datagram } from './pcap.ts';
 
@@ -28,21 +26,21 @@ export interface ReplayResult {
 }
 
 const TICK_MS = 1000;
-/** After a silence the clock of the judge jumps: ticking through a night of nothing changes nothing. */
+/** After a silence the clock of the detector jumps: ticking through a night of nothing changes nothing. */
 const MAX_TICKS_AT_ONCE = 120;
 const NOERROR = 0;
 /** Names refused and names proven are kept to be compared, so many at most: a flood has millions. */
 const MAX_NAMES_KEPT = 200_000;
 
-/** `judgeAt` makes the judge for a recording that begins at that time. `port` is that of the DNS servers. */
+/** `detectorAt` makes the detector for a recording that begins at that time. `port` is that of the DNS servers. */
 export async function replay(
   datagrams: AsyncIterable<Datagram>,
-  judgeAt: (startMs: number) => Promise<Judge>,
+  detectorAt: (startMs: number) => Promise<AttackDetector>,
   port: number,
 ): Promise<ReplayResult> {
   let run: Replay | undefined;
   for await (const datagram of datagrams) {
-    run ??= new Replay(await judgeAt(datagram.timeMs), datagram.timeMs);
+    run ??= new Replay(await detectorAt(datagram.timeMs), datagram.timeMs);
     run.advance(datagram.timeMs);
     if (datagram.destinationPort === port && !isResponse(datagram.payload)) run.query(datagram);
     else if (datagram.sourcePort === port && isResponse(datagram.payload)) run.answer(datagram);
@@ -62,7 +60,7 @@ const NOTHING: ReplayResult = {
 };
 
 class Replay {
-  readonly #judge: Judge;
+  readonly #detector: AttackDetector;
   readonly #question = new Question();
   readonly #outcomes: Record<string, number> = {};
   readonly #reasons: Record<string, number> = {};
@@ -76,30 +74,30 @@ class Replay {
   #tickMs: number;
   #lastMs: number;
 
-  constructor(judge: Judge, startMs: number) {
-    this.#judge = judge;
+  constructor(detector: AttackDetector, startMs: number) {
+    this.#detector = detector;
     this.#startMs = startMs;
     this.#lastMs = startMs;
     this.#tickMs = startMs + TICK_MS;
   }
 
-  /** Brings the judge's clock to the time of a packet. */
+  /** Brings the detector's clock to the time of a packet. */
   advance(timeMs: number): void {
     this.#lastMs = timeMs;
     this.#tickMs = Math.max(this.#tickMs, timeMs - MAX_TICKS_AT_ONCE * TICK_MS);
     for (; this.#tickMs <= timeMs; this.#tickMs += TICK_MS) {
-      this.#judge.tick(this.#tickMs);
-      if (this.#judge.attack) this.#attackSeconds++;
+      this.#detector.tick(this.#tickMs);
+      if (this.#detector.attack) this.#attackSeconds++;
     }
   }
 
   query({ payload, timeMs }: Datagram): void {
     this.#queries++;
-    if (readQuery(payload, payload.length, this.#judge.key, this.#question) !== ReadResult.ok) {
+    if (readQuery(payload, payload.length, this.#detector.key, this.#question) !== ReadResult.ok) {
       this.#unreadable++;
       return;
     }
-    const verdict = this.#judge.decide(this.#question, timeMs);
+    const verdict = this.#detector.decide(this.#question, timeMs);
     const outcome = outcomeOf(verdict);
     this.#outcomes[outcome] = (this.#outcomes[outcome] ?? 0) + 1;
     if (outcome === 'passed') return;
@@ -113,14 +111,9 @@ class Replay {
   }
 
   answer({ payload, timeMs, destination }: Datagram): void {
-    const { key, zones } = this.#judge;
-    if (readQuestionSection(payload, payload.length, key, this.#question) !== ReadResult.ok) return;
+    if (!readAnswer(payload, this.#detector.key, this.#question)) return;
     this.#answers++;
-    if (zones.find(this.#question) === zones.outside) {
-      const zone = negativeZone(payload, this.#question.end);
-      if (zone !== undefined) zones.addWire(zone);
-    }
-    this.#judge.learn(this.#question, rcodeOf(payload), networkHash(destination), timeMs);
+    this.#detector.learnAnswer(payload, this.#question, destination, timeMs);
     if (rcodeOf(payload) === NOERROR && this.#existing.size < MAX_NAMES_KEPT)
       this.#existing.add(nameToText(payload, HEADER_BYTES));
   }

@@ -1,10 +1,16 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { nameToWire } from '../protocol/index.ts';
+import { type Answer, encode } from 'dns-packet';
+import { HEADER_BYTES, nameToWire } from '../protocol/index.ts';
 import { absolute, MasterFileError, type MasterRecord } from './masterFile.ts';
 
 const MAX_TEXT_BYTES = 255;
+/** Behind the header, the root as owner, and type, class, TTL and length. */
+const DATA_OFFSET = HEADER_BYTES + 1 + 10;
 
-/** The data of a record in wire form. Throws `MasterFileError` for a type that the built-in server does not serve. */
+/**
+ * The data of a record in wire form. Names in it are written by hand: dns-packet takes no escapes, and would make two labels of
+ * the `first\.last` of an SOA record. Throws `MasterFileError` for a type that the built-in server does not serve.
+ */
 export function recordData(record: MasterRecord): Uint8Array {
   const { data, type } = record;
   const word = (index: number): string => {
@@ -40,29 +46,25 @@ export function recordData(record: MasterRecord): Uint8Array {
   }
 }
 
+/** The data as dns-packet writes it into an answer. */
+const encoded = (answer: Answer): Uint8Array => encode({ answers: [answer] }).subarray(DATA_OFFSET);
+
 function ipv4(text: string, record: MasterRecord): Uint8Array {
   if (!isIPv4(text)) throw new MasterFileError(record.line, `"${text}" is no IPv4 address`);
-  return Uint8Array.from(text.split('.'), Number);
+  return encoded({ name: '.', type: 'A', data: text });
 }
 
 function ipv6(text: string, record: MasterRecord): Uint8Array {
   if (!isIPv6(text) || text.includes('.') || text.includes('%'))
     throw new MasterFileError(record.line, `"${text}" is no plain IPv6 address`);
-  const [head = '', tail] = text.split('::');
-  const groups = (part: string) => part.split(':').filter((group) => group !== '');
-  const last = tail === undefined ? [] : groups(tail);
-  const zeros = Array.from({ length: 8 - groups(head).length - last.length }, () => '0');
-  const all = [...groups(head), ...(tail === undefined ? [] : zeros), ...last];
-  return Uint8Array.from(
-    all.flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 0xff]),
-  );
+  return encoded({ name: '.', type: 'AAAA', data: text });
 }
 
 function characterString(text: string, record: MasterRecord): Uint8Array {
   const bytes = Buffer.from(text.replaceAll(/\\(.)/g, '$1'));
   if (bytes.length > MAX_TEXT_BYTES)
     throw new MasterFileError(record.line, 'a text is longer than 255 octets: split it into several');
-  return Buffer.concat([Uint8Array.of(bytes.length), bytes]);
+  return encoded({ name: '.', type: 'TXT', data: [bytes] });
 }
 
 function bigEndian(text: string, bytes: 1 | 2 | 4, record: MasterRecord): Uint8Array {

@@ -2,8 +2,8 @@
 import { setMaxListeners } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
 import type { ServerAddress } from '../../platform/addresses/index.ts';
-import type { GuardLog } from '../dataplane/embedded/index.ts';
-import { type Judge, type SeedResult, ZoneSeed } from '../detector/index.ts';
+import type { Log } from '../../platform/logging/index.ts';
+import { type AttackDetector, type SeedResult, ZoneSeed } from '../detector/index.ts';
 import { readMasterFile } from './masterFile.ts';
 import { inTurns, SeedTurns } from './seedTurns.ts';
 import { ZoneSlots } from './zoneSlots.ts';
@@ -34,9 +34,11 @@ export interface ZoneSeeding {
   stop(): void;
 }
 
-export interface SeedHooks {
+export interface SeedDependencies {
+  readonly detector: AttackDetector;
+  readonly log: Log;
   /** Hears of every name, in wire form. */
-  readonly onName?: (owner: Uint8Array) => void;
+  readonly onName?: ((owner: Uint8Array) => void) | undefined;
   /** Hears when all names of a zone are in the profile. */
   readonly onSeeded?: () => void;
 }
@@ -51,24 +53,18 @@ export interface MissingZone {
  * Seeds every zone, several at a time, and keeps checking, once it is started. Nobody waits for it: a zone whose names are
  * not there yet is judged without them. One that cannot be read, at the start or later, is logged, keeps the names it had, and is tried again.
  */
-export function seedZones(
-  sources: readonly ZoneSource[],
-  judge: Judge,
-  log: GuardLog,
-  hooks: SeedHooks = {},
-): ZoneSeeding {
+export function seedZones(sources: readonly ZoneSource[], dependencies: SeedDependencies): ZoneSeeding {
+  const { detector, log } = dependencies;
   const abort = new AbortController();
   // Each transfer listens, and each takes its listener back.
   setMaxListeners(0, abort.signal);
   const parts: Parts = {
-    judge,
-    log,
-    hooks,
+    ...dependencies,
     slots: new ZoneSlots(),
     turns: new SeedTurns(),
     signal: abort.signal,
   };
-  for (const { name } of sources) judge.expectSeed(name);
+  for (const { name } of sources) detector.expectSeed(name);
   const followers = sources.map((source) => new ZoneFollower(source, parts));
   return {
     start() {
@@ -90,10 +86,7 @@ export function seedZones(
   };
 }
 
-interface Parts {
-  readonly judge: Judge;
-  readonly log: GuardLog;
-  readonly hooks: SeedHooks;
+interface Parts extends SeedDependencies {
   readonly slots: ZoneSlots;
   readonly turns: SeedTurns;
   readonly signal: AbortSignal;
@@ -145,7 +138,7 @@ class ZoneFollower {
   }
 
   async #check(onProgress: () => void): Promise<void> {
-    const { log, signal, hooks } = this.#parts;
+    const { log, signal, onSeeded } = this.#parts;
     try {
       const version = await versionOf(this.source, signal);
       if (version !== this.#version) {
@@ -153,7 +146,7 @@ class ZoneFollower {
         const seeded = await this.#seed(onProgress);
         const seconds = Math.round((performance.now() - startedMs) / 100) / 10;
         log.info({ ...seeded, seconds }, 'the names of the zone are known');
-        hooks.onSeeded?.();
+        onSeeded?.();
       }
       this.#version = version;
       this.known = true;
@@ -165,8 +158,8 @@ class ZoneFollower {
   }
 
   async #seed(onProgress: () => void): Promise<SeedResult> {
-    const { judge, hooks, turns, signal } = this.#parts;
-    const seed = new ZoneSeed(judge, this.source.name, Date.now(), hooks.onName);
+    const { detector, onName, turns, signal } = this.#parts;
+    const seed = new ZoneSeed({ zone: this.source.name, nowMs: Date.now() }, { detector, onName });
     this.busy = true;
     try {
       const records = await recordsOf(this.source, signal, onProgress);

@@ -1,4 +1,7 @@
-/** Reads a zone by transfer (AXFR, RFC 5936), and its serial number, from a server that allows it. */
+/**
+ * Reads a zone by transfer (AXFR, RFC 5936), and its serial number, from a server that allows it. By hand, as of a million records
+ * only owner and type are wanted, and owners in wire form: dns-packet reads labels as text in UTF-8.
+ */
 import { randomInt } from 'node:crypto';
 import { connect } from 'node:net';
 import type { ServerAddress } from '../../platform/addresses/index.ts';

@@ -1,2 +1,3 @@
-/** Metrics that cost little on a hot path. */
+/** Metrics: cheap ones for a hot path, and gauges that are read when somebody asks. */
+export { gaugesOf, type RegisterGauge } from './gauges.ts';
 export { TalliedSeries, talliedHistogram } from './talliedHistogram.ts';

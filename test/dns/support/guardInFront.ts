@@ -1,7 +1,13 @@
 import { serveZones, ZoneData } from '../../../src/dns/authority/index.ts';
-import type { RuleSource } from '../../../src/dns/controller/index.ts';
-import { type Guard, type GuardOptions, startGuard } from '../../../src/dns/dataplane/embedded/index.ts';
-import { type JudgeOptions, ZoneSeed } from '../../../src/dns/detector/index.ts';
+import {
+  type Guard,
+  type GuardDependencies,
+  type GuardOptions,
+  type RuleSource,
+  startGuard,
+} from '../../../src/dns/controller/index.ts';
+import { EmbeddedDataPlane, type EmbeddedOptions } from '../../../src/dns/dataplane/embedded/index.ts';
+import { ZoneSeed } from '../../../src/dns/detector/index.ts';
 import { readMasterFile } from '../../../src/dns/zones/index.ts';
 import type { Rule } from '../../../src/rules/index.ts';
 import type { Target } from './dnsClient.ts';
@@ -60,7 +66,9 @@ export class TestRules implements RuleSource {
 }
 
 export interface Protected {
-  readonly guard: Guard;
+  readonly guard: Guard<EmbeddedDataPlane>;
+  /** The guard's data plane. */
+  readonly plane: EmbeddedDataPlane;
   readonly rules: TestRules;
   readonly target: Target;
   stop(): Promise<void>;
@@ -68,32 +76,47 @@ export interface Protected {
 
 const LOOPBACK = '127.0.0.1';
 
+export interface GuardInFrontOptions
+  extends Partial<GuardOptions>,
+    Partial<EmbeddedOptions>,
+    Partial<Omit<GuardDependencies, 'dataPlane'>> {
+  /** Whether it knows all names of the zone from the start, as it does where left out. */
+  readonly seed?: boolean;
+}
+
 /** A guard that knows the zone, in front of the given servers or of one that serves it. */
 export async function guardInFront(
   rule: Partial<Rule> | undefined,
-  options: Partial<Omit<GuardOptions, 'judge'>> & { judge?: Partial<JudgeOptions>; seed?: boolean } = {},
+  options: GuardInFrontOptions = {},
 ): Promise<Protected> {
   const authority = options.servers
     ? undefined
     : await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
   const rules = new TestRules(rule === undefined ? [] : [{ ...RULE, ...rule }]);
-  const guard = await startGuard({
-    place: { region: 'weur', datacenter: 'ams' },
+  const embedded: EmbeddedOptions = {
     listen: [{ host: LOOPBACK, port: 0 }],
     servers: authority ? [authority] : [],
-    rules,
     ...options,
-    judge: { profile: { maxNames: 10_000 }, ...options.judge },
-  });
+  };
+  const guard = await startGuard(
+    {
+      place: { region: 'weur', datacenter: 'ams' },
+      ...options,
+      detector: { profile: { maxNames: 10_000 }, ...options.detector },
+    },
+    { rules, ...options, dataPlane: (context) => new EmbeddedDataPlane(embedded, context) },
+  );
   if (options.seed ?? true) {
-    const seed = new ZoneSeed(guard.judge, ZONE_NAME, Date.now());
+    const seed = new ZoneSeed({ zone: ZONE_NAME, nowMs: Date.now() }, guard);
     for (const { owner, type } of readMasterFile(ZONE_TEXT, ZONE_NAME)) seed.add(owner, type);
     seed.finish();
   }
-  const [target] = guard.addresses;
+  const plane = guard.dataPlane;
+  const [target] = plane.addresses;
   if (target === undefined) throw new Error('the guard listens nowhere');
   return {
     guard,
+    plane,
     rules,
     target,
     async stop() {

@@ -23,12 +23,12 @@ const { guard, rules, target, stop } = await guardInFront(
   },
 );
 // Half of the names only: the others have to be learned.
-const seed = new ZoneSeed(guard.judge, ZONE_NAME, Date.now());
+const seed = new ZoneSeed({ zone: ZONE_NAME, nowMs: Date.now() }, guard);
 for (let n = 0; n < 100; n++) seed.add(nameToWire(`h${n}.${ZONE_NAME}`), 'A');
 seed.finish();
 
 process.on('message', (message: ToGuard) => {
-  if (message === 'kill') void guard.threads[0]?.terminate();
+  if (message === 'kill') void guard.dataPlane.threads[0]?.terminate();
   else if (message === 'monitor') rules.set({ ...RULE, mode: 'monitoring' });
   else if (message === 'stop') void stop().then(() => process.disconnect());
   else process.send?.(state());
@@ -40,9 +40,9 @@ process.send?.(state());
 function state(): GuardState {
   return {
     port: target.port,
-    threads: guard.threads.map(({ threadId }) => threadId),
-    verdicts: [...guard.judge.verdicts],
-    names: guard.judge.profile.size,
-    answered: guard.servers.reduce((sum, { answered }) => sum + answered, 0),
+    threads: guard.dataPlane.threads.map(({ threadId }) => threadId),
+    verdicts: [...guard.detector.verdicts],
+    names: guard.detector.profile.size,
+    answered: guard.dataPlane.servers.reduce((sum, { answered }) => sum + answered, 0),
   };
 }

@@ -90,7 +90,7 @@ describe('the rules of dnsdist', () => {
     expect(rules({ typeCombinations: [a] })).not.toContain('TagRule');
   });
 
-  it('judge zones whose names cannot be learned by their own rate', () => {
+  it('detector zones whose names cannot be learned by their own rate', () => {
     const compiled = rules({ zonesByRate: [{ name: 'w.test', ratePerSecond: 7, burst: 9 }] });
     expect(compiled).toContain(`makeRule({${luaText('w.test')}}),`);
     expect(compiled).toContain(`NotRule(bucket(${luaText('w.test')},7,9))`);

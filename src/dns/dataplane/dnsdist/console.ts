@@ -1,9 +1,11 @@
 /** The client of dnsdist's console: encrypted with the shared key, one command and one answer at a time. */
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
-import nacl from 'tweetnacl';
+import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js';
 import type { ServerAddress } from '../../../platform/addresses/index.ts';
+import { SerialQueue } from '../../../platform/serialQueue/index.ts';
 
+const KEY_BYTES = 32;
 const NONCE_BYTES = 24;
 const LENGTH_BYTES = 4;
 /** An answer of dnsdist's to what we send is a few lines. */
@@ -24,22 +26,20 @@ export class ConsoleError extends Error {
 export class DnsdistConsole {
   readonly address: ServerAddress;
   readonly #key: Uint8Array;
-  #queue: Promise<unknown> = Promise.resolve();
+  readonly #commands = new SerialQueue();
   #session: Session | undefined;
 
   /** `key` is the 32 bytes of dnsdist's setKey, in base64. */
   constructor(address: ServerAddress, key: string) {
     this.address = address;
     this.#key = Buffer.from(key, 'base64');
-    if (this.#key.length !== nacl.secretbox.keyLength)
+    if (this.#key.length !== KEY_BYTES)
       throw new ConsoleError(address, 'the key is not 32 bytes in base64; dnsdist makes one with makeKey()');
   }
 
   /** Runs a command and returns what it printed, within a time that begins when those before are done. Throws `ConsoleError`. */
   run(command: string, timeoutMs = TIMEOUT_MS): Promise<string> {
-    const answer = this.#queue.then(() => this.#run(command, timeoutMs));
-    this.#queue = answer.catch(() => undefined);
-    return answer;
+    return this.#commands.run(() => this.#run(command, timeoutMs));
   }
 
   /** Whether the connection over which the last command went still stands. */
@@ -94,7 +94,7 @@ class Session {
   }
 
   async ask(command: string, timeoutMs: number): Promise<string> {
-    const sealed = nacl.secretbox(Buffer.from(command), this.#writing, this.#key);
+    const sealed = xsalsa20poly1305(this.#key, this.#writing).encrypt(Buffer.from(command));
     this.#writing = next(this.#writing);
     const length = Buffer.alloc(LENGTH_BYTES);
     length.writeUInt32BE(sealed.length);
@@ -102,13 +102,20 @@ class Session {
     this.socket.write(Buffer.concat([length, sealed]));
     const size = (await this.#read(LENGTH_BYTES)).readUInt32BE(0);
     if (size > MAX_ANSWER_BYTES) throw new Error(`it announced an answer of ${size} bytes`);
-    const opened =
-      size === 0 ? new Uint8Array() : nacl.secretbox.open(await this.#read(size), this.#reading, this.#key);
-    if (opened === null) throw new Error('the answer is sealed with another key');
-    if (size > 0) this.#reading = next(this.#reading);
+    const answer = size === 0 ? '' : this.#open(await this.#read(size));
     // An idle console is no fault.
     this.socket.setTimeout(0);
-    return Buffer.from(opened).toString();
+    return answer;
+  }
+
+  #open(sealed: Uint8Array): string {
+    try {
+      const opened = xsalsa20poly1305(this.#key, this.#reading).decrypt(sealed);
+      this.#reading = next(this.#reading);
+      return Buffer.from(opened).toString();
+    } catch {
+      throw new Error('the answer is sealed with another key');
+    }
   }
 
   async #read(bytes: number): Promise<Buffer> {

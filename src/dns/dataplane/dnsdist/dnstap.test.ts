@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { it } from 'vitest';
-import { readTapped } from './dnstap.ts';
+import { readTapFrame } from './dnstap.ts';
 
 it('never throws on a frame, whatever the bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-      readTapped(bytes);
-      readTapped(Uint8Array.from([(14 << 3) | 2, bytes.length & 0x7f, ...bytes]));
+      readTapFrame(bytes);
+      readTapFrame(Uint8Array.from([(14 << 3) | 2, bytes.length & 0x7f, ...bytes]));
     }),
     { numRuns: 2000 },
   );

@@ -1,10 +1,10 @@
 /** Receives dnstap (dnstap.info) over TCP: frame streams of protobuf messages, of which a few fields are read. */
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
-import type { PacketFaults } from '../embedded/index.ts';
+import type { PacketFaults } from '../index.ts';
 
 /** One query or answer as a DNS server saw it. */
-export interface Tapped {
+export interface TapFrame {
   readonly isAnswer: boolean;
   readonly overUdp: boolean;
   /** The bytes of the client's address. */
@@ -24,13 +24,13 @@ const UDP = 1;
 
 export class DnstapServer {
   frames = 0;
-  readonly #onTapped: (tapped: Tapped) => void;
+  readonly #onFrame: (frame: TapFrame) => void;
   readonly #faults: PacketFaults;
   readonly #open = new Set<Socket>();
   readonly #server: Server;
 
-  constructor(onTapped: (tapped: Tapped) => void, faults: PacketFaults) {
-    this.#onTapped = onTapped;
+  constructor(onFrame: (frame: TapFrame) => void, faults: PacketFaults) {
+    this.#onFrame = onFrame;
     this.#faults = faults;
     this.#server = createServer((socket) => {
       this.#open.add(socket);
@@ -79,8 +79,8 @@ export class DnstapServer {
   #frame(frame: Buffer): void {
     this.frames++;
     try {
-      const tapped = readTapped(frame);
-      if (tapped !== undefined) this.#onTapped(tapped);
+      const tapFrame = readTapFrame(frame);
+      if (tapFrame !== undefined) this.#onFrame(tapFrame);
     } catch (error) {
       this.#faults.note(error, Date.now());
     }
@@ -124,7 +124,7 @@ const MESSAGE = {
 } as const;
 
 /** The message of a dnstap frame, undefined for one of another kind or that cannot be read. */
-export function readTapped(frame: Uint8Array): Tapped | undefined {
+export function readTapFrame(frame: Uint8Array): TapFrame | undefined {
   const message = fieldsOf(frame).get(DNSTAP_MESSAGE);
   if (!(message instanceof Uint8Array)) return undefined;
   const fields = fieldsOf(message);

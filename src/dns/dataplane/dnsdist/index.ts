@@ -1,5 +1,5 @@
-/** The data plane for more than one machine: PowerDNS dnsdist carries out what the judge decides, with its own selectors. */
+/** The data plane for more than one machine: PowerDNS dnsdist carries out what the detector decides, with its own selectors. */
+
 export { type DnsdistConfiguration, dnsdistConfiguration } from './configuration.ts';
 export { ConsoleError, DnsdistConsole } from './console.ts';
-export { type DnsdistGuard, type DnsdistOptions, driveDnsdist } from './driveDnsdist.ts';
-export { registerDnsdistMetrics } from './metrics.ts';
+export { DnsdistDataPlane, type DnsdistOptions } from './dnsdistDataPlane.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { Judge } from '../../detector/index.ts';
+import { AttackDetector } from '../../detector/index.ts';
 import { nameToWire, QueryType, questionOf, typeBit } from '../../protocol/index.ts';
 import { cdbEntries, cdbOf } from './cdb.ts';
 import { KnownNames, typesText } from './knownNames.ts';
@@ -18,14 +18,14 @@ afterEach(async () => {
 it('publishes no empty profile: not before there are names, not when all were forgotten', async () => {
   folder = await mkdtemp(join(tmpdir(), 'floodgate-names-'));
   const file = join(folder, 'known.cdb');
-  const judge = new Judge(KEY, { profile: { maxNames: 100, windowMs: 3_600_000 } }, NOW);
-  const names = new KnownNames(judge, file);
+  const detector = new AttackDetector(KEY, { profile: { maxNames: 100, windowMs: 3_600_000 } }, NOW);
+  const names = new KnownNames(detector, file);
   await names.publish();
   expect(names.published).toBeUndefined();
   expect(existsSync(file)).toBe(false);
 
   const { hashHigh, hashLow } = questionOf('www.example.test', QueryType.A, KEY);
-  judge.profile.seed(hashHigh, hashLow, typeBit(QueryType.A), NOW);
+  detector.profile.seed(hashHigh, hashLow, typeBit(QueryType.A), NOW);
   names.add(nameToWire('WWW.example.test'));
   await names.publish();
   expect(names.published).toBe(file);
@@ -33,7 +33,7 @@ it('publishes no empty profile: not before there are names, not when all were fo
   expect([...cdbEntries(written)]).toHaveLength(1);
 
   // A sweep looks at a slice of the table: so many cover all of it.
-  for (let i = 0; i < 1300; i++) judge.profile.sweep(NOW + 30 * 24 * 3_600_000);
+  for (let i = 0; i < 1300; i++) detector.profile.sweep(NOW + 30 * 24 * 3_600_000);
   names.forget();
   expect(names.size).toBe(0);
   await names.publish();
@@ -44,11 +44,11 @@ it('publishes no empty profile: not before there are names, not when all were fo
 it('keeps with each name the types that it is known with, and tells which combinations there are', async () => {
   folder = await mkdtemp(join(tmpdir(), 'floodgate-names-'));
   const file = join(folder, 'known.cdb');
-  const judge = new Judge(KEY, { profile: { maxNames: 100, windowMs: 3_600_000 } }, NOW);
-  const names = new KnownNames(judge, file);
+  const detector = new AttackDetector(KEY, { profile: { maxNames: 100, windowMs: 3_600_000 } }, NOW);
+  const names = new KnownNames(detector, file);
   const know = (name: string, ...types: number[]): void => {
     const { hashHigh, hashLow } = questionOf(name, QueryType.A, KEY);
-    for (const type of types) judge.profile.seed(hashHigh, hashLow, typeBit(type), NOW);
+    for (const type of types) detector.profile.seed(hashHigh, hashLow, typeBit(type), NOW);
     names.add(nameToWire(name));
   };
   know('a.test', QueryType.A);
@@ -82,19 +82,19 @@ it('takes up whole what an earlier run published, though its profile was lost, a
     ]),
   );
   await utimes(file, NOW / 1000, NOW / 1000);
-  const judge = new Judge(KEY, { profile: { maxNames: 100, windowMs: 3_600_000 } }, NOW);
-  const names = new KnownNames(judge, file);
+  const detector = new AttackDetector(KEY, { profile: { maxNames: 100, windowMs: 3_600_000 } }, NOW);
+  const names = new KnownNames(detector, file);
   await names.load(NOW);
   expect(names.size).toBe(2);
   expect(names.published).toBe(file);
   const typesOf = (name: string): number => {
     const { hashHigh, hashLow } = questionOf(name, QueryType.A, KEY);
-    return judge.profile.types(judge.profile.find(hashHigh, hashLow));
+    return detector.profile.types(detector.profile.find(hashHigh, hashLow));
   };
   expect(typesOf('learned.test')).toBe(types);
   expect(typesOf('old.test')).toBe(0xffff);
   // They age: out of the window they are forgotten like others.
-  for (let i = 0; i < 1300; i++) judge.profile.sweep(NOW + 30 * 24 * 3_600_000);
+  for (let i = 0; i < 1300; i++) detector.profile.sweep(NOW + 30 * 24 * 3_600_000);
   names.forget();
   expect(names.size).toBe(0);
 });
@@ -102,16 +102,16 @@ it('takes up whole what an earlier run published, though its profile was lost, a
 it('publishes each time with a later second of change: dnsdist looks at nothing else', async () => {
   folder = await mkdtemp(join(tmpdir(), 'floodgate-names-'));
   const file = join(folder, 'known.cdb');
-  const judge = new Judge(KEY, { profile: { maxNames: 100, windowMs: 3_600_000 } }, NOW);
-  let names = new KnownNames(judge, file);
+  const detector = new AttackDetector(KEY, { profile: { maxNames: 100, windowMs: 3_600_000 } }, NOW);
+  let names = new KnownNames(detector, file);
   const seconds: number[] = [];
   for (let i = 0; i < 4; i++) {
     if (i === 2) {
-      names = new KnownNames(judge, file);
+      names = new KnownNames(detector, file);
       await names.load(NOW);
     }
     const { hashHigh, hashLow } = questionOf(`n${i}.test`, QueryType.A, KEY);
-    judge.profile.seed(hashHigh, hashLow, typeBit(QueryType.A), NOW);
+    detector.profile.seed(hashHigh, hashLow, typeBit(QueryType.A), NOW);
     names.add(nameToWire(`n${i}.test`));
     await names.publish();
     seconds.push(Math.floor((await stat(file)).mtimeMs / 1000));

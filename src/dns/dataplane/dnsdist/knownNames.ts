@@ -4,12 +4,12 @@
  * What is published is what dnsdist protects with: the next run takes it up whole, also after a kill.
  */
 import { readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
-import type { Judge } from '../../detector/index.ts';
+import type { AttackDetector } from '../../detector/index.ts';
 import { Question, questionOfWire } from '../../protocol/index.ts';
 import { type CdbEntry, cdbEntries, cdbOf } from './cdb.ts';
 
 export class KnownNames {
-  readonly #judge: Judge;
+  readonly #detector: AttackDetector;
   readonly #file: string;
   /** Type bits by the name's wire form in lower case, as text of one character a byte. */
   readonly #names = new Map<string, number>();
@@ -20,8 +20,8 @@ export class KnownNames {
   /** dnsdist takes up a file whose whole second of change is later than that of the last one it read. */
   #changedSecond = 0;
 
-  constructor(judge: Judge, file: string) {
-    this.#judge = judge;
+  constructor(detector: AttackDetector, file: string) {
+    this.#detector = detector;
     this.#file = file;
   }
 
@@ -64,7 +64,7 @@ export class KnownNames {
 
   /** As bits; undefined where the profile does not know the name. */
   #typesOf(name: string): number | undefined {
-    const { key, profile } = this.#judge;
+    const { key, profile } = this.#detector;
     const wire = Buffer.from(name, 'latin1');
     const { hashHigh, hashLow } = questionOfWire(wire, 0, key, this.#question);
     const place = profile.find(hashHigh, hashLow);
@@ -86,7 +86,7 @@ export class KnownNames {
   }
 
   #readmit(wire: Uint8Array, types: number, nowMs: number): void {
-    const { key, profile } = this.#judge;
+    const { key, profile } = this.#detector;
     const { hashHigh, hashLow } = questionOfWire(wire, 0, key, this.#question);
     const place = profile.find(hashHigh, hashLow);
     const known = place < 0 ? 0 : profile.types(place);

@@ -1,12 +1,15 @@
 /** The nodes in `/metrics`: labels are addresses from the configuration. */
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { DnsdistGuard } from './driveDnsdist.ts';
+import type { DnsdistNode } from './node.ts';
+
+/** What is told of the nodes. */
+interface DnsdistFigures {
+  nodes(): readonly Pick<DnsdistNode, 'console' | 'inForce' | 'failures'>[];
+  faults(): number;
+}
 
 /** Registers what is told of the dnsdist nodes; it is read when it is asked for. */
-export function registerDnsdistMetrics(
-  guard: Pick<DnsdistGuard, 'nodes' | 'faults'>,
-  registry: Registry,
-): void {
+export function registerDnsdistMetrics(plane: DnsdistFigures, registry: Registry): void {
   const registers = [registry];
   new Counter({
     name: 'floodgate_dns_packet_faults_total',
@@ -14,7 +17,7 @@ export function registerDnsdistMetrics(
     registers,
     collect() {
       this.reset();
-      this.inc(guard.faults());
+      this.inc(plane.faults());
     },
   });
   new Gauge({
@@ -23,7 +26,7 @@ export function registerDnsdistMetrics(
     labelNames: ['node'],
     registers,
     collect() {
-      for (const { console, inForce } of guard.nodes())
+      for (const { console, inForce } of plane.nodes())
         this.set({ node: `${console.address.host}:${console.address.port}` }, inForce ? 1 : 0);
     },
   });
@@ -34,7 +37,7 @@ export function registerDnsdistMetrics(
     registers,
     collect() {
       this.reset();
-      for (const { console, failures } of guard.nodes())
+      for (const { console, failures } of plane.nodes())
         for (const [failure, times] of Object.entries(failures))
           this.inc({ node: `${console.address.host}:${console.address.port}`, failure }, times);
     },

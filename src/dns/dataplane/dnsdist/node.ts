@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { GuardLog } from '../embedded/index.ts';
+import type { Log } from '../../../platform/logging/index.ts';
 import { ConsoleError, type DnsdistConsole } from './console.ts';
 
 /** A node that hangs is tried anew soon, so that it has its rules soon when it is back: what it did run is not run again. */
@@ -28,13 +28,13 @@ export class DnsdistNode {
   readonly console: DnsdistConsole;
   /** How often it could not be reached, and how often it answered with an error. */
   readonly failures = { unreachable: 0, refused: 0 };
-  readonly #log: GuardLog;
+  readonly #log: Log;
   #wanted = '';
   #inForce = '';
   #failing = '';
   #bringing: Promise<void> | undefined;
 
-  constructor(console: DnsdistConsole, log: GuardLog) {
+  constructor(console: DnsdistConsole, log: Log) {
     this.console = console;
     this.#log = log;
   }

@@ -16,10 +16,10 @@ import {
   rcodeOf,
   readQuestionSection,
 } from '../../protocol/index.ts';
+import type { PacketFaults } from '../index.ts';
 import { InFlight } from './inFlight.ts';
+import { RCODE_FORMERR } from './localResponses.ts';
 import { noLookup } from './noLookup.ts';
-import { RCODE_FORMERR } from './ownAnswers.ts';
-import type { PacketFaults } from './packetFaults.ts';
 
 /** What comes of an answer: the guard restores the id and sends it to whoever asked. */
 export type OnAnswer = (
@@ -51,7 +51,7 @@ const DOWN_AFTER_TIMEOUTS = 20;
 const MAX_WAIT_TICKS = 4;
 const ROOT = Uint8Array.of(0);
 
-interface Line {
+interface UpstreamSocket {
   readonly socket: Socket;
   /** The ticket under which each id waits. */
   readonly tickets: Float64Array;
@@ -73,7 +73,7 @@ export class Backend {
   readonly #faults: PacketFaults;
   readonly #question = new Question();
   /** Those that are open: none where there is no way to the server. */
-  readonly #lines: Line[] = [];
+  readonly #sockets: UpstreamSocket[] = [];
   readonly #opened: Promise<void>;
   readonly #retired = new Set<Socket>();
   readonly #random = Buffer.alloc(RANDOM_BYTES);
@@ -101,26 +101,26 @@ export class Backend {
 
   /** Whether there is a socket to send from. */
   get reachable(): boolean {
-    return this.#lines.length > 0;
+    return this.#sockets.length > 0;
   }
 
-  /** Sends a query on under a new id. False when it could not be sent: every line was full, or none is open. */
+  /** Sends a query on under a new id. False when it could not be sent: every socket was full, or none is open. */
   forward(
     query: Buffer,
     question: Question,
     address: string,
     port: number,
-    front: number,
+    frontend: number,
     nowMs: number,
   ): boolean {
     for (let attempt = 0; attempt < ID_ATTEMPTS; attempt++) {
-      const line = this.#lines[this.#next++ % this.#lines.length];
+      const upstream = this.#sockets[this.#next++ % this.#sockets.length];
       const id = this.#randomId();
-      if (line === undefined || this.inFlight.isWaiting(line.tickets[id] ?? 0)) continue;
-      line.tickets[id] = this.inFlight.add(question, address, port, front, nowMs);
+      if (upstream === undefined || this.inFlight.isWaiting(upstream.tickets[id] ?? 0)) continue;
+      upstream.tickets[id] = this.inFlight.add(question, address, port, frontend, nowMs);
       query[0] = id >>> 8;
       query[1] = id & 0xff;
-      line.socket.send(query);
+      upstream.socket.send(query);
       return true;
     }
     return false;
@@ -134,7 +134,7 @@ export class Backend {
     this.expire(nowMs);
     if (this.#closed) return;
     if (--this.#ticksToWait <= 0) {
-      if (this.#lines.length < SOCKETS) void this.#openMissing();
+      if (this.#sockets.length < SOCKETS) void this.#openMissing();
       else void this.#open(this.#next % SOCKETS);
     }
     if (!this.up) this.#probe();
@@ -149,7 +149,7 @@ export class Backend {
 
   close(): void {
     this.#closed = true;
-    for (const { socket } of this.#lines.splice(0)) closeQuietly(socket);
+    for (const { socket } of this.#sockets.splice(0)) closeQuietly(socket);
     for (const socket of this.#retired) closeQuietly(socket);
   }
 
@@ -161,13 +161,13 @@ export class Backend {
   #probe(): void {
     const probe = Buffer.from(queryPacket(ROOT, QueryType.SOA, this.#randomId()));
     this.#probeId = probe.readUInt16BE(0);
-    this.#lines[0]?.socket.send(probe);
+    this.#sockets[0]?.socket.send(probe);
   }
 
   /** One socket first, which tells whether there is a way to the server, then the others. */
   async #openMissing(): Promise<void> {
     if (!(await this.#open())) return;
-    await Promise.all(Array.from({ length: SOCKETS - this.#lines.length }, () => this.#open()));
+    await Promise.all(Array.from({ length: SOCKETS - this.#sockets.length }, () => this.#open()));
   }
 
   /**
@@ -204,18 +204,18 @@ export class Backend {
     });
   }
 
-  #use(socket: Socket, place = this.#lines.length): void {
+  #use(socket: Socket, place = this.#sockets.length): void {
     if (this.#closed || place >= SOCKETS) return closeQuietly(socket);
-    const line: Line = { socket, tickets: new Float64Array(IDS) };
+    const upstream: UpstreamSocket = { socket, tickets: new Float64Array(IDS) };
     socket.on('message', (answer) => {
       try {
-        this.#receive(answer, line);
+        this.#receive(answer, upstream);
       } catch (error) {
         this.#faults.note(error, Date.now());
       }
     });
-    const old = this.#lines[place];
-    this.#lines[place] = line;
+    const old = this.#sockets[place];
+    this.#sockets[place] = upstream;
     if (old !== undefined) this.#retire(old.socket);
     this.unreachable = undefined;
     this.#nextWaitTicks = 1;
@@ -229,7 +229,7 @@ export class Backend {
     this.#nextWaitTicks = Math.min(MAX_WAIT_TICKS, this.#nextWaitTicks * 2);
   }
 
-  #receive(answer: Buffer, line: Line): void {
+  #receive(answer: Buffer, upstream: UpstreamSocket): void {
     if (answer.length < HEADER_BYTES || !isResponse(answer)) {
       this.mismatched++;
       return;
@@ -240,12 +240,12 @@ export class Backend {
       this.up = true;
       if (id === this.#probeId) return;
     }
-    const ticket = line.tickets[id] ?? 0;
+    const ticket = upstream.tickets[id] ?? 0;
     if (ticket === 0 || !this.inFlight.isWaiting(ticket) || !this.#isAnswerTo(ticket, answer)) {
       if (id !== this.#probeId) this.mismatched++;
       return;
     }
-    line.tickets[id] = 0;
+    upstream.tickets[id] = 0;
     this.inFlight.settle(ticket);
     this.answered++;
     this.#onAnswer(answer, this.#question, this.inFlight, ticket, this);

@@ -21,11 +21,11 @@ export class Backends {
     question: Question,
     address: string,
     port: number,
-    front: number,
+    frontend: number,
     nowMs: number,
   ): boolean {
     const backend = this.#pick();
-    return backend.forward(query, question, address, port, front, nowMs);
+    return backend.forward(query, question, address, port, frontend, nowMs);
   }
 
   /** The servers in the order in which a TCP connection tries them. */

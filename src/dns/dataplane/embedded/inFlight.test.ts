@@ -13,7 +13,7 @@ describe('the questions in flight', () => {
     const two = inFlight.add(ask('two.test'), '192.0.2.2', 1002, 1, 0);
     inFlight.settle(one);
     expect([inFlight.isWaiting(one), inFlight.isWaiting(two), inFlight.waiting]).toEqual([false, true, 1]);
-    expect([inFlight.clientAddress(two), inFlight.clientPort(two), inFlight.front(two)]).toEqual([
+    expect([inFlight.clientAddress(two), inFlight.clientPort(two), inFlight.frontend(two)]).toEqual([
       '192.0.2.2',
       1002,
       1,

@@ -11,7 +11,7 @@ export class InFlight {
   readonly #clientAddress: string[] = new Array<string>(RING_SIZE).fill('');
   readonly #clientPort = new Uint16Array(RING_SIZE);
   readonly #clientId = new Uint16Array(RING_SIZE);
-  readonly #front = new Uint16Array(RING_SIZE);
+  readonly #frontend = new Uint16Array(RING_SIZE);
   readonly #hashHigh = new Uint32Array(RING_SIZE);
   readonly #hashLow = new Uint32Array(RING_SIZE);
   readonly #type = new Uint16Array(RING_SIZE);
@@ -28,7 +28,7 @@ export class InFlight {
   }
 
   /** Notes a question and who asked it. Returns its ticket; in a full ring the oldest gives way. */
-  add(question: Question, address: string, port: number, front: number, nowMs: number): number {
+  add(question: Question, address: string, port: number, frontend: number, nowMs: number): number {
     const ticket = this.#head++;
     const place = ticket % RING_SIZE;
     if (this.#ticket[place] !== 0) this.#waiting--;
@@ -36,7 +36,7 @@ export class InFlight {
     this.#clientAddress[place] = address;
     this.#clientPort[place] = port;
     this.#clientId[place] = question.id;
-    this.#front[place] = front;
+    this.#frontend[place] = frontend;
     this.#hashHigh[place] = question.hashHigh;
     this.#hashLow[place] = question.hashLow;
     this.#type[place] = question.type;
@@ -74,8 +74,8 @@ export class InFlight {
     return this.#clientId[ticket % RING_SIZE] ?? 0;
   }
 
-  front(ticket: number): number {
-    return this.#front[ticket % RING_SIZE] ?? 0;
+  frontend(ticket: number): number {
+    return this.#frontend[ticket % RING_SIZE] ?? 0;
   }
 
   /** The question was answered. */

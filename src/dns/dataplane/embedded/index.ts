@@ -1,5 +1,3 @@
 /** The embedded data plane: a UDP and TCP proxy in this process, in front of the authoritative servers. */
-export { DEFAULT_TIMEOUT_MS, type Guard, type GuardLog, type GuardOptions, startGuard } from './guard.ts';
-export { registerDnsMetrics, registerJudgeMetrics } from './metrics.ts';
-export { PacketFaults } from './packetFaults.ts';
-export { SOCKETS_PER_THREAD } from './udpPlane.ts';
+export { EmbeddedDataPlane, type EmbeddedOptions } from './embeddedDataPlane.ts';
+export { SOCKETS_PER_THREAD } from './localUdpRelay.ts';

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { Server } from 'node:net';
 import type { ServerAddress } from '../../../platform/addresses/index.ts';
-import type { GuardLog } from './guard.ts';
+import type { Log } from '../../../platform/logging/index.ts';
 import type { TcpRelay } from './tcpRelay.ts';
-import type { Plane } from './udpPlane.ts';
+import type { UdpRelay } from './udpRelay.ts';
 
 export interface Listener {
   readonly tcp: Server;
@@ -20,11 +20,8 @@ const BACKLOG = 1024;
  * threads share a UDP port, and another guard that does the same must be told that it is taken.
  */
 export async function listenAt(
-  { host, port }: ServerAddress,
-  front: number,
-  plane: Plane,
-  relay: TcpRelay,
-  log: GuardLog,
+  { address: { host, port }, frontend }: { readonly address: ServerAddress; readonly frontend: number },
+  { udp, tcp: relay, log }: { readonly udp: UdpRelay; readonly tcp: TcpRelay; readonly log: Log },
 ): Promise<Listener> {
   for (let attempt = 1; ; attempt++) {
     const tcp = relay.createServer();
@@ -37,7 +34,7 @@ export async function listenAt(
       );
       const bound = tcp.address();
       const address = { host, port: typeof bound === 'object' && bound !== null ? bound.port : port };
-      await plane.listen(front, address);
+      await udp.listen(frontend, address);
       return { tcp, address };
     } catch (error) {
       await new Promise((resolve) => tcp.close(resolve));

@@ -1,48 +1,22 @@
-/** The guard in `/metrics`: labels are ids of rules, names of verdicts and addresses from the configuration, never a client's text. */
-import { Counter, Gauge, type Registry } from 'prom-client';
-import { type Judge, outcomeOf, reasonOf, type Verdict } from '../../detector/index.ts';
+/** The embedded data plane in `/metrics`: labels are names of results and addresses from the configuration, never a client's text. */
+import { Counter, type Registry } from 'prom-client';
+import { gaugesOf } from '../../../platform/metrics/index.ts';
 import { readResultNames } from '../../protocol/index.ts';
-import type { Guard } from './guard.ts';
+import type { TcpRelay } from './tcpRelay.ts';
+import type { ServerState } from './udpRelay.ts';
 
-/** Registers what every guard tells, whichever data plane it has; it is read when it is asked for. */
-export function registerJudgeMetrics(
-  { judge, seen }: Pick<Guard, 'judge' | 'seen'>,
-  registry: Registry,
-): void {
-  new Counter({
-    name: 'floodgate_dns_queries_total',
-    help: 'Queries over UDP by the rule in force (empty for none), what came of them and why they had to pay.',
-    labelNames: ['rule', 'outcome', 'reason'],
-    registers: [registry],
-    collect() {
-      this.reset();
-      seen.note(Date.now());
-      for (const [rule, counts] of seen.totals)
-        for (const [number, queries] of counts.entries()) {
-          const verdict = number as Verdict; // an index of the table of verdicts
-          if (queries > 0)
-            this.inc({ rule, outcome: outcomeOf(verdict), reason: reasonOf(verdict) }, queries);
-        }
-    },
-  });
-  const gauge = gauges(registry);
-  gauge('floodgate_dns_profile_names', 'Known names.', () => judge.profile.size);
-  gauge('floodgate_dns_profile_bytes', 'Memory of the profile.', () => judge.profile.bytes);
-  gauge('floodgate_dns_bucket_tokens', 'Tokens in the bucket.', () => judge.tokens(Date.now()));
-  gauge(
-    'floodgate_dns_bucket_rate',
-    'Tokens a second that come into the bucket.',
-    () => judge.bucketSize().ratePerSecond,
-  );
-  gauge('floodgate_dns_bucket_burst', 'Tokens that the bucket holds.', () => judge.bucketSize().burst);
-  gauge('floodgate_dns_attack', '1 while a zone is under attack.', () => (judge.attack ? 1 : 0));
-  gauge('floodgate_dns_attacked_zones', 'Zones under attack.', () => attackedZones(judge));
-  gauge('floodgate_dns_ready', '1 when the guard knows enough to drop.', () => (judge.ready ? 1 : 0));
+/** What is told of an embedded data plane. */
+interface EmbeddedFigures {
+  readonly servers: readonly ServerState[];
+  readonly threads: readonly unknown[];
+  readonly tcp: Pick<TcpRelay, 'connections' | 'serverConnections' | 'counts'>;
+  packets(): Readonly<Record<(typeof readResultNames)[number], number>>;
+  unlearned(): number;
+  faults(): number;
 }
 
-/** Registers the metrics of an embedded guard. */
-export function registerDnsMetrics(guard: Guard, registry: Registry): void {
-  registerJudgeMetrics(guard, registry);
+/** Registers what the data plane counts; it is read when it is asked for. */
+export function registerEmbeddedMetrics(plane: EmbeddedFigures, registry: Registry): void {
   const registers = [registry];
   new Counter({
     name: 'floodgate_dns_packets_total',
@@ -51,7 +25,7 @@ export function registerDnsMetrics(guard: Guard, registry: Registry): void {
     registers,
     collect() {
       this.reset();
-      for (const [result, packets] of Object.entries(guard.packets())) this.inc({ result }, packets);
+      for (const [result, packets] of Object.entries(plane.packets())) this.inc({ result }, packets);
     },
   });
   new Counter({
@@ -61,7 +35,7 @@ export function registerDnsMetrics(guard: Guard, registry: Registry): void {
     registers,
     collect() {
       this.reset();
-      for (const { address, answered, timedOut, mismatched } of guard.servers) {
+      for (const { address, answered, timedOut, mismatched } of plane.servers) {
         const server = `${address.host}:${address.port}`;
         this.inc({ server, result: 'answered' }, answered);
         this.inc({ server, result: 'timed_out' }, timedOut);
@@ -71,11 +45,11 @@ export function registerDnsMetrics(guard: Guard, registry: Registry): void {
   });
   new Counter({
     name: 'floodgate_dns_unlearned_answers_total',
-    help: 'Answers that taught nothing, because the threads that received them were too far ahead of the judge.',
+    help: 'Answers that taught nothing, because the threads that received them were too far ahead of the detector.',
     registers,
     collect() {
       this.reset();
-      this.inc(guard.unlearned());
+      this.inc(plane.unlearned());
     },
   });
   new Counter({
@@ -84,31 +58,31 @@ export function registerDnsMetrics(guard: Guard, registry: Registry): void {
     registers,
     collect() {
       this.reset();
-      this.inc(guard.faults());
+      this.inc(plane.faults());
     },
   });
-  registerTcpMetrics(guard, registry);
-  const gauge = gauges(registry);
-  gauge('floodgate_dns_threads', 'Threads that receive over UDP.', () => Math.max(1, guard.threads.length));
+  registerTcpMetrics(plane, registry);
+  const gauge = gaugesOf(registry);
+  gauge('floodgate_dns_threads', 'Threads that receive over UDP.', () => Math.max(1, plane.threads.length));
   gauge('floodgate_dns_in_flight', 'Questions that wait for an answer.', () =>
-    guard.servers.reduce((sum, { inFlight }) => sum + inFlight.waiting, 0),
+    plane.servers.reduce((sum, { inFlight }) => sum + inFlight.waiting, 0),
   );
   gauge(
     'floodgate_dns_servers_up',
     'Servers behind that answer.',
-    () => guard.servers.filter(({ up }) => up).length,
+    () => plane.servers.filter(({ up }) => up).length,
   );
-  gauge('floodgate_dns_tcp_connections', 'Open connections of DNS over TCP.', () => guard.tcp.connections);
+  gauge('floodgate_dns_tcp_connections', 'Open connections of DNS over TCP.', () => plane.tcp.connections);
   gauge(
     'floodgate_dns_tcp_server_connections',
     'Open connections of DNS over TCP to the servers behind.',
-    () => guard.tcp.serverConnections,
+    () => plane.tcp.serverConnections,
   );
 }
 
-function registerTcpMetrics(guard: Guard, registry: Registry): void {
+function registerTcpMetrics(plane: EmbeddedFigures, registry: Registry): void {
   const registers = [registry];
-  const { counts } = guard.tcp;
+  const { counts } = plane.tcp;
   new Counter({
     name: 'floodgate_dns_tcp_messages_total',
     help: 'Messages over TCP by what came of reading them: ok, or the fault.',
@@ -127,7 +101,7 @@ function registerTcpMetrics(guard: Guard, registry: Registry): void {
     registers,
     collect() {
       this.reset();
-      this.inc({ protocol: 'udp', outcome: 'refused' }, guard.packets().transfer);
+      this.inc({ protocol: 'udp', outcome: 'refused' }, plane.packets().transfer);
       this.inc({ protocol: 'tcp', outcome: 'refused' }, counts.transfers.refused);
       this.inc({ protocol: 'tcp', outcome: 'allowed' }, counts.transfers.allowed);
     },
@@ -151,24 +125,4 @@ function registerTcpMetrics(guard: Guard, registry: Registry): void {
       for (const [reason, connections] of Object.entries(counts.closed)) this.inc({ reason }, connections);
     },
   });
-}
-
-type Gauged = (name: string, help: string, read: () => number) => void;
-
-const gauges =
-  (registry: Registry): Gauged =>
-  (name, help, read) => {
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(read());
-      },
-    });
-  };
-
-function attackedZones(judge: Judge): number {
-  const nowMs = Date.now();
-  return judge.zones.all().filter((zone) => zone.attacked(nowMs)).length;
 }

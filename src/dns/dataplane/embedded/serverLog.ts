@@ -1,6 +1,6 @@
 /** A line in the log when a server behind can no longer be used, and when it can again. */
-import type { GuardLog } from './guard.ts';
-import type { ServerState } from './udpPlane.ts';
+import type { Log } from '../../../platform/logging/index.ts';
+import type { ServerState } from './udpRelay.ts';
 
 const UNREACHABLE = 'the DNS server cannot be reached; tried again every few seconds';
 const SILENT = 'the DNS server does not answer; asked every second whether it is back';
@@ -9,13 +9,13 @@ const BACK = 'the DNS server answers again';
 const SILENT_NOTES = 10;
 
 export class ServerLog {
-  readonly #log: GuardLog;
+  readonly #log: Log;
   /** What was last told of each server, by its place in the configuration; nothing where it was well. */
   readonly #told: (string | undefined)[] = [];
   /** For how many notes in a row each was silent. */
   readonly #silent: number[] = [];
 
-  constructor(log: GuardLog) {
+  constructor(log: Log) {
     this.#log = log;
   }
 

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import type { ServerAddress } from '../../../platform/addresses/index.ts';
 import { Question, ReadResult, readQuery } from '../../protocol/index.ts';
 import { AnswerHeads } from './answerHeads.ts';
-import { answerFault } from './ownAnswers.ts';
+import { answerFault } from './localResponses.ts';
 import { QueryStream } from './queryStream.ts';
 import type { PlaceHolder, ServerPlaces } from './serverPlaces.ts';
 import type { CloseReason, TcpCounts } from './tcpCounts.ts';
@@ -68,7 +68,7 @@ export class TcpConnection implements PlaceHolder {
   /** Queries for a server that is not there yet. */
   #queued: Buffer[] = [];
   /** Answers of the guard's own that came in the middle of a server's: they go between two. */
-  #ownAnswers: Buffer[] = [];
+  #localResponses: Buffer[] = [];
   #unanswered = 0;
   #closing: CloseReason | undefined;
   /** The client has sent all that it wants to. */
@@ -235,7 +235,7 @@ export class TcpConnection implements PlaceHolder {
     else {
       const size = answerFault(packet, result, question.end);
       framed.writeUInt16BE(size, 0);
-      this.#answerOwn(framed.subarray(0, LENGTH_BYTES + size));
+      this.#respondLocally(framed.subarray(0, LENGTH_BYTES + size));
     }
   }
 
@@ -254,8 +254,8 @@ export class TcpConnection implements PlaceHolder {
     if (this.#queued.push(framed) === 1) this.#shared.serverPlaces.request(this);
   }
 
-  #answerOwn(framed: Buffer): void {
-    if (this.#answers?.isInside) this.#ownAnswers.push(framed);
+  #respondLocally(framed: Buffer): void {
+    if (this.#answers?.isInside) this.#localResponses.push(framed);
     else this.#send(framed);
   }
 
@@ -263,9 +263,11 @@ export class TcpConnection implements PlaceHolder {
     if (this.#closing !== undefined) return;
     this.#serverMs = this.#shared.clockMs;
     const lastEnd = this.#answers?.push(chunk) ?? 0;
-    if (this.#ownAnswers.length > 0 && lastEnd > 0) {
-      this.#send(Buffer.concat([chunk.subarray(0, lastEnd), ...this.#ownAnswers, chunk.subarray(lastEnd)]));
-      this.#ownAnswers = [];
+    if (this.#localResponses.length > 0 && lastEnd > 0) {
+      this.#send(
+        Buffer.concat([chunk.subarray(0, lastEnd), ...this.#localResponses, chunk.subarray(lastEnd)]),
+      );
+      this.#localResponses = [];
     } else this.#send(chunk);
     // More answers than questions: nobody can say any more what answers what.
     if (this.#unanswered < 0) return this.finish('no_answer');
@@ -315,7 +317,7 @@ export class TcpConnection implements PlaceHolder {
       isFull ||
       this.#givesWay ||
       this.#givesPlaceBack ||
-      this.#ownAnswers.length > 0 ||
+      this.#localResponses.length > 0 ||
       this.#queued.length > 0 ||
       this.#unanswered >= MAX_PIPELINED ||
       this.#upstream?.takesMore === false;

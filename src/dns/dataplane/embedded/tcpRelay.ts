@@ -1,8 +1,8 @@
 /** DNS over TCP: the connections of all listening addresses, which share their places, and their places at the servers behind. */
 import { createServer, type Server, type ServerOpts, type Socket } from 'node:net';
 import { clientOf, type ServerAddress } from '../../../platform/addresses/index.ts';
+import type { PacketFaults } from '../index.ts';
 import { ConnectionTable } from './connectionTable.ts';
-import type { PacketFaults } from './packetFaults.ts';
 import { ServerPlaces } from './serverPlaces.ts';
 import { admit } from './tcpAdmission.ts';
 import { MAX_UNSENT_BYTES, TcpConnection, type TcpShared } from './tcpConnection.ts';

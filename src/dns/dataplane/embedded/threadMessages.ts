@@ -1,14 +1,14 @@
-/** What the guard and its threads say to each other. Packets never cross: only what was learned, counts and orders to listen. */
+/** What the guard and its threads say to each other. Packets never cross: only what was learned, counts, and where to listen. */
 
 import type { ServerAddress } from '../../../platform/addresses/index.ts';
-import type { DeskMemory } from '../../detector/index.ts';
+import type { SharedState } from '../../detector/index.ts';
 import type { HashKey } from '../../protocol/index.ts';
-import type { ServerState } from './udpPlane.ts';
+import type { ServerState } from './udpRelay.ts';
 
 /** What a thread is started with. */
 export interface ThreadTask {
   readonly key: HashKey;
-  readonly desk: DeskMemory;
+  readonly sharedState: SharedState;
   readonly servers: readonly ServerAddress[];
   readonly timeoutMs: number;
   readonly guarded: boolean;
@@ -18,24 +18,24 @@ export interface ThreadTask {
 export interface ThreadCounts {
   readonly packets: readonly number[];
   readonly servers: readonly ServerState[];
-  /** Answers that taught nothing because the judge was too busy. */
+  /** Answers that taught nothing because the detector was too busy. */
   readonly lost: number;
   /** Packets whose handling failed by a fault of ours. */
   readonly faults: number;
 }
 
 export type ToThread =
-  | { readonly kind: 'listen'; readonly front: number; readonly address: ServerAddress }
+  | { readonly kind: 'listen'; readonly frontend: number; readonly address: ServerAddress }
   | { readonly kind: 'heard' }
   | { readonly kind: 'stop' };
 
 export type FromThread =
-  /** Ready for orders. */
+  /** Ready to be told where to listen. */
   | { readonly kind: 'ready' }
-  /** An order to listen was carried out, or why not: an error that crosses loses its code. */
+  /** It listens where it was told to, or why not: an error that crosses loses its code. */
   | {
       readonly kind: 'listening';
-      readonly front: number;
+      readonly frontend: number;
       readonly fault?: { readonly message: string; readonly code: string | undefined };
     }
   | { readonly kind: 'answers'; readonly batch: Uint32Array }

@@ -1,39 +1,40 @@
-/** The body of a receiving thread: a plane of its own that decides from the shared desk and tells the judge what it learns. */
+/** The body of a receiving thread: a relay of its own that decides from the shared state and tells the detector what it learns. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { Decider } from '../../detector/index.ts';
-import { negativeZone, networkHash, rcodeOf } from '../../protocol/index.ts';
-import { Observations } from './observations.ts';
+import { type AnswerSink, learnAnswer, QueryPolicy } from '../../detector/index.ts';
+import { LearnedAnswerQueue } from './learnedAnswers.ts';
+import { LocalUdpRelay } from './localUdpRelay.ts';
 import type { FromThread, ThreadTask, ToThread } from './threadMessages.ts';
-import { UdpPlane } from './udpPlane.ts';
 
 const TICK_MS = 1000;
 
 const port = parentPort;
 if (port === null) throw new Error('udpThread.js is a thread of the guard and cannot be run by itself');
-const task = workerData as ThreadTask; // what UdpThreads starts it with
+const task = workerData as ThreadTask; // what ThreadedUdpRelay starts it with
 const tell = (message: FromThread): void => port.postMessage(message);
 
-const decider = new Decider(task.key, task.desk, (zone) => tell({ kind: 'alarm', zone }));
-const observations = new Observations((batch) => tell({ kind: 'answers', batch }));
-const plane = new UdpPlane({
-  ...task,
-  decider,
-  sharesPorts: true,
-  onLearn(answer, question, address) {
-    const zone = decider.zoneIndex.find(question);
-    const named = zone === 0 ? negativeZone(answer, question.end) : undefined;
-    if (named !== undefined) tell({ kind: 'zone', wire: named });
-    observations.add(question, zone, rcodeOf(answer), networkHash(address));
+const policy = new QueryPolicy(task.key, task.sharedState, (zone) => tell({ kind: 'alarm', zone }));
+const learnedAnswers = new LearnedAnswerQueue((batch) => tell({ kind: 'answers', batch }));
+/** The detector hears of each answer a moment later. */
+const sink: AnswerSink = {
+  zoneIndex: policy.zoneIndex,
+  addZone: (wire) => tell({ kind: 'zone', wire }),
+  learnIn: (zone, asked, rcode, network) => learnedAnswers.add(asked, zone, rcode, network),
+};
+const relay = new LocalUdpRelay(
+  { ...task, sharesPorts: true },
+  {
+    policy,
+    onAnswer: (answer, question, client) => learnAnswer(sink, answer, question, client, Date.now()),
+    onFault: (fault) => tell({ kind: 'fault', fault }),
   },
-  onFault: (fault) => tell({ kind: 'fault', fault }),
-});
+);
 
 const tellCounts = (): void =>
   tell({
     kind: 'counts',
     counts: {
-      packets: plane.packets(),
-      servers: plane.servers.map(
+      packets: relay.packets(),
+      servers: relay.servers.map(
         ({ address, up, unreachable, answered, timedOut, mismatched, inFlight }) => ({
           address,
           up,
@@ -44,33 +45,33 @@ const tellCounts = (): void =>
           inFlight: { waiting: inFlight.waiting },
         }),
       ),
-      lost: observations.lost,
-      faults: plane.faults(),
+      lost: learnedAnswers.lost,
+      faults: relay.faults(),
     },
   });
 const timer = setInterval(() => {
-  plane.tick(Date.now());
+  relay.tick(Date.now());
   tellCounts();
 }, TICK_MS);
 
 port.on('message', (message: ToThread) => {
-  if (message.kind === 'heard') observations.heard();
+  if (message.kind === 'heard') learnedAnswers.heard();
   else if (message.kind === 'stop') void stop();
   else
-    plane.listen(message.front, message.address).then(
-      () => tell({ kind: 'listening', front: message.front }),
+    relay.listen(message.frontend, message.address).then(
+      () => tell({ kind: 'listening', frontend: message.frontend }),
       ({ message: text, code }: NodeJS.ErrnoException) =>
-        tell({ kind: 'listening', front: message.front, fault: { message: text, code } }),
+        tell({ kind: 'listening', frontend: message.frontend, fault: { message: text, code } }),
     );
 });
-await plane.opened();
+await relay.opened();
 tellCounts();
 tell({ kind: 'ready' });
 
 async function stop(): Promise<void> {
   clearInterval(timer);
-  await plane.close();
-  observations.flush();
+  await relay.close();
+  learnedAnswers.flush();
   tellCounts();
   port?.close();
 }

@@ -1,4 +1,4 @@
-/** What a thread that judges queries reads and counts of a known name. The profile lays the notes out (profile.ts). */
+/** What a thread that decides about queries reads and counts of a known name. The profile lays the notes out (profile.ts). */
 import { typeBit } from '../../protocol/index.ts';
 import type { NameTable } from './nameTable.ts';
 import { learnStep, limitOf, RATE_WINDOW_MS } from './usualRate.ts';

@@ -5,7 +5,7 @@
 import type { LearnedZone } from '../profileStore.ts';
 import { FLOOR } from '../thresholds.ts';
 import type { SharedBucket } from '../tokenBucket.ts';
-import type { ZoneDesk } from './zoneDesk.ts';
+import type { SharedZone } from './sharedZone.ts';
 
 /** A share is far from its baseline when it lies 0.3 above it: a 20 % NXDOMAIN background must become half of all. */
 const FAR_SHARE = 0.3;
@@ -49,7 +49,7 @@ export class Zone {
   onceOnlyAnswers = 0;
 
   /** What every thread counts and knows of it. */
-  readonly desk: ZoneDesk;
+  readonly shared: SharedZone;
   attackedSinceMs = 0;
   #attackUntilMs = Number.NEGATIVE_INFINITY;
   #boundless = false;
@@ -70,10 +70,10 @@ export class Zone {
   #minuteQueries = 0;
   #minuteSeconds = 0;
 
-  constructor(name: string, desk: ZoneDesk) {
+  constructor(name: string, shared: SharedZone) {
     this.name = name;
-    this.desk = desk;
-    desk.bucket.resize(FLOOR.ratePerSecond, FLOOR.burst, 0);
+    this.shared = shared;
+    shared.bucket.resize(FLOOR.ratePerSecond, FLOOR.burst, 0);
     this.#setAlarm();
   }
 
@@ -84,7 +84,7 @@ export class Zone {
 
   set boundless(boundless: boolean) {
     this.#boundless = boundless;
-    this.desk.setByRate(this.byRate);
+    this.shared.setByRate(this.byRate);
   }
 
   /** Whether membership in the profile says nothing here, so that only the zone's rate is judged. */
@@ -99,7 +99,7 @@ export class Zone {
 
   /** Whether its names are still to come, and not enough was watched to do without. */
   get awaitsNames(): boolean {
-    return this.desk.awaitsNames;
+    return this.shared.awaitsNames;
   }
 
   /** What an earlier run knew of it. */
@@ -111,37 +111,37 @@ export class Zone {
   awaitNames(seconds: number): void {
     if (this.#seeded) return;
     this.#awaitedSeconds = seconds;
-    this.#judgeAwaiting();
+    this.#updateAwaiting();
   }
 
   /** All its names are in the profile from now on. What was counted as unknown before they were says nothing. */
   noteSeeded(): void {
     if (!this.#seeded) {
-      this.desk.forgetUnknown();
+      this.shared.forgetUnknown();
       this.unknownAnswers = 0;
       this.unknownPositives = 0;
       this.unknownShare = this.#usualUnknown.share;
       this.unknownPerSecond = this.#usualUnknown.perSecond;
     }
     this.#seeded = true;
-    this.#judgeAwaiting();
+    this.#updateAwaiting();
     this.#setAlarm();
   }
 
-  /** For zones judged by rate alone; sized by the judge every second. */
+  /** For zones judged by rate alone; sized by the detector every second. */
   get bucket(): SharedBucket {
-    return this.desk.bucket;
+    return this.shared.bucket;
   }
 
   attacked(nowMs: number): boolean {
-    return this.desk.attacked(nowMs);
+    return this.shared.attacked(nowMs);
   }
 
-  /** Judges the zone before the second is over; called when its desk has counted enough unknown names. */
+  /** Judges the zone before the second is over; called when the threads have counted enough unknown names. */
   alarm(nowMs: number): void {
-    const { queries, unknown } = this.desk;
+    const { queries, unknown } = this.shared;
     if (this.#looksAttacked(queries, unknown)) this.#attack(nowMs);
-    else this.desk.setAttackedUntil(this.#attackUntilMs);
+    else this.shared.setAttackedUntil(this.#attackUntilMs);
   }
 
   /** Notes an answer NOERROR or NODATA; `first` when neither the profile nor its candidates had the name. */
@@ -152,11 +152,11 @@ export class Zone {
 
   /** Ends the second: judges it and, unless `learning` is off, learns from it. Returns how many queries it had. */
   tick(nowMs: number, learning: boolean): number {
-    const { queries, unknown, refusedByRate } = this.desk.takeCounts();
+    const { queries, unknown, refusedByRate } = this.shared.takeCounts();
     if (this.#looksAttacked(queries, unknown) || refusedByRate > 0) this.#attack(nowMs);
     else if (learning && queries > 0) this.#learn(queries, unknown);
-    this.#judgeOnceOnly();
-    this.#judgeAwaiting();
+    this.#updateOnceOnly();
+    this.#updateAwaiting();
     this.answers = 0;
     this.nxdomains = 0;
     this.unknownAnswers = 0;
@@ -193,14 +193,14 @@ export class Zone {
     this.#before = learned;
     if (learned.seeded !== false)
       this.#usualUnknown = { share: learned.unknownShare, perSecond: learned.unknownPerSecond };
-    this.#judgeOnceOnly();
+    this.#updateOnceOnly();
     this.#setAlarm();
   }
 
   #attack(nowMs: number): void {
     if (nowMs >= this.#attackUntilMs) this.attackedSinceMs = nowMs;
     this.#attackUntilMs = nowMs + ATTACK_HOLD_MS;
-    this.desk.setAttackedUntil(this.#attackUntilMs);
+    this.shared.setAttackedUntil(this.#attackUntilMs);
   }
 
   #looksAttacked(queries: number, unknown: number): boolean {
@@ -221,7 +221,7 @@ export class Zone {
   }
 
   #setAlarm(): void {
-    this.desk.setAlarm(this.#alarmLevel(), this.#alarmShare());
+    this.shared.setAlarm(this.#alarmLevel(), this.#alarmShare());
   }
 
   #alarmLevel(): number {
@@ -242,12 +242,12 @@ export class Zone {
     this.#minuteSeconds = 0;
   }
 
-  #judgeAwaiting(): void {
+  #updateAwaiting(): void {
     const awaited = this.#seeded ? undefined : this.#awaitedSeconds;
-    this.desk.setAwaitsNames(awaited !== undefined && this.learnedSeconds < awaited);
+    this.shared.setAwaitsNames(awaited !== undefined && this.learnedSeconds < awaited);
   }
 
-  #judgeOnceOnly(): void {
+  #updateOnceOnly(): void {
     if (this.positiveAnswers > ONCE_ONLY_MEMORY) {
       this.positiveAnswers /= 2;
       this.onceOnlyAnswers /= 2;
@@ -256,6 +256,6 @@ export class Zone {
     const share = this.onceOnlyAnswers / this.positiveAnswers;
     if (share > ONCE_ONLY_SHARE) this.#onceOnly = true;
     else if (share < NOT_ONCE_ONLY_SHARE) this.#onceOnly = false;
-    this.desk.setByRate(this.byRate);
+    this.shared.setByRate(this.byRate);
   }
 }

@@ -8,8 +8,8 @@ import {
   questionOfWire,
   questionSuffix,
 } from '../../protocol/index.ts';
+import type { SharedZone } from './sharedZone.ts';
 import { Zone } from './zone.ts';
-import type { ZoneDesk } from './zoneDesk.ts';
 import { MAX_ZONES, type ZoneIndex } from './zoneIndex.ts';
 
 export class ZoneTree {
@@ -17,15 +17,15 @@ export class ZoneTree {
   readonly outside: Zone;
   readonly #key: HashKey;
   readonly #index: ZoneIndex;
-  readonly #deskOf: (number: number) => ZoneDesk;
+  readonly #sharedOf: (number: number) => SharedZone;
   /** A zone's number is its place here plus one. */
   readonly #zones: Zone[] = [];
 
-  constructor(key: HashKey, index: ZoneIndex, deskOf: (number: number) => ZoneDesk) {
+  constructor(key: HashKey, index: ZoneIndex, sharedOf: (number: number) => SharedZone) {
     this.#key = key;
     this.#index = index;
-    this.#deskOf = deskOf;
-    this.outside = new Zone('', deskOf(0));
+    this.#sharedOf = sharedOf;
+    this.outside = new Zone('', sharedOf(0));
   }
 
   /** Every known zone, the one for names outside last. */
@@ -53,8 +53,8 @@ export class ZoneTree {
     if (found !== undefined) return found;
     if (this.#zones.length >= MAX_ZONES) return undefined;
     const number = this.#zones.length + 1;
-    // The desk is in order before anybody finds the zone.
-    const zone = new Zone(nameToText(wire), this.#deskOf(number));
+    // What the threads share is in order before anybody finds the zone.
+    const zone = new Zone(nameToText(wire), this.#sharedOf(number));
     this.#zones.push(zone);
     this.#index.add(high, low, number);
     return zone;

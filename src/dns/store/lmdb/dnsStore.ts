@@ -2,7 +2,12 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
-import { KEPT_MINUTES, type MinuteRecord, mergeMinutes, type SeenStore } from '../../analytics/index.ts';
+import {
+  KEPT_MINUTES,
+  type MinuteRecord,
+  mergeMinutes,
+  type QueryStatsStore,
+} from '../../analytics/index.ts';
 import type { Learned, ProfileEntry, ProfileStore } from '../../detector/index.ts';
 
 /** 64 KiB: large enough that a million names are 245 values, small enough to copy between two packets. */
@@ -17,7 +22,7 @@ interface Stored {
   readonly learned: Learned;
 }
 
-export class DnsStore implements ProfileStore, SeenStore {
+export class DnsStore implements ProfileStore, QueryStatsStore {
   readonly #root: RootDatabase;
   readonly #profile: Database<Stored, string>;
   readonly #chunks: Database<Buffer, number[]>;

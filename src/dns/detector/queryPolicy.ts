@@ -1,13 +1,13 @@
-/** Decides about queries from the desk, in any thread. What it follows, with all numbers, is in ../../docs/dns-protection.md. */
+/** The policy for one query, from the shared state, in any thread. What it follows, with all numbers, is in docs/dns-protection.md. */
 
 import type { HashKey, Question } from '../protocol/index.ts';
-import { type DeskMemory, Orders } from './desk.ts';
 import { hasType, noteQuery } from './profile/nameNotes.ts';
 import { NameTable } from './profile/nameTable.ts';
 import { RecentNames } from './recentNames.ts';
 import { profileLevel } from './sensitivity.ts';
+import { PolicyFlags, type SharedState } from './sharedState.ts';
 import { type Reason, type Verdict, verdictOf } from './verdict.ts';
-import { ZoneDesk } from './zones/zoneDesk.ts';
+import { SharedZone } from './zones/sharedZone.ts';
 import { ZoneIndex } from './zones/zoneIndex.ts';
 
 /** The last fifth of a bucket is kept for names that are asked for again: new names get in, random ones do not. */
@@ -19,21 +19,21 @@ const PAID = perReason('paid');
 const WOULD_DROP = perReason('wouldDrop');
 const REFUSED = { drop: perReason('dropped'), truncate: perReason('truncated') } as const;
 
-export class Decider {
+export class QueryPolicy {
   readonly key: HashKey;
-  readonly orders: Orders;
+  readonly flags: PolicyFlags;
   readonly names: NameTable;
   readonly zoneIndex: ZoneIndex;
-  readonly #memory: DeskMemory;
-  readonly #zones: ZoneDesk[] = [];
+  readonly #memory: SharedState;
+  readonly #zones: SharedZone[] = [];
   readonly #recent: RecentNames;
   readonly #verdicts: Int32Array;
   readonly #onAlarm: (zone: number, nowMs: number) => void;
 
-  /** `onAlarm` hears the number of a zone in which so many unknown names are asked for that the judge must look. */
-  constructor(key: HashKey, memory: DeskMemory, onAlarm: (zone: number, nowMs: number) => void) {
+  /** `onAlarm` hears the number of a zone in which so many unknown names are asked for that the detector must look. */
+  constructor(key: HashKey, memory: SharedState, onAlarm: (zone: number, nowMs: number) => void) {
     this.key = key;
-    this.orders = new Orders(memory);
+    this.flags = new PolicyFlags(memory);
     this.names = new NameTable(memory.maxNames, memory.names);
     this.zoneIndex = new ZoneIndex(memory.zoneIndex);
     this.#memory = memory;
@@ -47,12 +47,12 @@ export class Decider {
     const number = this.zoneIndex.find(question);
     const zone = this.zone(number);
     const place = this.names.find(question.hashHigh, question.hashLow);
-    const beyondUsual = place >= 0 && noteQuery(this.names, place, nowMs, !this.orders.attack);
+    const beyondUsual = place >= 0 && noteQuery(this.names, place, nowMs, !this.flags.attack);
     if (zone.count(place < 0)) {
       zone.suspect(nowMs);
       this.#onAlarm(number, nowMs);
     }
-    const verdict = this.#judge(question, zone, place, beyondUsual, nowMs);
+    const verdict = this.#verdictOn(question, zone, place, beyondUsual, nowMs);
     Atomics.add(this.#verdicts, verdict, 1);
     return verdict;
   }
@@ -60,14 +60,14 @@ export class Decider {
   /** Why this query would have to pay under the rule in force, `none` when it would not. Changes nothing. */
   reasonToPay(
     question: Question,
-    zone: ZoneDesk,
+    zone: SharedZone,
     place: number,
     beyondUsual: boolean,
     nowMs: number,
   ): Reason {
-    const { orders } = this;
-    if (orders.mode === 'none') return 'none';
-    const level = orders.level;
+    const { flags } = this;
+    if (flags.mode === 'none') return 'none';
+    const level = flags.level;
     if (place < 0) {
       if (zone.byRate) return 'zoneRate';
       if (zone.awaitsNames) return 'none';
@@ -79,15 +79,15 @@ export class Decider {
   }
 
   /** Before there is a threshold that rests on traffic, only a zone under attack loses anything. */
-  mayDrop(zone: ZoneDesk, nowMs: number): boolean {
-    const { mode, mayDrop } = this.orders;
+  mayDrop(zone: SharedZone, nowMs: number): boolean {
+    const { mode, mayDrop } = this.flags;
     if (mode !== 'enabled' || mayDrop === 'never') return false;
     return mayDrop === 'always' || zone.attacked(nowMs);
   }
 
-  /** The desk of the zone with this number. */
-  zone(number: number): ZoneDesk {
-    this.#zones[number] ??= new ZoneDesk(this.#memory.zones, number);
+  /** What the threads share of the zone with this number. */
+  zone(number: number): SharedZone {
+    this.#zones[number] ??= new SharedZone(this.#memory.zones, number);
     return this.#zones[number];
   }
 
@@ -98,19 +98,25 @@ export class Decider {
     return placeNow !== place && placeNow >= 0 && hasType(this.names, placeNow, question.type);
   }
 
-  #judge(question: Question, zone: ZoneDesk, place: number, beyondUsual: boolean, nowMs: number): Verdict {
+  #verdictOn(
+    question: Question,
+    zone: SharedZone,
+    place: number,
+    beyondUsual: boolean,
+    nowMs: number,
+  ): Verdict {
     const reason = this.reasonToPay(question, zone, place, beyondUsual, nowMs);
     if (reason === 'none') return PASSED;
     if (this.#pay(question, zone, reason, nowMs)) return PAID[reason];
     if (reason === 'zoneRate') zone.countRefusedByRate();
     if (!this.mayDrop(zone, nowMs)) return WOULD_DROP[reason];
-    return REFUSED[this.orders.refuseWith][reason];
+    return REFUSED[this.flags.refuseWith][reason];
   }
 
-  #pay(question: Question, zone: ZoneDesk, reason: Paying, nowMs: number): boolean {
+  #pay(question: Question, zone: SharedZone, reason: Paying, nowMs: number): boolean {
     if (reason === 'zoneRate') return zone.bucket.take(nowMs);
     const again = reason !== 'unknownName' || this.#recent.note(question.hashHigh, question.hashLow);
-    const { bucket } = this.orders;
+    const { bucket } = this.flags;
     return bucket.take(nowMs, again ? 0 : bucket.burst * RESERVED_SHARE);
   }
 }

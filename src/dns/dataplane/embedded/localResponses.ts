@@ -10,7 +10,7 @@ export const RCODE_FORMERR = 1;
 const RCODE_NOTIMP = 4;
 const RCODE_REFUSED = 5;
 
-/** Turns a packet that is no query to judge into the answer that says why; returns how many bytes to send. */
+/** Turns a packet that is no query to decide about into the answer that says why; returns how many bytes to send. */
 export function answerFault(packet: Uint8Array, result: ReadResult, questionEnd: number): number {
   // A transfer that is allowed never comes here.
   if (result === ReadResult.transfer) return withoutRecords(packet, questionEnd, 0, RCODE_REFUSED);

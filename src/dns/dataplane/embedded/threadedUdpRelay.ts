@@ -1,14 +1,14 @@
-/** Several threads that receive on the same ports, around one judge. One that dies is started again; the others go on. */
+/** Several threads that receive on the same ports, around one detector. One that dies is started again; the others go on. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { ServerAddress } from '../../../platform/addresses/index.ts';
-import type { Judge } from '../../detector/index.ts';
+import type { Log } from '../../../platform/logging/index.ts';
+import type { AttackDetector } from '../../detector/index.ts';
 import { readResultNames } from '../../protocol/index.ts';
-import type { GuardLog } from './guard.ts';
-import { observationsIn } from './observations.ts';
-import { PacketFaults } from './packetFaults.ts';
+import { PacketFaults } from '../index.ts';
+import { learnedAnswersIn } from './learnedAnswers.ts';
 import type { FromThread, ThreadCounts, ThreadTask, ToThread } from './threadMessages.ts';
-import type { Plane, ServerState } from './udpPlane.ts';
+import type { ServerState, UdpRelay } from './udpRelay.ts';
 
 /** The compiled program has the compiled thread; Node that runs the sources has the source. */
 const THREAD = new URL(`./udpThread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
@@ -22,16 +22,20 @@ interface Thread {
   counts: ThreadCounts;
 }
 
-export interface UdpThreadsOptions {
+export interface ThreadedUdpRelayOptions {
   readonly threads: number;
-  readonly task: Omit<ThreadTask, 'key' | 'desk'>;
-  readonly judge: Judge;
-  readonly log: GuardLog;
+  readonly task: Omit<ThreadTask, 'key' | 'sharedState'>;
+}
+
+export interface ThreadedUdpRelayDependencies {
+  readonly detector: AttackDetector;
+  readonly log: Log;
   readonly onFault: (fault: string) => void;
 }
 
-export class UdpThreads implements Plane {
-  readonly #options: UdpThreadsOptions;
+export class ThreadedUdpRelay implements UdpRelay {
+  readonly #task: ThreadedUdpRelayOptions['task'];
+  readonly #dependencies: ThreadedUdpRelayDependencies;
   readonly #threads = new Map<number, Thread>();
   /** Where every thread listens. */
   readonly #listens = new Map<number, ServerAddress>();
@@ -43,14 +47,18 @@ export class UdpThreads implements Plane {
   #turn = 0;
   #closed = false;
 
-  private constructor(options: UdpThreadsOptions) {
-    this.#options = options;
-    this.#faults = new PacketFaults(options.onFault);
+  private constructor({ task }: ThreadedUdpRelayOptions, dependencies: ThreadedUdpRelayDependencies) {
+    this.#task = task;
+    this.#dependencies = dependencies;
+    this.#faults = new PacketFaults(dependencies.onFault);
   }
 
   /** Starts the threads. Rejects when one of them cannot start. */
-  static async start(options: UdpThreadsOptions): Promise<UdpThreads> {
-    const threads = new UdpThreads(options);
+  static async start(
+    options: ThreadedUdpRelayOptions,
+    dependencies: ThreadedUdpRelayDependencies,
+  ): Promise<ThreadedUdpRelay> {
+    const threads = new ThreadedUdpRelay(options, dependencies);
     try {
       await Promise.all(Array.from({ length: options.threads }, (_, index) => threads.#start(index)));
     } catch (error) {
@@ -65,13 +73,13 @@ export class UdpThreads implements Plane {
     return [...this.#threads.values()].map(({ worker }) => worker);
   }
 
-  async listen(front: number, address: ServerAddress): Promise<void> {
-    await Promise.all(this.workers.map((worker) => listenIn(worker, front, address)));
-    this.#listens.set(front, address);
+  async listen(frontend: number, address: ServerAddress): Promise<void> {
+    await Promise.all(this.workers.map((worker) => listenIn(worker, frontend, address)));
+    this.#listens.set(frontend, address);
   }
 
   get servers(): readonly ServerState[] {
-    return this.#options.task.servers.map((address, index) => {
+    return this.#task.servers.map((address, index) => {
       const now = this.#counts().flatMap(({ servers }) => servers[index] ?? []);
       const all = [...now, ...this.#past.flatMap(({ servers }) => servers[index] ?? [])];
       const sum = (count: (state: ServerState) => number): number =>
@@ -131,10 +139,11 @@ export class UdpThreads implements Plane {
 
   /** Resolves when the thread receives wherever the others do. */
   async #start(index: number): Promise<void> {
-    const { judge, task, log } = this.#options;
+    const task = this.#task;
+    const { detector, log } = this.#dependencies;
     // What crosses to a thread is copied: an address that is more than an address could not be.
     const servers = task.servers.map(({ host, port }) => ({ host, port }));
-    const workerData: ThreadTask = { ...task, servers, key: judge.key, desk: judge.desk };
+    const workerData: ThreadTask = { ...task, servers, key: detector.key, sharedState: detector.sharedState };
     const worker = new Worker(THREAD, { workerData, name: `dns-${index}` });
     const thread: Thread = { worker, counts: { packets: [], servers: [], lost: 0, faults: 0 } };
     this.#threads.set(index, thread);
@@ -148,18 +157,18 @@ export class UdpThreads implements Plane {
     worker.on('error', (error) => log.warn({ error: String(error) }, 'a thread of the guard failed'));
     worker.once('exit', (code) => this.#gone(index, thread, code));
     await told(worker, ({ kind }) => kind === 'ready');
-    await Promise.all([...this.#listens].map(([front, address]) => listenIn(worker, front, address)));
+    await Promise.all([...this.#listens].map(([frontend, address]) => listenIn(worker, frontend, address)));
   }
 
   #gone(index: number, { counts }: Thread, code: number): void {
     this.#threads.delete(index);
     this.#past.splice(0, this.#past.length, sumOf([...this.#past, counts]));
     if (this.#closed) return;
-    this.#options.log.warn({ thread: index, code }, 'a thread of the guard ended; it is started again');
+    this.#dependencies.log.warn({ thread: index, code }, 'a thread of the guard ended; it is started again');
     const timer = setTimeout(() => {
       this.#restarts.delete(timer);
       this.#start(index).catch((error: unknown) => {
-        this.#options.log.warn({ error: String(error) }, 'a thread of the guard could not be started');
+        this.#dependencies.log.warn({ error: String(error) }, 'a thread of the guard could not be started');
         // It cannot listen where the others do: as good as dead, and tried again as such.
         void this.#threads.get(index)?.worker.terminate();
       });
@@ -168,17 +177,15 @@ export class UdpThreads implements Plane {
   }
 
   #hear(thread: Thread, message: FromThread): void {
-    const { judge } = this.#options;
+    const { detector } = this.#dependencies;
     const nowMs = Date.now();
-    if (message.kind === 'alarm') judge.alarm(message.zone, nowMs);
-    else if (message.kind === 'zone') judge.zones.addWire(message.wire);
+    if (message.kind === 'alarm') detector.alarm(message.zone, nowMs);
+    else if (message.kind === 'zone') detector.addZone(message.wire);
     else if (message.kind === 'counts') thread.counts = message.counts;
-    else if (message.kind === 'fault') this.#options.onFault(message.fault);
+    else if (message.kind === 'fault') this.#dependencies.onFault(message.fault);
     else if (message.kind === 'answers') {
-      for (const observation of observationsIn(message.batch)) {
-        const { zone, rcode, network } = observation;
-        judge.learnIn(judge.zones.byNumber(zone), observation, rcode, network, nowMs);
-      }
+      for (const learned of learnedAnswersIn(message.batch))
+        detector.learnIn(learned.zone, learned, learned.rcode, learned.network, nowMs);
       say(thread.worker, { kind: 'heard' });
     }
   }
@@ -202,9 +209,9 @@ function told(worker: Worker, is: (message: FromThread) => boolean): Promise<Fro
   });
 }
 
-async function listenIn(worker: Worker, front: number, address: ServerAddress): Promise<void> {
-  const answer = told(worker, (message) => message.kind === 'listening' && message.front === front);
-  say(worker, { kind: 'listen', front, address });
+async function listenIn(worker: Worker, frontend: number, address: ServerAddress): Promise<void> {
+  const answer = told(worker, (message) => message.kind === 'listening' && message.frontend === frontend);
+  say(worker, { kind: 'listen', frontend, address });
   const message = await answer;
   if (message.kind !== 'listening' || message.fault === undefined) return;
   throw Object.assign(new Error(message.fault.message), { code: message.fault.code });

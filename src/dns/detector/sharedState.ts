@@ -1,39 +1,39 @@
 /**
- * The desk: all that deciding about a query needs, in shared memory. The judge keeps it in order; every thread that
- * receives queries decides from it (see decider.ts), so that there is one profile, one bucket and one count of all.
+ * All that deciding about a query needs, in shared memory. The detector writes it; every thread that
+ * receives queries decides from it (queryPolicy.ts), so that there is one profile, one bucket and one count of all.
  */
 import { NameTable } from './profile/nameTable.ts';
 import { RECENT_NAMES_BYTES } from './recentNames.ts';
 import { BUCKET_BYTES, SharedBucket } from './tokenBucket.ts';
 import { VERDICTS } from './verdict.ts';
-import { ZONE_BYTES } from './zones/zoneDesk.ts';
+import { ZONE_BYTES } from './zones/sharedZone.ts';
 import { MAX_ZONES, ZONE_INDEX_BYTES } from './zones/zoneIndex.ts';
 
 /** The memory itself, as it is handed to another thread. */
-export interface DeskMemory {
+export interface SharedState {
   readonly maxNames: number;
   readonly names: SharedArrayBuffer;
   readonly zoneIndex: SharedArrayBuffer;
-  /** The zones' desks by the number of the zone; 0 for what lies outside every zone. */
+  /** The zones by their numbers; 0 for what lies outside every zone. */
   readonly zones: SharedArrayBuffer;
   readonly recent: SharedArrayBuffer;
   readonly bucket: SharedArrayBuffer;
-  readonly orders: SharedArrayBuffer;
+  readonly flags: SharedArrayBuffer;
   readonly verdicts: SharedArrayBuffer;
 }
 
-export const newDesk = (maxNames: number): DeskMemory => ({
+export const newSharedState = (maxNames: number): SharedState => ({
   maxNames,
   names: new SharedArrayBuffer(NameTable.bytesFor(maxNames)),
   zoneIndex: new SharedArrayBuffer(ZONE_INDEX_BYTES),
   zones: new SharedArrayBuffer((MAX_ZONES + 1) * ZONE_BYTES),
   recent: new SharedArrayBuffer(RECENT_NAMES_BYTES),
   bucket: new SharedArrayBuffer(BUCKET_BYTES),
-  orders: new SharedArrayBuffer(ORDERS * 4),
+  flags: new SharedArrayBuffer(FLAGS * 4),
   verdicts: new SharedArrayBuffer(VERDICTS * 4),
 });
 
-const ORDERS = 5;
+const FLAGS = 5;
 const MODE = 0;
 const LEVEL = 1;
 const MAY_DROP = 2;
@@ -41,13 +41,13 @@ const TRUNCATE = 3;
 const ATTACK = 4;
 const modes = ['none', 'monitoring', 'enabled'] as const;
 
-/** What the rule in force asks for, and how far it may be carried out now. The judge writes it, in force at once. */
-export class Orders {
+/** What the rule in force asks for, and how far it may be carried out now. The detector writes it, in force at once. */
+export class PolicyFlags {
   readonly bucket: SharedBucket;
   readonly #words: Int32Array;
 
-  constructor(memory: DeskMemory) {
-    this.#words = new Int32Array(memory.orders);
+  constructor(memory: SharedState) {
+    this.#words = new Int32Array(memory.flags);
     this.bucket = new SharedBucket(memory.bucket, 0);
   }
 

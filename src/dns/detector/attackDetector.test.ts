@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Rule } from '../../rules/index.ts';
 import { QueryType, questionOf, typeBit } from '../protocol/index.ts';
-import { Judge, type JudgeOptions } from './judge.ts';
+import { AttackDetector, type DetectorOptions } from './attackDetector.ts';
 import { outcomeOf, outcomes, reasonOf, type Verdict } from './verdict.ts';
 
 const KEY = { high: 0x1234, low: 0x5678 };
@@ -31,21 +31,25 @@ const known = (n: number) => knownQuestions[n % NAMES] ?? question(ZONE);
 let randoms = 0;
 const random = () => question(`r${(randoms++).toString(36)}x.${ZONE}`);
 
-/** A judge that knows a zone of a thousand names by its file. */
-function seeded(rule: Partial<Rule> = {}, options: Partial<JudgeOptions> = {}): Judge {
-  const judge = new Judge(KEY, { profile: { maxNames: 10_000 }, ...options }, NOW - 11 * MINUTE_MS);
-  const zone = judge.zones.add(ZONE);
+/** A detector that knows a zone of a thousand names by its file. */
+function seeded(rule: Partial<Rule> = {}, options: Partial<DetectorOptions> = {}): AttackDetector {
+  const detector = new AttackDetector(
+    KEY,
+    { profile: { maxNames: 10_000 }, ...options },
+    NOW - 11 * MINUTE_MS,
+  );
+  const zone = detector.zones.add(ZONE);
   for (let n = 0; n < NAMES; n++) {
     const { hashHigh, hashLow } = known(n);
-    judge.profile.seed(hashHigh, hashLow, typeBit(QueryType.A), NOW);
+    detector.profile.seed(hashHigh, hashLow, typeBit(QueryType.A), NOW);
   }
-  if (zone !== undefined) judge.noteSeeded(zone);
+  if (zone !== undefined) detector.noteSeeded(zone);
   // A quiet minute of long ago: a threshold that rests on traffic, and the next one is due.
-  judge.history.restore([[NOW / MINUTE_MS - 12, 50]]);
-  judge.tick(NOW - 11 * MINUTE_MS);
-  judge.tick(NOW);
-  judge.setRule({ ...RULE, ...rule }, NOW);
-  return judge;
+  detector.history.restore([[NOW / MINUTE_MS - 12, 50]]);
+  detector.tick(NOW - 11 * MINUTE_MS);
+  detector.tick(NOW);
+  detector.setRule({ ...RULE, ...rule }, NOW);
+  return detector;
 }
 
 interface Traffic {
@@ -56,7 +60,7 @@ interface Traffic {
 }
 /** Runs traffic as a server would answer it and counts the outcomes for known and for random names. */
 function run(
-  judge: Judge,
+  detector: AttackDetector,
   { seconds, known: knownRate = 0, random: randomRate = 0, startMs = NOW }: Traffic,
 ) {
   const count = () => Object.fromEntries(outcomes.map((outcome) => [outcome, 0])) as Record<string, number>;
@@ -67,22 +71,22 @@ function run(
       const nowMs = startMs + second * SECOND_MS + (i * SECOND_MS) / total;
       const isKnown = (i * knownRate) % total < knownRate;
       const asked = isKnown ? known(i + second * total) : random();
-      const verdict = judge.decide(asked, nowMs);
+      const verdict = detector.decide(asked, nowMs);
       const outcome = outcomeOf(verdict);
       const tally = isKnown ? seen.known : seen.random;
       tally[outcome] = (tally[outcome] ?? 0) + 1;
       if (outcome !== 'dropped' && outcome !== 'truncated')
-        judge.learn(asked, isKnown ? NOERROR : NXDOMAIN, i + second, nowMs);
+        detector.learn(asked, isKnown ? NOERROR : NXDOMAIN, i + second, nowMs);
     }
-    judge.tick(startMs + (second + 1) * SECOND_MS);
+    detector.tick(startMs + (second + 1) * SECOND_MS);
   }
   return seen;
 }
 const refused = (counts: Record<string, number>) => (counts['dropped'] ?? 0) + (counts['truncated'] ?? 0);
 /** Empties the bucket, with a name outside the zone: the zone sees no attack. */
-function drain(judge: Judge, nowMs = NOW) {
-  for (let i = 0; i < 2000 && judge.tokens(nowMs) >= 1; i++)
-    judge.decide(question('drain.other.test'), nowMs);
+function drain(detector: AttackDetector, nowMs = NOW) {
+  for (let i = 0; i < 2000 && detector.tokens(nowMs) >= 1; i++)
+    detector.decide(question('drain.other.test'), nowMs);
 }
 const told = (verdict: Verdict) => `${outcomeOf(verdict)} ${reasonOf(verdict)}`;
 
@@ -99,16 +103,16 @@ describe('which queries pay, with an empty bucket and no attack on the zone', ()
     ['very_high', 'passed none', 'dropped unknownType', 'dropped unknownName'],
   ] as const;
   it.each(table)('%s', (profile_sensitivity, ...expected) => {
-    const judge = seeded({ profile_sensitivity: 'medium' });
-    drain(judge);
-    judge.setRule({ ...RULE, profile_sensitivity }, NOW);
-    expect(Object.values(kinds).map((make) => told(judge.decide(make(), NOW)))).toEqual(expected);
+    const detector = seeded({ profile_sensitivity: 'medium' });
+    drain(detector);
+    detector.setRule({ ...RULE, profile_sensitivity }, NOW);
+    expect(Object.values(kinds).map((make) => told(detector.decide(make(), NOW)))).toEqual(expected);
   });
 
   it('very_high also makes a known name pay beyond its usual rate', () => {
-    const judge = seeded({ profile_sensitivity: 'very_high' });
-    drain(judge);
-    const verdicts = Array.from({ length: 60 }, () => told(judge.decide(known(1), NOW)));
+    const detector = seeded({ profile_sensitivity: 'very_high' });
+    drain(detector);
+    const verdicts = Array.from({ length: 60 }, () => told(detector.decide(known(1), NOW)));
     expect(verdicts.slice(0, 50)).toEqual(Array(50).fill('passed none'));
     expect(verdicts.slice(50)).toEqual(Array(10).fill('dropped aboveUsual'));
   });
@@ -118,25 +122,25 @@ describe('a flood of random names', () => {
   it.each(['low', 'medium', 'high', 'very_high'] as const)(
     'at %s: every known name passes and 99 of 100 of the flood are dropped',
     (profile_sensitivity) => {
-      const judge = seeded({ profile_sensitivity });
-      const seen = run(judge, { seconds: 12, known: 500, random: 20_000 });
+      const detector = seeded({ profile_sensitivity });
+      const seen = run(detector, { seconds: 12, known: 500, random: 20_000 });
       expect(seen.known).toMatchObject({ passed: 6000 });
       expect(refused(seen.random) / 240_000).toBeGreaterThan(0.99);
     },
   );
 
   it('is let through at the rate of the bucket and no faster', () => {
-    const judge = seeded();
-    run(judge, { seconds: 5, random: 2000 });
-    const { random: later } = run(judge, { seconds: 10, random: 2000, startMs: NOW + 5 * SECOND_MS });
+    const detector = seeded();
+    run(detector, { seconds: 5, random: 2000 });
+    const { random: later } = run(detector, { seconds: 10, random: 2000, startMs: NOW + 5 * SECOND_MS });
     expect(later['paid']).toBeGreaterThanOrEqual(995);
     expect(later['paid']).toBeLessThanOrEqual(1001);
   });
 
   it('in mixed case finds the known names known', () => {
-    const judge = seeded();
-    drain(judge);
-    expect(told(judge.decide(question('H17.eXaMpLe.TEST'), NOW))).toBe('passed none');
+    const detector = seeded();
+    drain(detector);
+    expect(told(detector.decide(question('H17.eXaMpLe.TEST'), NOW))).toBe('passed none');
   });
 
   it('is counted and passed on where the rule is monitoring', () => {
@@ -160,20 +164,20 @@ describe('a flood of random names', () => {
   });
 
   it('lets a new name in that is asked for twice', () => {
-    const judge = seeded();
-    run(judge, { seconds: 5, known: 500, random: 20_000 });
+    const detector = seeded();
+    run(detector, { seconds: 5, known: 500, random: 20_000 });
     const at = NOW + 5 * SECOND_MS;
     for (let i = 0; i < 20; i++) {
-      judge.decide(question(`new${i}.${ZONE}`), at);
-      for (let j = 0; j < 1000; j++) judge.decide(random(), at + 500);
-      expect(told(judge.decide(question(`new${i}.${ZONE}`), at + SECOND_MS))).toBe('paid unknownName');
+      detector.decide(question(`new${i}.${ZONE}`), at);
+      for (let j = 0; j < 1000; j++) detector.decide(random(), at + 500);
+      expect(told(detector.decide(question(`new${i}.${ZONE}`), at + SECOND_MS))).toBe('paid unknownName');
     }
   });
 
   it('gets larger buckets at lower sensitivities, and the rate and the burst each have their own', () => {
     const paid = (rate: Rule['rate_sensitivity'], burst: Rule['burst_sensitivity']) => {
-      const judge = seeded({ rate_sensitivity: rate, burst_sensitivity: burst });
-      return judge.bucketSize();
+      const detector = seeded({ rate_sensitivity: rate, burst_sensitivity: burst });
+      return detector.bucketSize();
     };
     expect(paid('low', 'high')).toEqual({ ratePerSecond: 200, burst: 250 });
     expect(paid('high', 'low')).toEqual({ ratePerSecond: 50, burst: 1000 });
@@ -182,46 +186,46 @@ describe('a flood of random names', () => {
 
 describe('an attack', () => {
   it('is seen within the first second and is over half a minute after the last of it', () => {
-    const judge = seeded();
-    run(judge, { seconds: 3, known: 500, random: 50 });
-    expect(judge.attack).toBe(false);
-    for (let i = 0; i < 2000; i++) judge.decide(random(), NOW + 3 * SECOND_MS);
-    expect(judge.attack).toBe(true);
-    run(judge, { seconds: 25, known: 500, startMs: NOW + 4 * SECOND_MS });
-    expect(judge.attack).toBe(true);
-    run(judge, { seconds: 10, known: 500, startMs: NOW + 29 * SECOND_MS });
-    expect(judge.attack).toBe(false);
+    const detector = seeded();
+    run(detector, { seconds: 3, known: 500, random: 50 });
+    expect(detector.attack).toBe(false);
+    for (let i = 0; i < 2000; i++) detector.decide(random(), NOW + 3 * SECOND_MS);
+    expect(detector.attack).toBe(true);
+    run(detector, { seconds: 25, known: 500, startMs: NOW + 4 * SECOND_MS });
+    expect(detector.attack).toBe(true);
+    run(detector, { seconds: 10, known: 500, startMs: NOW + 29 * SECOND_MS });
+    expect(detector.attack).toBe(false);
   });
 
   it('teaches nothing: no name, no rate, no baseline', () => {
-    const judge = seeded();
-    run(judge, { seconds: 660, known: 300 });
+    const detector = seeded();
+    run(detector, { seconds: 660, known: 300 });
     const attackMs = NOW + 660 * SECOND_MS;
-    run(judge, { seconds: 5, known: 300, random: 20_000, startMs: attackMs });
-    const before = [judge.profile.size, judge.zones.get(ZONE)?.learned()];
+    run(detector, { seconds: 5, known: 300, random: 20_000, startMs: attackMs });
+    const before = [detector.profile.size, detector.zones.get(ZONE)?.learned()];
     for (let i = 0; i < 500; i++)
       for (const network of [1, 2])
-        judge.learn(question(`poison${i}.${ZONE}`), NOERROR, network, attackMs + 6 * SECOND_MS);
-    run(judge, { seconds: 70, known: 3000, random: 2000, startMs: attackMs + 6 * SECOND_MS });
-    expect([judge.profile.size, judge.zones.get(ZONE)?.learned()]).toEqual(before);
-    expect(judge.history.threshold.ratePerSecond).toBe(300);
+        detector.learn(question(`poison${i}.${ZONE}`), NOERROR, network, attackMs + 6 * SECOND_MS);
+    run(detector, { seconds: 70, known: 3000, random: 2000, startMs: attackMs + 6 * SECOND_MS });
+    expect([detector.profile.size, detector.zones.get(ZONE)?.learned()]).toEqual(before);
+    expect(detector.history.threshold.ratePerSecond).toBe(300);
   });
 
   it('is not seen in a rush of new names that exist', () => {
-    const judge = seeded();
+    const detector = seeded();
     for (let second = 0; second < 5; second++) {
       for (let i = 0; i < 1000; i++) {
         const asked = question(`fresh${i}.${ZONE}`);
         const nowMs = NOW + second * SECOND_MS + i;
-        if (outcomeOf(judge.decide(asked, nowMs)) !== 'dropped')
-          judge.learn(asked, NOERROR, i + second, nowMs);
+        if (outcomeOf(detector.decide(asked, nowMs)) !== 'dropped')
+          detector.learn(asked, NOERROR, i + second, nowMs);
       }
-      judge.tick(NOW + (second + 1) * SECOND_MS);
+      detector.tick(NOW + (second + 1) * SECOND_MS);
     }
-    run(judge, { seconds: 1, known: 10, startMs: NOW + 40 * SECOND_MS });
-    expect(judge.attack).toBe(false);
+    run(detector, { seconds: 1, known: 10, startMs: NOW + 40 * SECOND_MS });
+    expect(detector.attack).toBe(false);
     expect(
-      judge.profile.find(question(`fresh1.${ZONE}`).hashHigh, question(`fresh1.${ZONE}`).hashLow),
+      detector.profile.find(question(`fresh1.${ZONE}`).hashHigh, question(`fresh1.${ZONE}`).hashLow),
     ).not.toBe(-1);
   });
 });
@@ -229,96 +233,96 @@ describe('an attack', () => {
 describe('attack-free traffic', () => {
   it('with 20 % NXDOMAIN loses nothing and makes no attack, at any sensitivity but the tightest bucket', () => {
     for (const profile_sensitivity of ['low', 'medium', 'high', 'very_high'] as const) {
-      const judge = seeded({ profile_sensitivity });
-      const seen = run(judge, { seconds: 120, known: 400, random: 100 });
+      const detector = seeded({ profile_sensitivity });
+      const seen = run(detector, { seconds: 120, known: 400, random: 100 });
       expect(refused(seen.known) + refused(seen.random)).toBe(0);
-      expect(judge.attack).toBe(false);
+      expect(detector.attack).toBe(false);
     }
   });
 });
 
 it('a seeded guard without any history drops nothing but what attacks a zone', () => {
-  const judge = new Judge(KEY, { profile: { maxNames: 10_000 } }, NOW);
-  const zone = judge.zones.add(ZONE);
-  if (zone !== undefined) judge.noteSeeded(zone);
-  judge.setRule(RULE, NOW);
-  const background = run(judge, { seconds: 50, known: 300, random: 90 });
+  const detector = new AttackDetector(KEY, { profile: { maxNames: 10_000 } }, NOW);
+  const zone = detector.zones.add(ZONE);
+  if (zone !== undefined) detector.noteSeeded(zone);
+  detector.setRule(RULE, NOW);
+  const background = run(detector, { seconds: 50, known: 300, random: 90 });
   expect(refused(background.random)).toBe(0);
-  const flood = run(judge, { seconds: 5, random: 5000, startMs: NOW + 50 * SECOND_MS });
+  const flood = run(detector, { seconds: 5, random: 5000, startMs: NOW + 50 * SECOND_MS });
   expect(refused(flood.random)).toBeGreaterThan(23_000);
 });
 
 describe('a guard that knows nothing yet', () => {
   const fresh = () => {
-    const judge = new Judge(KEY, { profile: { maxNames: 10_000 } }, NOW);
-    judge.setRule(RULE, NOW);
-    return judge;
+    const detector = new AttackDetector(KEY, { profile: { maxNames: 10_000 } }, NOW);
+    detector.setRule(RULE, NOW);
+    return detector;
   };
 
   it('drops nothing, says what it would have dropped, and learns', () => {
-    const judge = fresh();
-    const seen = run(judge, { seconds: 10, known: 1000 });
+    const detector = fresh();
+    const seen = run(detector, { seconds: 10, known: 1000 });
     expect(seen.known['dropped']).toBe(0);
     expect(seen.known['wouldDrop']).toBeGreaterThan(0);
-    expect(judge.profile.size).toBe(NAMES);
-    expect(judge.ready).toBe(false);
+    expect(detector.profile.size).toBe(NAMES);
+    expect(detector.ready).toBe(false);
   });
 
   it('drops once it has watched four hours without an attack', () => {
-    const judge = fresh();
-    run(judge, { seconds: 4 * 3600 + 61, known: 2 });
-    expect(judge.ready).toBe(true);
+    const detector = fresh();
+    run(detector, { seconds: 4 * 3600 + 61, known: 2 });
+    expect(detector.ready).toBe(true);
   });
 
   it('never learns names that do not exist', () => {
-    const judge = fresh();
+    const detector = fresh();
     for (let i = 0; i < 1000; i++)
-      for (const network of [1, 2, 3]) judge.learn(known(i), NXDOMAIN, network, NOW);
-    expect(judge.profile.size).toBe(0);
+      for (const network of [1, 2, 3]) detector.learn(known(i), NXDOMAIN, network, NOW);
+    expect(detector.profile.size).toBe(0);
   });
 });
 
 describe('a zone whose names cannot be learned', () => {
   it('with a wildcard is judged by its own rate alone and does not touch the bucket of the others', () => {
-    const judge = seeded();
-    const wild = judge.zones.add(`users.${ZONE}`);
+    const detector = seeded();
+    const wild = detector.zones.add(`users.${ZONE}`);
     if (wild !== undefined) wild.boundless = true;
     let outcome: string[] = [];
-    for (let i = 0; i < 2000; i++) outcome.push(told(judge.decide(question(`u${i}.users.${ZONE}`), NOW)));
+    for (let i = 0; i < 2000; i++) outcome.push(told(detector.decide(question(`u${i}.users.${ZONE}`), NOW)));
     outcome = [...new Set(outcome)];
     expect(outcome).toEqual(['paid zoneRate', 'dropped zoneRate']);
-    expect(judge.tokens(NOW)).toBe(500);
-    expect(told(judge.decide(random(), NOW))).toBe('paid unknownName');
+    expect(detector.tokens(NOW)).toBe(500);
+    expect(told(detector.decide(random(), NOW))).toBe('paid unknownName');
   });
 
   it('is recognised when most of its answered names are asked for only once, and is let live at its usual rate', () => {
-    const judge = new Judge(KEY, { learnForMinutes: 1, profile: { maxNames: 10_000 } }, NOW);
-    judge.zones.add('list.test');
-    judge.setRule(RULE, NOW);
+    const detector = new AttackDetector(KEY, { learnForMinutes: 1, profile: { maxNames: 10_000 } }, NOW);
+    detector.zones.add('list.test');
+    detector.setRule(RULE, NOW);
     let dropped = 0;
     for (let second = 0; second < 1500; second++) {
       for (let i = 0; i < 300; i++) {
         const asked = question(`k${second}-${i}.list.test`);
         const nowMs = NOW + second * SECOND_MS + i * 3;
-        const outcome = outcomeOf(judge.decide(asked, nowMs));
+        const outcome = outcomeOf(detector.decide(asked, nowMs));
         if (outcome === 'dropped' && second > 700) dropped++;
-        if (outcome !== 'dropped') judge.learn(asked, NOERROR, i, nowMs);
+        if (outcome !== 'dropped') detector.learn(asked, NOERROR, i, nowMs);
       }
-      judge.tick(NOW + (second + 1) * SECOND_MS);
+      detector.tick(NOW + (second + 1) * SECOND_MS);
     }
-    expect(judge.zones.get('list.test')?.byRate).toBe(true);
+    expect(detector.zones.get('list.test')?.byRate).toBe(true);
     expect(dropped).toBe(0);
-    expect(judge.profile.size).toBe(0);
+    expect(detector.profile.size).toBe(0);
   });
 });
 
 it('knows after a restart what it knew before', () => {
-  const judge = seeded();
-  run(judge, { seconds: 1300, known: 250, random: 20 });
-  const again = new Judge(KEY, { profile: { maxNames: 10_000 } }, NOW + 1_300_000);
-  for (const entry of judge.profile.entries()) again.profile.restore(entry, NOW + 1_300_000);
-  again.restore(judge.learned(NOW), NOW + 1_300_000);
+  const detector = seeded();
+  run(detector, { seconds: 1300, known: 250, random: 20 });
+  const again = new AttackDetector(KEY, { profile: { maxNames: 10_000 } }, NOW + 1_300_000);
+  for (const entry of detector.profile.entries()) again.profile.restore(entry, NOW + 1_300_000);
+  again.restore(detector.learned(NOW), NOW + 1_300_000);
   again.expectSeed(ZONE);
-  expect(again.learned(NOW)).toEqual(judge.learned(NOW));
+  expect(again.learned(NOW)).toEqual(detector.learned(NOW));
   expect(again.history.threshold.ratePerSecond).toBe(270);
 });

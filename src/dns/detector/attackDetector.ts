@@ -1,20 +1,22 @@
 /**
- * The judge: decides about every query, learns from every answer, looks after its zones every second.
- * It knows no socket and no clock. The rules it follows, with all numbers, are in ../../docs/dns-protection.md.
+ * The detector: decides about every query, learns from every answer, looks after its zones every second.
+ * It knows no socket and no clock. The rules it follows, with all numbers, are in docs/dns-protection.md.
  */
 import type { Rule } from '../../rules/index.ts';
 import type { HashKey, Question } from '../protocol/index.ts';
-import { Decider } from './decider.ts';
-import { type DeskMemory, newDesk } from './desk.ts';
+import { type AnswerSink, type AskedName, learnAnswer } from './learnAnswer.ts';
 import { DEFAULT_MAX_NAMES, Profile, type ProfileOptions } from './profile/profile.ts';
 import type { Learned } from './profileStore.ts';
+import { QueryPolicy } from './queryPolicy.ts';
 import { DEFAULT_MULTIPLIERS, type Multipliers, profileLevel } from './sensitivity.ts';
+import { newSharedState, type SharedState } from './sharedState.ts';
 import { BURST_FACTOR, FLOOR_PER_SECOND, RateHistory, type Threshold } from './thresholds.ts';
 import { type Reason, VERDICTS, type Verdict } from './verdict.ts';
 import type { Zone } from './zones/zone.ts';
+import type { ZoneIndex } from './zones/zoneIndex.ts';
 import { ZoneTree } from './zones/zoneTree.ts';
 
-export interface JudgeOptions {
+export interface DetectorOptions {
   readonly profile: Partial<ProfileOptions>;
   readonly multipliers: Multipliers;
   /** What a query gets that finds the bucket empty: nothing, or an answer with TC=1 that sends honest clients to TCP. */
@@ -23,7 +25,7 @@ export interface JudgeOptions {
   readonly learnForMinutes: number;
 }
 
-export const DEFAULT_JUDGE_OPTIONS: JudgeOptions = {
+export const DEFAULT_DETECTOR_OPTIONS: DetectorOptions = {
   profile: {},
   multipliers: DEFAULT_MULTIPLIERS,
   refuseWith: 'drop',
@@ -37,18 +39,15 @@ const SECONDS_PER_MINUTE = 60;
 /** Longer than any restart; a zone that nobody kept in step for longer may have other names by now. */
 const NAMES_HOLD_MS = 24 * 3_600_000;
 
-/** What learning needs of a question. */
-export type AskedName = Pick<Question, 'hashHigh' | 'hashLow' | 'type'>;
-
-export class Judge {
-  readonly options: JudgeOptions;
+export class AttackDetector implements AnswerSink {
+  readonly options: DetectorOptions;
   readonly key: HashKey;
   readonly profile: Profile;
   readonly zones: ZoneTree;
   readonly history: RateHistory;
-  /** What other threads need to decide as this judge does. */
-  readonly desk: DeskMemory;
-  readonly #decider: Decider;
+  /** What other threads need to decide as this detector does. */
+  readonly sharedState: SharedState;
+  readonly #policy: QueryPolicy;
   readonly #verdicts = new Float64Array(VERDICTS);
   readonly #newVerdicts: Int32Array;
   #rule: Rule | undefined;
@@ -56,20 +55,20 @@ export class Judge {
   #ready = false;
   #restoredLately = false;
 
-  constructor(key: HashKey, options: Partial<JudgeOptions> = {}, nowMs = 0) {
-    this.options = { ...DEFAULT_JUDGE_OPTIONS, ...options };
+  constructor(key: HashKey, options: Partial<DetectorOptions> = {}, nowMs = 0) {
+    this.options = { ...DEFAULT_DETECTOR_OPTIONS, ...options };
     this.key = key;
-    this.desk = newDesk(this.options.profile.maxNames ?? DEFAULT_MAX_NAMES);
-    this.#decider = new Decider(key, this.desk, (zone, atMs) => this.alarm(zone, atMs));
-    this.#newVerdicts = new Int32Array(this.desk.verdicts);
-    this.#decider.orders.refuseWith = this.options.refuseWith;
-    this.profile = new Profile(this.options.profile, this.#decider.names);
-    this.zones = new ZoneTree(key, this.#decider.zoneIndex, (number) => this.#decider.zone(number));
+    this.sharedState = newSharedState(this.options.profile.maxNames ?? DEFAULT_MAX_NAMES);
+    this.#policy = new QueryPolicy(key, this.sharedState, (zone, atMs) => this.alarm(zone, atMs));
+    this.#newVerdicts = new Int32Array(this.sharedState.verdicts);
+    this.#policy.flags.refuseWith = this.options.refuseWith;
+    this.profile = new Profile(this.options.profile, this.#policy.names);
+    this.zones = new ZoneTree(key, this.#policy.zoneIndex, (number) => this.#policy.zone(number));
     this.history = new RateHistory(this.profile.options.windowMs);
     this.tick(nowMs);
   }
 
-  /** How often each verdict was given since the start, by its number: in this thread and in all others at the desk. */
+  /** How often each verdict was given since the start, by its number: in this thread and in all others that share the state. */
   get verdicts(): Float64Array {
     for (let verdict = 0; verdict < VERDICTS; verdict++)
       this.#verdicts[verdict] =
@@ -84,7 +83,7 @@ export class Judge {
   /** The rule in force from now on; undefined for none, and then everything passes. */
   setRule(rule: Rule | undefined, nowMs: number): void {
     this.#rule = rule;
-    this.#giveOrders();
+    this.#updateFlags();
     this.#resize(nowMs);
   }
 
@@ -110,15 +109,15 @@ export class Judge {
 
   /** Tokens in the bucket. */
   tokens(nowMs: number): number {
-    return this.#decider.orders.bucket.level(nowMs);
+    return this.#policy.flags.bucket.level(nowMs);
   }
 
   /** Decides about a query that came over UDP, and counts it. */
   decide(question: Question, nowMs: number): Verdict {
-    return this.#decider.decide(question, nowMs);
+    return this.#policy.decide(question, nowMs);
   }
 
-  /** Looks at a zone, by its number at the desk, before the second is over. */
+  /** Looks at a zone, by its number, before the second is over. */
   alarm(number: number, nowMs: number): void {
     const zone = this.zones.byNumber(number);
     zone.alarm(nowMs);
@@ -127,16 +126,33 @@ export class Judge {
 
   /** Why this query would have to pay under the rule in force, `none` when it would not. Changes nothing. */
   reasonToPay(question: Question, zone: Zone, place: number, beyondUsual: boolean, nowMs: number): Reason {
-    return this.#decider.reasonToPay(question, zone.desk, place, beyondUsual, nowMs);
+    return this.#policy.reasonToPay(question, zone.shared, place, beyondUsual, nowMs);
   }
 
-  /** Learns from the answer to a question: `rcode` as the server gave it, `network` the hash of the asking network. */
+  /**
+   * Learns from an answer, whose question was read from it: the name, and the zone that a negative answer names.
+   * `client` is the address of whoever asked.
+   */
+  learnAnswer(answer: Uint8Array, question: Question, client: string, nowMs: number): void {
+    learnAnswer(this, answer, question, client, nowMs);
+  }
+
+  get zoneIndex(): ZoneIndex {
+    return this.#policy.zoneIndex;
+  }
+
+  addZone(wire: Uint8Array): void {
+    this.zones.addWire(wire);
+  }
+
+  /** Learns that a question was answered: `rcode` as the server gave it, `network` the hash of the asking network. */
   learn(question: Question, rcode: number, network: number, nowMs: number): void {
-    this.learnIn(this.zones.find(question), question, rcode, network, nowMs);
+    this.learnIn(this.zoneIndex.find(question), question, rcode, network, nowMs);
   }
 
-  /** As {@link learn}, where the zone of the question is known already. */
-  learnIn(zone: Zone, question: AskedName, rcode: number, network: number, nowMs: number): void {
+  /** As {@link learn}, where the number of the question's zone is known already. */
+  learnIn(number: number, question: AskedName, rcode: number, network: number, nowMs: number): void {
+    const zone = this.zones.byNumber(number);
     const known = this.profile.find(question.hashHigh, question.hashLow) >= 0;
     zone.answers++;
     if (!known) zone.unknownAnswers++;
@@ -161,7 +177,7 @@ export class Judge {
     this.#noteAttack(attack);
     this.history.add(queries, attack || !learning, nowMs);
     this.#ready ||= this.history.minutes >= this.options.learnForMinutes;
-    this.#giveOrders();
+    this.#updateFlags();
     this.#resize(nowMs);
     this.profile.sweep(nowMs);
   }
@@ -186,7 +202,7 @@ export class Judge {
   noteSeeded(zone: Zone): void {
     zone.noteSeeded();
     this.#ready = true;
-    this.#giveOrders();
+    this.#updateFlags();
   }
 
   /** What was learned besides the profile, to be stored with it. */
@@ -212,25 +228,25 @@ export class Judge {
 
   /** Whether a query that must pay and cannot would be lost. */
   mayDrop(zone: Zone, nowMs: number): boolean {
-    return this.#decider.mayDrop(zone.desk, nowMs);
+    return this.#policy.mayDrop(zone.shared, nowMs);
   }
 
   #noteAttack(attack: boolean): void {
     this.#attack = attack;
-    this.#decider.orders.attack = attack;
+    this.#policy.flags.attack = attack;
   }
 
-  #giveOrders(): void {
-    const { orders } = this.#decider;
+  #updateFlags(): void {
+    const { flags } = this.#policy;
     const rule = this.#rule;
-    orders.level = profileLevel[rule?.profile_sensitivity ?? 'low'];
-    orders.mode = rule === undefined || rule.mode === 'disabled' ? 'none' : rule.mode;
-    orders.mayDrop = !this.#ready ? 'never' : this.history.founded ? 'always' : 'underAttack';
+    flags.level = profileLevel[rule?.profile_sensitivity ?? 'low'];
+    flags.mode = rule === undefined || rule.mode === 'disabled' ? 'none' : rule.mode;
+    flags.mayDrop = !this.#ready ? 'never' : this.history.founded ? 'always' : 'underAttack';
   }
 
   #resize(nowMs: number): void {
     const { ratePerSecond, burst } = this.bucketSize();
-    this.#decider.orders.bucket.resize(ratePerSecond, burst, nowMs);
+    this.#policy.flags.bucket.resize(ratePerSecond, burst, nowMs);
     const { multipliers } = this.options;
     const rateFactor = multipliers[this.#rule?.rate_sensitivity ?? 'medium'];
     const burstFactor = multipliers[this.#rule?.burst_sensitivity ?? 'medium'];

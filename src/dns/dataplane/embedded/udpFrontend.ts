@@ -1,52 +1,58 @@
-/** A listening UDP socket: reads each packet, asks the judge, and forwards, answers or drops. */
+/** A listening UDP socket: reads each packet, asks the policy, and forwards, answers or drops. */
 import { createSocket, type RemoteInfo, type Socket, type SocketOptions } from 'node:dgram';
 import { once } from 'node:events';
-import { type Decider, FIRST_REFUSAL, FIRST_TRUNCATION } from '../../detector/index.ts';
+import { FIRST_REFUSAL, FIRST_TRUNCATION, type QueryPolicy } from '../../detector/index.ts';
 import { type HashKey, Question, ReadResult, readQuery, readResultNames } from '../../protocol/index.ts';
+import type { PacketFaults } from '../index.ts';
 import type { Backends } from './backends.ts';
+import { answerFault, truncate } from './localResponses.ts';
 import { noLookup } from './noLookup.ts';
-import { answerFault, truncate } from './ownAnswers.ts';
-import type { PacketFaults } from './packetFaults.ts';
 
 /** Large enough to hold a tenth of a second of a full flood: what overflows here is lost without a look at it. */
-export const FRONT_BUFFER_BYTES = 8 * 1024 * 1024;
+export const FRONTEND_BUFFER_BYTES = 8 * 1024 * 1024;
 
-export interface UdpFrontParts {
+export interface UdpFrontendOptions {
   readonly host: string;
   /** How an answer finds its way back to this socket. */
-  readonly front: number;
-  readonly decider: Pick<Decider, 'decide'> & { readonly key: HashKey };
-  readonly backends: Backends;
-  readonly faults: PacketFaults;
+  readonly frontend: number;
   /** While false everything readable passes. */
   readonly guarded: boolean;
   /** Whether other sockets, of this thread and of others, listen on the same port. */
   readonly sharesPorts: boolean;
 }
 
-export class UdpFront {
+export interface UdpFrontendDependencies {
+  readonly policy: Pick<QueryPolicy, 'decide'> & { readonly key: HashKey };
+  readonly backends: Backends;
+  readonly faults: PacketFaults;
+}
+
+export class UdpFrontend {
   readonly socket: Socket;
   /** Packets by what came of reading them, by the number of the result. */
   readonly read = new Float64Array(readResultNames.length);
   /** Queries that could not be sent to any server. */
   unsent = 0;
-  readonly #decider: UdpFrontParts['decider'];
+  readonly #policy: UdpFrontendDependencies['policy'];
   readonly #backends: Backends;
   readonly #faults: PacketFaults;
-  readonly #front: number;
+  readonly #frontend: number;
   readonly #guarded: boolean;
   readonly #question = new Question();
 
-  constructor({ host, front, decider, backends, faults, guarded, sharesPorts }: UdpFrontParts) {
-    this.#decider = decider;
+  constructor(
+    { host, frontend, guarded, sharesPorts }: UdpFrontendOptions,
+    { policy, backends, faults }: UdpFrontendDependencies,
+  ) {
+    this.#policy = policy;
     this.#backends = backends;
     this.#faults = faults;
-    this.#front = front;
+    this.#frontend = frontend;
     this.#guarded = guarded;
     const options: SocketOptions & { reusePort?: boolean } = {
       type: host.includes(':') ? 'udp6' : 'udp4',
-      recvBufferSize: FRONT_BUFFER_BYTES,
-      sendBufferSize: FRONT_BUFFER_BYTES,
+      recvBufferSize: FRONTEND_BUFFER_BYTES,
+      sendBufferSize: FRONTEND_BUFFER_BYTES,
       lookup: noLookup,
     };
     // Newer than the types of the oldest Node that this runs on, which must not be given it.
@@ -84,7 +90,7 @@ export class UdpFront {
     const result =
       client.port === 0
         ? ReadResult.portZero
-        : readQuery(packet, packet.length, this.#decider.key, this.#question);
+        : readQuery(packet, packet.length, this.#policy.key, this.#question);
     this.read[result] = (this.read[result] ?? 0) + 1;
     if (result !== ReadResult.ok) this.#answerFault(packet, result, client);
     else if (this.#passes(packet, client, nowMs)) this.#forward(packet, client, nowMs);
@@ -93,7 +99,7 @@ export class UdpFront {
   /** Whether the question just read may go to the servers; one that may not is answered here or dropped. */
   #passes(packet: Buffer, client: RemoteInfo, nowMs: number): boolean {
     if (!this.#guarded) return true;
-    const verdict = this.#decider.decide(this.#question, nowMs);
+    const verdict = this.#policy.decide(this.#question, nowMs);
     if (verdict < FIRST_REFUSAL) return true;
     if (verdict >= FIRST_TRUNCATION)
       this.answer(packet.subarray(0, truncate(packet, this.#question.end)), client.address, client.port);
@@ -101,7 +107,7 @@ export class UdpFront {
   }
 
   #forward(packet: Buffer, { address, port }: RemoteInfo, nowMs: number): void {
-    if (!this.#backends.forward(packet, this.#question, address, port, this.#front, nowMs)) this.unsent++;
+    if (!this.#backends.forward(packet, this.#question, address, port, this.#frontend, nowMs)) this.unsent++;
   }
 
   #answerFault(packet: Buffer, result: ReadResult, client: RemoteInfo): void {

@@ -1,4 +1,4 @@
-/** What every thread that judges queries must know and count of a zone, in shared memory: the rest is the zone's own. */
+/** What every thread that decides about queries must know and count of a zone, in shared memory: the rest is the zone's own. */
 import { SharedBucket } from '../tokenBucket.ts';
 
 const QUERIES = 0;
@@ -12,12 +12,12 @@ const ATTACK_UNTIL_MS = 3;
 const BUCKET_OFFSET = 32;
 /** Behind the bucket, as a 64-bit number. */
 const ALARM_SHARE = 7;
-/** So long a thread may take a zone for attacked before the judge has looked: it does within milliseconds. */
+/** So long a thread may take a zone for attacked before the detector has looked: it does within milliseconds. */
 const SUSPECT_MS = 1000;
 /** A cache line: threads that count in different zones do not wait for each other. */
 export const ZONE_BYTES = 64;
 
-export class ZoneDesk {
+export class SharedZone {
   readonly bucket: SharedBucket;
   readonly #words: Int32Array;
   readonly #times: Float64Array;
@@ -70,7 +70,7 @@ export class ZoneDesk {
     this.#times[ALARM_SHARE] = share;
   }
 
-  /** Takes the zone for attacked, where it looks so, until the judge has looked: a flood of a few milliseconds is long. */
+  /** Takes the zone for attacked, where it looks so, until the detector has looked: a flood of a few milliseconds is long. */
   suspect(nowMs: number): void {
     const share = this.#times[ALARM_SHARE] ?? Number.POSITIVE_INFINITY;
     if (!this.attacked(nowMs) && this.unknown >= share * this.queries)

@@ -1,5 +1,5 @@
 /** What the guard saw, rule by rule and minute by minute: for the analytics, the metrics and the terminal. */
-import { type Judge, VERDICTS } from '../detector/index.ts';
+import { type AttackDetector, VERDICTS } from '../detector/index.ts';
 
 /** One minute of one rule. */
 export interface MinuteRecord {
@@ -32,34 +32,34 @@ export function mergeMinutes(older: MinuteRecord, newer: MinuteRecord): MinuteRe
   return { ...newer, verdicts: [...counts], attackedZones };
 }
 
-export class Seen {
+export class QueryStats {
   /** Queries by verdict since the start, for each rule that was in force. */
   readonly totals = new Map<string, Float64Array>();
-  readonly #judge: Judge;
+  readonly #detector: AttackDetector;
   readonly #before = new Float64Array(VERDICTS);
   readonly #thisMinute = new Map<string, { counts: Float64Array; zones: Set<string> }>();
   #minute: number;
 
-  constructor(judge: Judge, nowMs: number) {
-    this.#judge = judge;
+  constructor(detector: AttackDetector, nowMs: number) {
+    this.#detector = detector;
     this.#minute = Math.floor(nowMs / MINUTE_MS);
   }
 
   /** Notes what was decided since the last call, for the rule in force; call it every second and before a rule changes. */
   note(nowMs: number): void {
-    const ruleId = this.#judge.rule?.id ?? '';
+    const ruleId = this.#detector.rule?.id ?? '';
     const minute = this.#of(ruleId);
     const total = this.totals.get(ruleId) ?? new Float64Array(VERDICTS);
     this.totals.set(ruleId, total);
     for (let verdict = 0; verdict < VERDICTS; verdict++) {
-      const now = this.#judge.verdicts[verdict] ?? 0;
+      const now = this.#detector.verdicts[verdict] ?? 0;
       const more = now - (this.#before[verdict] ?? 0);
       if (more === 0) continue;
       minute.counts[verdict] = (minute.counts[verdict] ?? 0) + more;
       total[verdict] = (total[verdict] ?? 0) + more;
       this.#before[verdict] = now;
     }
-    for (const zone of this.#judge.zones.all())
+    for (const zone of this.#detector.zones.all())
       if (zone.attacked(nowMs) && minute.zones.size < MAX_ZONES_NAMED) minute.zones.add(zone.name);
   }
 
@@ -84,8 +84,8 @@ export class Seen {
     const verdicts = [...counts].flatMap((queries, verdict) =>
       queries > 0 ? [[verdict, queries] as const] : [],
     );
-    const { ratePerSecond, burst } = this.#judge.bucketSize();
-    const profileNames = this.#judge.profile.size;
+    const { ratePerSecond, burst } = this.#detector.bucketSize();
+    const profileNames = this.#detector.profile.size;
     return {
       ruleId,
       minute: this.#minute,

@@ -1,22 +1,22 @@
-/** Answers on their way from a thread to the judge, a few numbers each, many in one message, and never too many messages. */
+/** Answers on their way from a thread to the detector, a few numbers each, many in one message, and never too many messages. */
 import type { AskedName } from '../../detector/index.ts';
 
 const WORDS = 6;
 const PER_BATCH = 256;
 /** A name learned here is known everywhere so soon. One timer for a batch, none while nothing is answered. */
 const FLUSH_MS = 20;
-/** 16,384 answers that the judge has not heard yet: more, and it is too busy to learn from them. */
+/** 16,384 answers that the detector has not heard yet: more, and it is too busy to learn from them. */
 const MAX_UNHEARD_BATCHES = 64;
 
 /** One answer: to which question, in which zone, how, and from which network it was asked. */
-export interface Observation extends AskedName {
+export interface LearnedAnswer extends AskedName {
   readonly zone: number;
   readonly rcode: number;
   readonly network: number;
 }
 
-export class Observations {
-  /** Answers that taught nothing, because the judge was too busy. */
+export class LearnedAnswerQueue {
+  /** Answers that taught nothing, because the detector was too busy. */
   lost = 0;
   readonly #send: (batch: Uint32Array) => void;
   readonly #words = new Uint32Array(WORDS * PER_BATCH);
@@ -53,14 +53,14 @@ export class Observations {
     this.#count = 0;
   }
 
-  /** The judge has heard a batch. */
+  /** The detector has heard a batch. */
   heard(): void {
     this.#unheard--;
   }
 }
 
 /** The answers of a batch, in their order. */
-export function* observationsIn(batch: Uint32Array): Generator<Observation> {
+export function* learnedAnswersIn(batch: Uint32Array): Generator<LearnedAnswer> {
   for (let at = 0; at + WORDS <= batch.length; at += WORDS) {
     const [hashHigh = 0, hashLow = 0, type = 0, zone = 0, rcode = 0, network = 0] = batch.subarray(
       at,

@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { type LearnedAnswer, LearnedAnswerQueue, learnedAnswersIn } from './learnedAnswers.ts';
+
+const made = (n: number): LearnedAnswer => ({
+  hashHigh: 0xffff_ffff - n,
+  hashLow: n,
+  type: 28,
+  zone: n % 4097,
+  rcode: n % 16,
+  network: 0x8000_0000 + n,
+});
+const add = (learnedAnswers: LearnedAnswerQueue, { zone, rcode, network, ...name }: LearnedAnswer) =>
+  learnedAnswers.add(name, zone, rcode, network);
+
+it('brings every answer to the detector as it was, in order', () => {
+  const heard: LearnedAnswer[] = [];
+  const learnedAnswers = new LearnedAnswerQueue((batch) => {
+    heard.push(...learnedAnswersIn(batch));
+    learnedAnswers.heard();
+  });
+  const all = Array.from({ length: 1000 }, (_, n) => made(n));
+  for (const one of all) add(learnedAnswers, one);
+  learnedAnswers.flush();
+  expect(heard).toEqual(all);
+  expect(learnedAnswers.lost).toBe(0);
+});
+
+it('loses and counts what a detector that does not listen has no room for, and goes on when it listens again', () => {
+  let batches = 0;
+  const learnedAnswers = new LearnedAnswerQueue(() => batches++);
+  for (let n = 0; n < 20_000; n++) add(learnedAnswers, made(n));
+  expect(batches).toBe(64);
+  learnedAnswers.flush();
+  expect(learnedAnswers.lost).toBe(20_000 - 64 * 256);
+  learnedAnswers.heard();
+  add(learnedAnswers, made(1));
+  learnedAnswers.flush();
+  expect(batches).toBe(65);
+});

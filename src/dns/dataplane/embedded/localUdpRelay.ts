@@ -1,0 +1,127 @@
+/** All of one thread that carries packets: its listening sockets in front, its sockets to the servers behind. */
+
+import type { ServerAddress } from '../../../platform/addresses/index.ts';
+import type { QueryPolicy } from '../../detector/index.ts';
+import { type HashKey, HEADER_BYTES, type Question, readResultNames } from '../../protocol/index.ts';
+import { PacketFaults } from '../index.ts';
+import type { Backend } from './backend.ts';
+import { Backends } from './backends.ts';
+import { UdpFrontend } from './udpFrontend.ts';
+import type { UdpRelay } from './udpRelay.ts';
+
+/** Hears of each answer to a question that was read, and the address of whoever asked it. */
+export type OnAnswer = (answer: Uint8Array, question: Question, client: string) => void;
+
+export interface LocalUdpRelayOptions {
+  readonly servers: readonly ServerAddress[];
+  readonly timeoutMs: number;
+  /** False passes everything that is a query, undecided. */
+  readonly guarded: boolean;
+  /** Whether several sockets listen on each port, of this thread and of others. */
+  readonly sharesPorts: boolean;
+}
+
+export interface LocalUdpRelayDependencies {
+  readonly policy: Pick<QueryPolicy, 'decide'> & { readonly key: HashKey };
+  readonly onAnswer: OnAnswer;
+  /** Hears of what was thrown while a packet was handled, once a minute at most. */
+  readonly onFault: (fault: string) => void;
+}
+
+/**
+ * Sockets of one thread on a shared port. The kernel gives each client's packets to one of them: the more there are, the more
+ * evenly a flood is spread over threads, and each has a receive buffer of its own for its bursts.
+ */
+export const SOCKETS_PER_THREAD = 4;
+
+export class LocalUdpRelay implements UdpRelay {
+  readonly #options: LocalUdpRelayOptions;
+  readonly #policy: LocalUdpRelayDependencies['policy'];
+  readonly #backends: Backends;
+  readonly #faults: PacketFaults;
+  /** By the number of the address; all sockets of one can send its answers. */
+  readonly #frontends = new Map<number, readonly UdpFrontend[]>();
+
+  constructor(options: LocalUdpRelayOptions, { policy, onAnswer, onFault }: LocalUdpRelayDependencies) {
+    this.#options = options;
+    this.#policy = policy;
+    const { servers, timeoutMs } = options;
+    const faults = new PacketFaults(onFault);
+    this.#faults = faults;
+    this.#backends = new Backends(servers, {
+      timeoutMs,
+      key: policy.key,
+      faults,
+      onAnswer: (answer, question, inFlight, ticket) => {
+        const address = inFlight.clientAddress(ticket);
+        if (question.end > HEADER_BYTES) onAnswer(answer, question, address);
+        answer.writeUInt16BE(inFlight.clientId(ticket), 0);
+        this.#frontends
+          .get(inFlight.frontend(ticket))?.[0]
+          ?.answer(answer, address, inFlight.clientPort(ticket));
+      },
+    });
+  }
+
+  /** Resolves when questions can be sent to the servers. */
+  opened(): Promise<void> {
+    return this.#backends.opened();
+  }
+
+  async listen(number: number, { host, port }: ServerAddress): Promise<void> {
+    const { guarded, sharesPorts } = this.#options;
+    const options = { host, frontend: number, guarded, sharesPorts };
+    const dependencies = { policy: this.#policy, backends: this.#backends, faults: this.#faults };
+    const frontends = Array.from(
+      { length: sharesPorts ? SOCKETS_PER_THREAD : 1 },
+      () => new UdpFrontend(options, dependencies),
+    );
+    try {
+      await Promise.all(frontends.map((frontend) => frontend.listen(host, port)));
+    } catch (error) {
+      await closeAll(frontends);
+      throw error;
+    }
+    // The port before this one may have been free here and taken elsewhere.
+    await closeAll(this.#frontends.get(number) ?? []);
+    this.#frontends.set(number, frontends);
+  }
+
+  get servers(): readonly Backend[] {
+    return this.#backends.all;
+  }
+
+  inOrder(): ServerAddress[] {
+    return this.#backends.inOrder();
+  }
+
+  packets(): readonly number[] {
+    const frontends = [...this.#frontends.values()].flat();
+    return readResultNames.map((_, result) =>
+      frontends.reduce((total, { read }) => total + (read[result] ?? 0), 0),
+    );
+  }
+
+  /** Here the detector hears of every answer. */
+  unlearned(): number {
+    return 0;
+  }
+
+  faults(): number {
+    return this.#faults.count;
+  }
+
+  tick(nowMs: number): void {
+    this.#backends.tick(nowMs);
+  }
+
+  async close(): Promise<void> {
+    // The servers first: an answer that still came would find the socket closed that it has to leave from.
+    this.#backends.close();
+    await closeAll([...this.#frontends.values()].flat());
+  }
+}
+
+async function closeAll(frontends: readonly UdpFrontend[]): Promise<void> {
+  await Promise.all(frontends.map((frontend) => frontend.close()));
+}

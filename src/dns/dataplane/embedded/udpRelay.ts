@@ -1,0 +1,28 @@
+import type { ServerAddress } from '../../../platform/addresses/index.ts';
+import type { Backend } from './backend.ts';
+
+/** A server behind, as the metrics tell of it. */
+export type ServerState = Pick<
+  Backend,
+  'address' | 'up' | 'unreachable' | 'answered' | 'timedOut' | 'mismatched'
+> & {
+  readonly inFlight: { readonly waiting: number };
+};
+
+/** DNS over UDP between clients and the servers behind, in this thread or in several. */
+export interface UdpRelay {
+  /** Listens at an address that has this number. Rejects where it cannot be bound. */
+  listen(frontend: number, address: ServerAddress): Promise<void>;
+  readonly servers: readonly ServerState[];
+  /** The servers in the order in which a TCP connection tries them. */
+  inOrder(): ServerAddress[];
+  /** Packets by what came of reading them, by the number of the result. */
+  packets(): readonly number[];
+  /** Answers that taught nothing, because the detector was too busy to hear of them. */
+  unlearned(): number;
+  /** Packets whose handling failed by a fault of ours. */
+  faults(): number;
+  /** Call it every second. */
+  tick(nowMs: number): void;
+  close(): Promise<void>;
+}

@@ -1,0 +1,9 @@
+import { expect, it } from 'vitest';
+import { PacketFaults } from './packetFaults.ts';
+
+it('a fault is told again after a minute, and counted each time', () => {
+  const told: string[] = [];
+  const faults = new PacketFaults((fault) => told.push(fault));
+  for (const nowMs of [0, 1, 59_999, 60_000, 60_001]) faults.note('no error object', nowMs);
+  expect([faults.count, told]).toEqual([5, ['no error object', 'no error object']]);
+});

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { MasterFileError, readMasterFile } from './masterFile.ts';
+import { recordData } from './recordData.ts';
+
+const dataOf = (line: string): string => {
+  const [record] = readMasterFile(`@ ${line}\n`, 'example.test');
+  if (record === undefined) throw new Error(`no record: ${line}`);
+  return Buffer.from(recordData(record)).toString('hex');
+};
+const ORIGIN = '076578616d706c65047465737400';
+
+describe('the data of a record', () => {
+  it.each([
+    ['A 192.0.2.80', 'c0000250'],
+    ['AAAA 2001:db8::80', '20010db8000000000000000000000080'],
+    ['AAAA ::', '00000000000000000000000000000000'],
+    ['AAAA 1:2:3:4:5:6:7:8', '00010002000300040005000600070008'],
+    ['AAAA ::1', '00000000000000000000000000000001'],
+    ['AAAA 2001:DB8:1::', '20010db8000100000000000000000000'],
+    ['TXT "a; b" c\\"d', '04613b20620363' + '2264'],
+    ['TXT ""', '00'],
+    ['MX 10 mail', `000a046d61696c${ORIGIN}`],
+    ['SRV 1 2 443 @', `0001000201bb${ORIGIN}`],
+    ['CAA 128 issue "ca.test"', '8005697373756563612e74657374'],
+    [
+      'SOA ns1 first\\.last ( 1 2 3 4 5 )',
+      `036e7331${ORIGIN}0a66697273742e6c617374${ORIGIN}${[1, 2, 3, 4, 5].map((n) => n.toString(16).padStart(8, '0')).join('')}`,
+    ],
+    ['TYPE65534 \\# 3 0102ff', '0102ff'],
+  ])('%s', (line, data) => {
+    expect(dataOf(line)).toBe(data);
+  });
+
+  it.each([
+    'A 1.2.3',
+    'A ::1',
+    'AAAA 192.0.2.1',
+    'AAAA ::ffff:192.0.2.1',
+    'AAAA fe80::1%lo',
+    'MX ten mail',
+    'MX 10',
+    `TXT ${'x'.repeat(256)}`,
+  ])('%s is refused with its line', (line) => {
+    expect(() => dataOf(line)).toThrow(MasterFileError);
+  });
+});

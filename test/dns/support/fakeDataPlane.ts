@@ -1,0 +1,53 @@
+/** A fake, and the smallest data plane there can be: it answers from a zone in memory. docs/adding-a-data-plane.md points here. */
+import { createSocket, type RemoteInfo } from 'node:dgram';
+import { once } from 'node:events';
+import { respond, ZoneData } from '../../../src/dns/authority/index.ts';
+import type { DataPlane, DataPlaneContext } from '../../../src/dns/dataplane/index.ts';
+import { FIRST_REFUSAL } from '../../../src/dns/detector/index.ts';
+import { Question, ReadResult, readAnswer, readQuery } from '../../../src/dns/protocol/index.ts';
+import { ZONE_NAME, ZONE_TEXT } from './guardInFront.ts';
+
+const HOST = '127.0.0.1';
+
+export class FakeDataPlane implements DataPlane {
+  readonly #detector: DataPlaneContext['detector'];
+  readonly #socket = createSocket('udp4');
+  readonly #zone = new ZoneData(ZONE_TEXT, ZONE_NAME);
+  readonly #question = new Question();
+  #isListening = false;
+
+  constructor({ detector }: DataPlaneContext) {
+    this.#detector = detector;
+  }
+
+  get addresses() {
+    return this.#isListening ? [{ host: HOST, port: this.#socket.address().port }] : [];
+  }
+
+  async start(): Promise<void> {
+    this.#socket.on('message', (packet, client) => this.#receive(packet, client));
+    this.#socket.bind(0, HOST);
+    await once(this.#socket, 'listening');
+    this.#isListening = true;
+  }
+
+  policyChanged(): void {}
+  tick(): void {}
+  notReady(): undefined {}
+  registerMetrics(): void {}
+
+  async stop(): Promise<void> {
+    this.#isListening = false;
+    await new Promise<void>((resolve) => this.#socket.close(resolve));
+  }
+
+  #receive(packet: Buffer, { address, port }: RemoteInfo): void {
+    const { key } = this.#detector;
+    if (readQuery(packet, packet.length, key, this.#question) !== ReadResult.ok) return;
+    if (this.#detector.decide(this.#question, Date.now()) >= FIRST_REFUSAL) return;
+    const answer = respond([this.#zone], packet, false);
+    if (answer === undefined || !readAnswer(answer, key, this.#question)) return;
+    this.#detector.learnAnswer(answer, this.#question, address, Date.now());
+    this.#socket.send(answer, port, address);
+  }
+}
