@@ -61,7 +61,7 @@ export const rooms = [
   {
     room: 'devchain',
     purpose: 'the development chain: anvil as a child, and its traffic',
-    uses: ['ethereum/traces'],
+    uses: ['ethereum/traces', 'platform/serialQueue'],
   },
 
   {
@@ -95,6 +95,7 @@ export const rooms = [
       'dns/zones',
       'platform/addresses',
       'rules',
+      'platform/serialQueue',
     ],
   },
   {
@@ -105,7 +106,14 @@ export const rooms = [
   {
     room: 'dns/dataplane/dnsdist',
     purpose: 'data plane: drives PowerDNS dnsdist',
-    uses: ['dns/analytics', 'dns/dataplane', 'dns/detector', 'dns/protocol', 'platform/addresses'],
+    uses: [
+      'dns/analytics',
+      'dns/dataplane',
+      'dns/detector',
+      'dns/protocol',
+      'platform/addresses',
+      'platform/serialQueue',
+    ],
   },
   {
     room: 'dns/dataplane',
@@ -162,19 +170,23 @@ export const rooms = [
   {
     room: 'ethereum/ingest',
     purpose: 'following a chain, filling ranges, reorganisations',
-    uses: ['ethereum/nodes', 'ethereum/traces'],
+    uses: ['ethereum/nodes', 'ethereum/traces', 'platform/serialQueue'],
   },
   {
     room: 'ethereum/nodes',
     purpose: 'one client, one health and one head of each node, and the checks that find a lying one out',
-    uses: ['ethereum/jsonrpc', 'ethereum/traces', 'ethereum/traces/convert'],
+    uses: ['ethereum/jsonrpc', 'ethereum/traces', 'ethereum/traces/convert', 'platform/serialQueue'],
   },
   {
     room: 'ethereum/store/lmdb/gateway',
     purpose: 'final answers and API keys on LMDB',
-    uses: ['ethereum/gateway'],
+    uses: ['ethereum/gateway', 'platform/serialQueue'],
   },
-  { room: 'ethereum/store/lmdb/traces', purpose: 'the trace store on LMDB', uses: ['ethereum/traces'] },
+  {
+    room: 'ethereum/store/lmdb/traces',
+    purpose: 'the trace store on LMDB',
+    uses: ['ethereum/traces', 'platform/serialQueue'],
+  },
   {
     room: 'ethereum/traces/convert',
     purpose: 'whatever a node answers, as traces; pure',
@@ -198,6 +210,12 @@ export const rooms = [
     room: 'platform/http',
     purpose: 'the listener and its limits, health, metrics, what is not sent yet',
     uses: ['platform/addresses'],
+  },
+  {
+    room: 'platform/serialQueue',
+    purpose: 'one task after the other, for what must not run beside itself',
+    pure: true,
+    uses: [],
   },
   { room: 'platform/metrics', purpose: 'metrics that cost little on a hot path', uses: [] },
   { room: 'platform/addresses', purpose: 'addresses, networks, and who is one client', uses: [] },

@@ -1,6 +1,7 @@
 import { open, rename } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { SerialQueue } from '../platform/serialQueue/index.ts';
 import type { Node } from './node.ts';
 
 /** What a kill can cost: the blocks of this time. At a block a second, fewer than the 64 that are not final. */
@@ -25,11 +26,8 @@ export function keepState(options: {
   readonly log: (line: string) => void;
 }): StateKeeper {
   const { node, path, log } = options;
-  let last: Promise<void> = Promise.resolve();
-  const save = (): Promise<void> => {
-    last = last.catch(() => {}).then(() => saveState(node, path));
-    return last;
-  };
+  const saves = new SerialQueue();
+  const save = (): Promise<void> => saves.run(() => saveState(node, path));
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
   const saveIn = (delayMs: number): void => {
