@@ -1,3 +1,4 @@
+import type { RuleFormat } from '../index.ts';
 import { documentationPage, pageScript, pageStyle } from './documentationPage.ts';
 import { openApiDocument } from './openApi.ts';
 import type { ApiAnswer } from './request.ts';
@@ -12,8 +13,12 @@ const SECURITY_HEADERS = {
 };
 
 /** The OpenAPI document of the routes and a page to read and try it: open to everyone, as they hold no secret. */
-export function documentationRoutes(routes: readonly Route[], base: string): readonly Route[] {
-  const document = openApiDocument(routes, base);
+export function documentationRoutes(
+  routes: readonly Route[],
+  base: string,
+  format: RuleFormat,
+): readonly Route[] {
+  const document = openApiDocument(routes, base, format);
   const serve = (path: string, summary: string, answer: ApiAnswer): Route => ({
     method: 'GET',
     path,

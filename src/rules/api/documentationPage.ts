@@ -1,4 +1,4 @@
-import { accountIdPattern, allowedAccountId, allowedRuleId, ruleIdPattern } from '../index.ts';
+import { accountIdPattern, allowedAccountId, allowedRuleId, exampleRule, ruleIdPattern } from '../index.ts';
 import type { openApiDocument } from './openApi.ts';
 
 type Document = ReturnType<typeof openApiDocument>;
@@ -10,16 +10,6 @@ interface Operation {
   readonly requestBody?: object;
   readonly responses: Readonly<Record<string, { description: string }>>;
 }
-
-/** The example that a create is tried with. */
-const EXAMPLE_RULE = {
-  scope: 'global',
-  name: 'global',
-  mode: 'monitoring',
-  profile_sensitivity: 'low',
-  rate_sensitivity: 'medium',
-  burst_sensitivity: 'medium',
-};
 
 /** The page that shows the document, each operation with a form to try it. Needs nothing from elsewhere. */
 export function documentationPage(document: Document, base: string): string {
@@ -45,7 +35,7 @@ export function documentationPage(document: Document, base: string): string {
 </form>
 ${operations.join('\n')}
 <h2>Fields of a rule</h2>
-${fieldTable(document.components.schemas.NewRule.properties as Record<string, SchemaNotes>)}
+${fieldTable(document.components.schemas.NewRule.properties)}
 </main>
 </html>
 `;
@@ -57,7 +47,7 @@ function section(base: string, path: string, method: string, operation: Operatio
     ({ name, in: place, description }) =>
       `<label>${escapeHtml(name)} <small>${escapeHtml(`${place}. ${description}`)}</small> <input name="${escapeHtml(name)}" data-in="${escapeHtml(place)}" ${checksOf(name)}></label>`,
   );
-  const example = JSON.stringify(method === 'patch' ? { mode: 'enabled' } : EXAMPLE_RULE, null, 2);
+  const example = JSON.stringify(method === 'patch' ? { mode: 'enabled' } : exampleRule, null, 2);
   const body = operation.requestBody
     ? `<label>Body <textarea name="body" rows="8" spellcheck="false">${escapeHtml(example)}</textarea></label>`
     : '';
