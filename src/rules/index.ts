@@ -12,6 +12,7 @@ export type {
   TokenChange,
 } from './audit.ts';
 export { effectiveRule, type Place } from './effectiveRule.ts';
+export { fieldTable } from './fieldTable.ts';
 export { describeValue, type Fault, InvalidRule, pointerTo, shown } from './invalidRule.ts';
 export {
   exampleRule,
