@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
 import type { RuleFormat } from '../index.ts';
-import { documentationPage, pageScript, pageStyle } from './documentationPage.ts';
+import { documentationPage } from './documentationPage.ts';
 import { openApiDocument } from './openApi.ts';
 import type { ApiAnswer } from './request.ts';
 import type { Route } from './routes.ts';
@@ -11,6 +12,11 @@ const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
 };
+
+/** A file of the page: the same here and, as the build copies it, in the compiled program. */
+function asset(name: string): string {
+  return readFileSync(new URL(`./page/${name}`, import.meta.url), 'utf8');
+}
 
 /** The OpenAPI document of the routes and a page to read and try it: open to everyone, as they hold no secret. */
 export function documentationRoutes(
@@ -37,8 +43,11 @@ export function documentationRoutes(
     }),
     serve('/docs/page.js', 'The script of the page', {
       type: 'text/javascript; charset=utf-8',
-      body: pageScript,
+      body: asset('page.js'),
     }),
-    serve('/docs/page.css', 'The style of the page', { type: 'text/css; charset=utf-8', body: pageStyle }),
+    serve('/docs/page.css', 'The style of the page', {
+      type: 'text/css; charset=utf-8',
+      body: asset('page.css'),
+    }),
   ];
 }
