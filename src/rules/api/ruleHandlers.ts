@@ -3,7 +3,7 @@ import { successEnvelope } from './envelope.ts';
 import { ApiError } from './errors.ts';
 import { checkCollectionIfMatch, checkIfMatch, etagOf } from './etag.ts';
 import { pageOf, readPageRequest } from './paging.ts';
-import { readBody } from './readBody.ts';
+import { parseBody } from './parseBody.ts';
 import type { ApiAnswer, ApiRequest } from './request.ts';
 import { readRetryKey } from './retryKey.ts';
 
@@ -71,7 +71,7 @@ export function ruleHandlers({ format, store, analytics }: RuleHandlersOptions):
 
     async create({ accountId, body, headers, actor }) {
       const retryKey = readRetryKey(headers['idempotency-key']);
-      const rule = format.checkNewRule(readBody(body));
+      const rule = format.checkNewRule(parseBody(body));
       const created = await store.create(accountId, rule, actor, retryKey);
       return ruleAnswer(created.rule, created);
     },
@@ -82,7 +82,7 @@ export function ruleHandlers({ format, store, analytics }: RuleHandlersOptions):
 
     async update(request) {
       const stored = await storedRule(store, request);
-      const body = readBody(request.body);
+      const body = parseBody(request.body);
       const decide = (rule: Rule) => {
         const changes = format.checkRulePatch(rule, body);
         checkIfMatch(request.headers['if-match'], rule);

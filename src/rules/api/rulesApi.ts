@@ -28,7 +28,7 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
   const operations = routesOf(ruleHandlers({ format, store, analytics }));
   const routes = [...operations, ...documentationRoutes(operations, fastify.prefix, format)];
 
-  // Every body is taken as bytes and read as JSON by its handler, whatever its type says (decisions A).
+  // Every body is taken as bytes and read as JSON by its handler, whatever its type says.
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser(
     '*',
