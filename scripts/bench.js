@@ -2,9 +2,8 @@
 // as its arguments. Without a name it runs those that make up the tables of bench/README.md, one after the other.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { compile, compileProgram, root } from './compile.js';
 
-const root = fileURLToPath(new URL('../', import.meta.url));
 const TABLES = ['anvil', 'traces', 'rules', 'gateway', 'dns'];
 
 function run(file, ...args) {
@@ -17,8 +16,8 @@ if (name !== undefined && !existsSync(`${root}bench/${name}.ts`)) {
   console.error(`floodgate: there is no bench/${name}.ts; npm run bench runs ${TABLES.join(', ')}`);
   process.exit(64);
 }
-for (const project of ['tsconfig.build.json', 'tsconfig.bench.json'])
-  run(`${root}node_modules/typescript/bin/tsc`, '-p', `${root}${project}`);
+const status = compileProgram() || compile('tsconfig.bench.json', 'dist/.bench/src');
+if (status !== 0) process.exit(status);
 for (const table of name === undefined
   ? TABLES.filter((known) => existsSync(`${root}bench/${known}.ts`))
   : [name]) {

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { configurationPage } from '../dist/config/index.js';
 import { METHODS, methodsTable } from '../dist/ethereum/gateway/index.js';
 import { RPC_ERRORS } from '../dist/ethereum/jsonrpc/index.js';
+import { fieldTable } from '../dist/rules/index.js';
 import { rooms } from './rooms.js';
 
 const docs = new URL('../docs/', import.meta.url);
@@ -20,6 +21,7 @@ const PARTS = {
       ['Code', 'Meaning'],
       Object.values(RPC_ERRORS).map(({ code, meaning }) => [String(code), meaning]),
     ),
+  'rules: fields': fieldTable,
   'rooms: picture': roomsPicture,
   'rooms: table': () =>
     table(

@@ -6,6 +6,7 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const steps = [
   ['format and lint', 'biome', ['check', '--error-on-warnings', '.']],
   ['types', 'tsc', ['--noEmit']],
+  ['types of the try-it page', 'tsc', ['-p', 'src/rules/api/page']],
   ['tests', 'vitest', ['run', ...process.argv.slice(2)]],
 ];
 

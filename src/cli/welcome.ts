@@ -1,4 +1,5 @@
 import type { Config } from '../config/index.ts';
+import { exampleRule } from '../rules/index.ts';
 import type { Server } from '../server/index.ts';
 import { EXAMPLE_ZONE } from './exampleZone.ts';
 
@@ -26,14 +27,7 @@ export function welcome(
 ): string {
   const rules = `${url}/client/v4/accounts/${EXAMPLE_ACCOUNT}/${RULES_PATH}`;
   const gateway = `${url}/v1/mainnet`;
-  const rule = JSON.stringify({
-    scope: 'global',
-    name: 'global',
-    mode: 'monitoring',
-    profile_sensitivity: 'low',
-    rate_sensitivity: 'medium',
-    burst_sensitivity: 'medium',
-  });
+  const rule = JSON.stringify(exampleRule);
   const filter = { ...example, count: EXAMPLE_COUNT };
   const call = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'trace_filter', params: [filter] });
   const lines = [

@@ -11,27 +11,21 @@ export type {
   RuleChange,
   TokenChange,
 } from './audit.ts';
-export { checkNewRule, checkRulePatch } from './checkRule.ts';
 export { effectiveRule, type Place } from './effectiveRule.ts';
+export { fieldTable } from './fieldTable.ts';
 export { describeValue, type Fault, InvalidRule, pointerTo, shown } from './invalidRule.ts';
 export {
+  exampleRule,
   MAX_RULES_PER_ACCOUNT,
-  type Mode,
-  modes,
   type NewRule,
   type ProfileSensitivity,
-  profileSensitivities,
   type Rule,
   type RuleSettings,
-  ruleMembers,
-  type Scope,
   type Sensitivity,
-  scopes,
-  sensitivities,
-  settingMembers,
 } from './rule.ts';
+export { type RuleField, RuleFormat, ruleFormat } from './ruleFormat.ts';
 export { allowedRuleId, isRuleId, ruleIdPattern } from './ruleId.ts';
-export { newRuleSchema, rulePatchSchema, ruleSchema } from './ruleSchema.ts';
+export { profileSensitivities, ruleSchema, sensitivities } from './ruleSchema.ts';
 export { type CreatedRule, RETRY_KEY_LIFE_MS, type RuleDecision, type RuleStore } from './ruleStore.ts';
 export { KeyReused, StoreUnavailable, TooManyRules } from './storeErrors.ts';
 export { targetOf } from './target.ts';

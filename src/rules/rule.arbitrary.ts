@@ -1,16 +1,21 @@
 import fc from 'fast-check';
-import { modes, type NewRule, profileSensitivities, type Rule, scopes, sensitivities } from './rule.ts';
+import type { NewRule, Rule } from './rule.ts';
+import { type RuleField, ruleFormat } from './ruleFormat.ts';
 import { formatTimestamp } from './timestamp.ts';
 
-/** Any rule that may be created, from few names, so that targets meet. For tests. */
-export const newRuleArbitrary: fc.Arbitrary<NewRule> = fc.record({
-  scope: fc.constantFrom(...scopes),
-  name: fc.constantFrom('global', 'WEUR', 'weur', 'lax', 'LAX'),
-  mode: fc.constantFrom(...modes),
-  profile_sensitivity: fc.constantFrom(...profileSensitivities),
-  rate_sensitivity: fc.constantFrom(...sensitivities),
-  burst_sensitivity: fc.constantFrom(...sensitivities),
-});
+/** Few, so that targets meet. */
+const NAMES = ['global', 'WEUR', 'weur', 'lax', 'LAX'];
+
+function valueArbitrary({ schema }: RuleField): fc.Arbitrary<unknown> {
+  if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
+  if (schema.type === 'boolean') return fc.boolean();
+  return schema.type === 'string' ? fc.constantFrom(...NAMES) : fc.nat(100);
+}
+
+/** Any rule that may be created. For tests. */
+export const newRuleArbitrary = fc.record(
+  Object.fromEntries(ruleFormat.fields.map((field) => [field.member, valueArbitrary(field)])),
+) as fc.Arbitrary<unknown> as fc.Arbitrary<NewRule>; // has every field of a creation, with values that its schema allows
 
 /** Rules as a store has them: ids and moments that differ. */
 export const storedRulesArbitrary: fc.Arbitrary<Rule[]> = fc

@@ -1,61 +1,36 @@
+import type { Static } from 'typebox';
+import type {
+  fixedMembers,
+  profileSensitivities,
+  ruleSchema,
+  sensitivities,
+  serviceMembers,
+} from './ruleSchema.ts';
+
 /**
- * What a DNS protection rule is. Member names and values are those of the wire (seed 2.1, decisions A), so that
- * a rule is the same thing in the store, in the API and in the guard.
+ * A DNS protection rule. `id` is a UUID; `created_on` and `modified_on` are as `formatTimestamp` writes them, and
+ * `modified_on` grows with every change and differs between any two changes of one store.
  */
+export type Rule = Readonly<Required<Static<typeof ruleSchema>>>;
 
-export const scopes = ['global', 'region', 'datacenter'] as const;
-export const modes = ['enabled', 'monitoring', 'disabled'] as const;
-export const profileSensitivities = ['low', 'medium', 'high', 'very_high'] as const;
-export const sensitivities = ['low', 'medium', 'high'] as const;
+/** What a caller says when it creates a rule. Names are kept in the case that they came in. */
+export type NewRule = Omit<Rule, (typeof serviceMembers)[number]>;
 
-export type Scope = (typeof scopes)[number];
-export type Mode = (typeof modes)[number];
+/** What an update may change. */
+export type RuleSettings = Omit<NewRule, (typeof fixedMembers)[number]>;
+
 export type ProfileSensitivity = (typeof profileSensitivities)[number];
 export type Sensitivity = (typeof sensitivities)[number];
 
-/** What an update may change. */
-export interface RuleSettings {
-  readonly mode: Mode;
-  readonly profile_sensitivity: ProfileSensitivity;
-  readonly rate_sensitivity: Sensitivity;
-  readonly burst_sensitivity: Sensitivity;
-}
+/** A rule to show how one is created: it counts everywhere what it would drop, and drops nothing. */
+export const exampleRule: NewRule = {
+  scope: 'global',
+  name: 'global',
+  mode: 'monitoring',
+  profile_sensitivity: 'low',
+  rate_sensitivity: 'medium',
+  burst_sensitivity: 'medium',
+};
 
-/** What a caller says when it creates a rule: all six, no defaults. */
-export interface NewRule extends RuleSettings {
-  readonly scope: Scope;
-  /** A label for `global`; the name of the place for `region` and `datacenter`, kept in the case it came in. */
-  readonly name: string;
-}
-
-export interface Rule extends NewRule {
-  /** A UUID, given by the store. */
-  readonly id: string;
-  /** As `formatTimestamp` writes it. */
-  readonly created_on: string;
-  /** As `created_on`; grows with every change and differs between any two changes of one store. */
-  readonly modified_on: string;
-}
-
-/** The members of a rule in the order in which every answer shows them (seed 2.1). */
-export const ruleMembers = [
-  'id',
-  'scope',
-  'name',
-  'mode',
-  'profile_sensitivity',
-  'rate_sensitivity',
-  'burst_sensitivity',
-  'created_on',
-  'modified_on',
-] as const satisfies readonly (keyof Rule)[];
-
-export const settingMembers = [
-  'mode',
-  'profile_sensitivity',
-  'rate_sensitivity',
-  'burst_sensitivity',
-] as const satisfies readonly (keyof RuleSettings)[];
-
-/** Rules that one account may hold (decisions A); one more is refused. */
+/** Rules that one account may hold; one more is refused. */
 export const MAX_RULES_PER_ACCOUNT = 1000;

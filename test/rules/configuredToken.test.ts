@@ -67,7 +67,7 @@ function expectRefused(ended: Awaited<ReturnType<typeof start>>, { secret, token
   for (const hidden of [secret, token.hash]) expect(ended.stdout + ended.stderr).not.toContain(hidden);
 }
 
-describe('a server does not start with a configured token that its store knows', () => {
+describe.concurrent('a server does not start with a configured token that its store knows', () => {
   it.each([
     ['active', {}, 'which is active'],
     ['expired', { expired: true }, 'which has expired'],
@@ -121,7 +121,7 @@ describe('a server does not start with a configured token that its store knows',
   });
 });
 
-describe('a server without a configured token', () => {
+describe.concurrent('a server without a configured token', () => {
   it('reads no FLOODGATE_TOKEN: a client’s token, valid or not, stays what the store says', async () => {
     const { dataDir, secret } = await knownToken('client-variable', { revoked: true });
     const unknown = newTokenSecret();
@@ -157,7 +157,7 @@ describe('a server without a configured token', () => {
   });
 });
 
-it.each([
+it.concurrent.each([
   ['a flag', ['--api-token', ''], {}, undefined],
   ['a flag of blanks', ['--api-token', ' '.repeat(20)], {}, undefined],
   ['a variable of blanks', [], { FLOODGATE_API_TOKEN: ' '.repeat(20) }, undefined],
@@ -173,7 +173,7 @@ it.each([
   expect([ended.code, ended.stderr]).toEqual([EX_USAGE, expect.stringContaining('16 to 256 visible')]);
 });
 
-describe('floodgate dev', () => {
+describe.concurrent('floodgate dev', () => {
   const dev = (dataDir: string) =>
     startFloodgate({ command: 'dev', args: ['--rules-only'], dataDir, env: { FLOODGATE_API_TOKEN: '' } });
   const tokenOf = (dataDir: string) => readFileSync(join(dataDir, 'api-token'), 'utf8').trim();

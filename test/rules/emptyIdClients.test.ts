@@ -72,7 +72,7 @@ describe('the command line', () => {
   const run = (args: readonly string[], env: Record<string, string> = {}) =>
     floodgate(args, { env: { ...environmentOf(server, ACCOUNT), ...env } });
 
-  it.each(['', ' ', '*', '../rules', 'undefined', `${UNKNOWN}/`])(
+  it.concurrent.each(['', ' ', '*', '../rules', 'undefined', `${UNKNOWN}/`])(
     'rules delete %j is refused and deletes nothing',
     async (id) => {
       const { status, stdout, stderr } = await run(['rules', 'delete', '--', id]);
@@ -109,7 +109,7 @@ describe('the command line', () => {
     expect(result.map(({ id }: { id: string }) => id)).toEqual([made[2]]);
   });
 
-  it.each([
+  it.concurrent.each([
     [['rules', 'delete', '--all', '--account', ''], {}, '--account'],
     [['rules', 'delete', '--all', '--account', '../x'], {}, '--account'],
     [['rules', 'delete', '--all'], { FLOODGATE_ACCOUNT: '' }, 'FLOODGATE_ACCOUNT'],

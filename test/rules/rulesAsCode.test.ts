@@ -41,7 +41,8 @@ const region = (name: string, fields: object = {}) => ({ ...newRule, scope: 'reg
 /** What the command line's own reader finds wrong ends with this exit code. */
 const WRONG_USAGE = 64;
 
-describe('floodgate rules plan and apply', () => {
+// Each test has an account of its own.
+describe.concurrent('floodgate rules plan and apply', () => {
   it('show each field that changes, and do exactly that', async () => {
     const kept = await create('p1', region('keep'));
     const changed = await create('p1', region('change'));
@@ -127,12 +128,12 @@ Plan ${id}: 1 to create, 1 to change, 1 to delete, 1 unchanged.
     ['holds only comments', '# rules: none yet\n'],
     ['holds nothing below "rules"', 'rules:\n'],
     ['holds null', 'null\n'],
-    ['holds no rules', 'account: p7\n'],
+    ['holds no rules', 'account: p7-0\n'],
     ['holds a list and no "rules"', '[]'],
     ['holds an empty rule', 'rules:\n  -\n'],
   ])('refuse a file that %s, with or without --force', async (_, text) => {
-    const account = 'p7';
-    if ((await stored(account)).length === 0) await create(account);
+    const account = `p7-${++files}`;
+    await create(account);
     const before = await stored(account);
     for (const args of [
       ['plan', fileOf(text)],
@@ -226,7 +227,7 @@ Plan ${id}: 1 to create, 1 to change, 1 to delete, 1 unchanged.
   });
 });
 
-describe('floodgate rules', () => {
+describe.concurrent('floodgate rules', () => {
   it('creates, lists, updates and deletes', async () => {
     const settings = ['--mode', 'enabled', '--profile-sensitivity', 'low', '--rate-sensitivity', 'low'];
     const flags = ['--scope', 'region', '--name', 'WEUR', ...settings, '--burst-sensitivity', 'low'];

@@ -134,7 +134,7 @@ describe('floodgate token', () => {
     expect(found).not.toHaveProperty('hash');
   });
 
-  it.each([
+  it.concurrent.each([
     [['create'], 'which accounts'],
     [['create', '--account', 'a b'], 'An account id is'],
     [['create', '--account', 'a', '--all-accounts'], 'cannot be used with'],

@@ -29,17 +29,20 @@ describe('the command line', () => {
     expect(stdout).toContain('floodgate.yaml');
   });
 
-  it.each(['start', 'dev'])('%s --help names every option by its flag and its variable', async (command) => {
-    const { code, stdout } = await floodgate([command, '--help']);
-    expect(code).toBe(0);
-    const text = stdout.replace(/\s+/g, ' ');
-    for (const { flag, variable, schema } of optionsOf(ConfigSchema)) {
-      if (schema.fileOnly) continue;
-      expect(text).toContain(`${flag} `);
-      expect(text).toContain(variable);
-      expect(text).toContain(schema.description);
-    }
-  });
+  it.concurrent.each(['start', 'dev'])(
+    '%s --help names every option by its flag and its variable',
+    async (command) => {
+      const { code, stdout } = await floodgate([command, '--help']);
+      expect(code).toBe(0);
+      const text = stdout.replace(/\s+/g, ' ');
+      for (const { flag, variable, schema } of optionsOf(ConfigSchema)) {
+        if (schema.fileOnly) continue;
+        expect(text).toContain(`${flag} `);
+        expect(text).toContain(variable);
+        expect(text).toContain(schema.description);
+      }
+    },
+  );
 
   const REFUSED: readonly (readonly [
     what: string,
@@ -83,7 +86,7 @@ describe('the command line', () => {
     ],
   ];
 
-  it.each(REFUSED)('refuses %s, and says what to do', async (_what, args, env, names) => {
+  it.concurrent.each(REFUSED)('refuses %s, and says what to do', async (_what, args, env, names) => {
     const ended = await floodgate(args(), { cwd: folder, env });
     expect(ended.code).toBe(EX_USAGE);
     for (const name of names) expect(ended.stderr).toContain(name);

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { type AuditEntry, type AuditFilter, settingMembers, wallClock } from '../../rules/index.ts';
+import { type AuditEntry, type AuditFilter, ruleFormat, wallClock } from '../../rules/index.ts';
 import { print } from '../print.ts';
 import { readAccountId, readRuleId } from './idArguments.ts';
 import { formatTable } from './rulesTable.ts';
@@ -77,7 +77,7 @@ function changeOf(before: Rule | null, after: Rule | null): string {
   const rule = after ?? before;
   if (!rule) return '';
   if (!before || !after) return `${rule.scope} ${rule.name}, ${rule.mode}`;
-  const changed = settingMembers.filter((member) => before[member] !== after[member]);
+  const changed = ruleFormat.settingMembers.filter((member) => before[member] !== after[member]);
   return changed.map((member) => `${member}: ${before[member]} → ${after[member]}`).join(', ');
 }
 

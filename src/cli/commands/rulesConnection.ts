@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { RulesClient } from '../../rules/client/index.ts';
+import { type RuleFormat, ruleFormat } from '../../rules/index.ts';
 import { OperatorError } from '../operatorError.ts';
 import { readToken, TOKEN_FILE_VARIABLE } from './clientToken.ts';
 import { readAccountId } from './idArguments.ts';
@@ -36,15 +37,25 @@ export function addConnectionFlags(command: Command): Command {
     );
 }
 
-/** The client that the flags of a command describe. `fileAccount` is the account that a file of rules names. */
-export function connect(command: Command, fileAccount?: string): { client: RulesClient; account: string } {
+interface Subject {
+  /** The account that a file of rules names. */
+  readonly fileAccount?: string | undefined;
+  /** The fields that rules have. */
+  readonly format?: RuleFormat;
+}
+
+/** The client that the flags of a command describe. */
+export function connect(
+  command: Command,
+  { fileAccount, format = ruleFormat }: Subject = {},
+): { client: RulesClient; account: string } {
   const { url, tokenFile, account: flagged, family } = command.opts<ConnectionOptions>();
   if (flagged !== undefined && fileAccount !== undefined && flagged !== fileAccount)
     throw new OperatorError(`The file is for account ${fileAccount}, but --account says ${flagged}`);
   const accountId = flagged ?? fileAccount;
   if (accountId === undefined)
     throw new OperatorError('Which account? Say --account ID, or set FLOODGATE_ACCOUNT');
-  const client = new RulesClient({ baseUrl: url, token: readToken(tokenFile), accountId, family });
+  const client = new RulesClient({ baseUrl: url, token: readToken(tokenFile), accountId, family, format });
   return { client, account: accountId };
 }
 

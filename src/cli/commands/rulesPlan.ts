@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
+import type { RuleFormat } from '../../rules/index.ts';
 import {
   applyPlan,
   formatPlan,
@@ -25,13 +26,13 @@ interface ApplyOptions {
 }
 
 /** `floodgate rules plan|apply FILE`. */
-export function registerPlan(rules: Command): void {
+export function registerPlan(rules: Command, format: RuleFormat): void {
   const plan = rules
     .command('plan')
     .description('show what would change for an account to have exactly the rules of a file')
     .argument('<file>', 'YAML with a list "rules"; - for standard input')
     .addHelpText('after', '\nExit status: 0 nothing to do, 2 there are changes, 1 it failed.')
-    .action(showPlan);
+    .action((file: string, _options: object, command: Command) => showPlan(format, file, command));
   addConnectionFlags(plan);
 
   const apply = rules
@@ -43,21 +44,22 @@ export function registerPlan(rules: Command): void {
       'also where every rule would be deleted, or more than a third of ten or more changed or deleted',
     )
     .option('--plan <id>', 'only where the plan is still this one, as `rules plan` showed it')
-    .action(applyFile);
+    .action((file: string, _options: ApplyOptions, command: Command) => applyFile(format, file, command));
   addConnectionFlags(apply);
 }
 
-async function showPlan(file: string, _options: object, command: Command): Promise<void> {
-  const { plan } = await planOf(file, command);
-  await printPlan(plan);
+async function showPlan(format: RuleFormat, file: string, command: Command): Promise<void> {
+  const { plan } = await planOf(format, file, command);
+  await printPlan(format, plan);
   const risk = riskOf(plan);
   if (risk !== undefined) process.stderr.write(`note: apply will want --force for this: it ${risk}\n`);
   if (!isEmpty(plan)) process.exitCode = EXIT_CODE_CHANGES;
 }
 
-async function applyFile(file: string, options: ApplyOptions, command: Command): Promise<void> {
-  const { plan, client } = await planOf(file, command);
-  await printPlan(plan);
+async function applyFile(format: RuleFormat, file: string, command: Command): Promise<void> {
+  const options = command.opts<ApplyOptions>();
+  const { plan, client } = await planOf(format, file, command);
+  await printPlan(format, plan);
   if (options.plan !== undefined && options.plan !== planFingerprint(plan))
     throw new OperatorError(
       `The plan is ${planFingerprint(plan)} now, not ${options.plan}; nothing was changed`,
@@ -87,10 +89,11 @@ async function applyFile(file: string, options: ApplyOptions, command: Command):
   }
 }
 
-async function planOf(file: string, command: Command) {
-  const { account, rules } = readRuleFile(readText(file), file === '-' ? 'standard input' : file);
-  const { client } = connect(command, account);
-  return { client, plan: makePlan(await client.list(), rules) };
+async function planOf(format: RuleFormat, file: string, command: Command) {
+  const fileName = file === '-' ? 'standard input' : file;
+  const { account: fileAccount, rules } = readRuleFile(readText(file), fileName, format);
+  const { client } = connect(command, { fileAccount, format });
+  return { client, plan: makePlan(await client.list(), rules, format) };
 }
 
 function readText(file: string): string {
@@ -101,7 +104,7 @@ function readText(file: string): string {
   }
 }
 
-function printPlan(plan: Plan): Promise<void> {
+function printPlan(format: RuleFormat, plan: Plan): Promise<void> {
   const coloured = process.stdout.isTTY && !process.env['NO_COLOR'];
-  return print(formatPlan(plan, (colour, text) => (coloured ? styleText(colour, text) : text)));
+  return print(formatPlan(plan, (colour, text) => (coloured ? styleText(colour, text) : text), format));
 }

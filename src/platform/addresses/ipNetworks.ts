@@ -1,8 +1,6 @@
 /** Addresses of clients, and networks of them. An IPv4 address counts as itself where IPv6 carries it (`::ffff:192.0.2.1`). */
 import { isIP } from 'node:net';
 
-/** An IPv6 client has a network for itself: all addresses of a /64 are one client. */
-const IPV6_CLIENT_BITS = 64;
 const GROUP_BITS = 16;
 const MAPPED = /^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i;
 const MAPPED_BITS = 96;
@@ -59,20 +57,11 @@ export function within(networks: readonly Network[]): (address: string) => boole
   };
 }
 
-/** Who counts as one client: an IPv4 address, or the /64 of an IPv6 one. */
-export function clientOf(text: string): string {
-  const address = plainAddress(text);
-  if (!address.includes(':')) return address;
-  return groupsOf(address)
-    .slice(0, IPV6_CLIENT_BITS / GROUP_BITS)
-    .join(':');
-}
-
 /** As IPv4 where it is, and without the interface of a link-local one. */
-const plainAddress = (address: string): string => address.replace(/%.*$/, '').replace(MAPPED, '');
+export const plainAddress = (address: string): string => address.replace(/%.*$/, '').replace(MAPPED, '');
 
 /** The eight groups of an IPv6 address, without leading zeros. */
-function groupsOf(address: string): string[] {
+export function groupsOf(address: string): string[] {
   const inDots = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address);
   const [, start = '', ...octets] = inDots ?? [];
   const [a = 0, b = 0, c = 0, d = 0] = octets.map(Number);

@@ -1,4 +1,6 @@
-import { documentationPage, pageScript, pageStyle } from './documentationPage.ts';
+import { readFileSync } from 'node:fs';
+import type { RuleFormat } from '../index.ts';
+import { documentationPage } from './documentationPage.ts';
 import { openApiDocument } from './openApi.ts';
 import type { ApiAnswer } from './request.ts';
 import type { Route } from './routes.ts';
@@ -11,9 +13,18 @@ const SECURITY_HEADERS = {
   'referrer-policy': 'no-referrer',
 };
 
+/** A file of the page: the same here and, as the build copies it, in the compiled program. */
+function asset(name: string): string {
+  return readFileSync(new URL(`./page/${name}`, import.meta.url), 'utf8');
+}
+
 /** The OpenAPI document of the routes and a page to read and try it: open to everyone, as they hold no secret. */
-export function documentationRoutes(routes: readonly Route[], base: string): readonly Route[] {
-  const document = openApiDocument(routes, base);
+export function documentationRoutes(
+  routes: readonly Route[],
+  base: string,
+  format: RuleFormat,
+): readonly Route[] {
+  const document = openApiDocument(routes, base, format);
   const serve = (path: string, summary: string, answer: ApiAnswer): Route => ({
     method: 'GET',
     path,
@@ -32,8 +43,11 @@ export function documentationRoutes(routes: readonly Route[], base: string): rea
     }),
     serve('/docs/page.js', 'The script of the page', {
       type: 'text/javascript; charset=utf-8',
-      body: pageScript,
+      body: asset('page.js'),
     }),
-    serve('/docs/page.css', 'The style of the page', { type: 'text/css; charset=utf-8', body: pageStyle }),
+    serve('/docs/page.css', 'The style of the page', {
+      type: 'text/css; charset=utf-8',
+      body: asset('page.css'),
+    }),
   ];
 }

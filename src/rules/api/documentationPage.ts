@@ -1,4 +1,4 @@
-import { accountIdPattern, allowedAccountId, allowedRuleId, ruleIdPattern } from '../index.ts';
+import { accountIdPattern, allowedAccountId, allowedRuleId, exampleRule, ruleIdPattern } from '../index.ts';
 import type { openApiDocument } from './openApi.ts';
 
 type Document = ReturnType<typeof openApiDocument>;
@@ -10,16 +10,6 @@ interface Operation {
   readonly requestBody?: object;
   readonly responses: Readonly<Record<string, { description: string }>>;
 }
-
-/** The example that a create is tried with. */
-const EXAMPLE_RULE = {
-  scope: 'global',
-  name: 'global',
-  mode: 'monitoring',
-  profile_sensitivity: 'low',
-  rate_sensitivity: 'medium',
-  burst_sensitivity: 'medium',
-};
 
 /** The page that shows the document, each operation with a form to try it. Needs nothing from elsewhere. */
 export function documentationPage(document: Document, base: string): string {
@@ -45,7 +35,7 @@ export function documentationPage(document: Document, base: string): string {
 </form>
 ${operations.join('\n')}
 <h2>Fields of a rule</h2>
-${fieldTable(document.components.schemas.NewRule.properties as Record<string, SchemaNotes>)}
+${fieldTable(document.components.schemas.NewRule.properties)}
 </main>
 </html>
 `;
@@ -57,7 +47,7 @@ function section(base: string, path: string, method: string, operation: Operatio
     ({ name, in: place, description }) =>
       `<label>${escapeHtml(name)} <small>${escapeHtml(`${place}. ${description}`)}</small> <input name="${escapeHtml(name)}" data-in="${escapeHtml(place)}" ${checksOf(name)}></label>`,
   );
-  const example = JSON.stringify(method === 'patch' ? { mode: 'enabled' } : EXAMPLE_RULE, null, 2);
+  const example = JSON.stringify(method === 'patch' ? { mode: 'enabled' } : exampleRule, null, 2);
   const body = operation.requestBody
     ? `<label>Body <textarea name="body" rows="8" spellcheck="false">${escapeHtml(example)}</textarea></label>`
     : '';
@@ -116,92 +106,3 @@ function escapeHtml(text: string): string {
     .replaceAll('"', '&quot;')
     .replaceAll("'", '&#39;');
 }
-
-/** Runs in the browser: sends what a form says and shows the answer, always as text. The token stays in the page. */
-export const pageScript = `'use strict';
-const common = document.getElementById('common');
-common.addEventListener('submit', (event) => event.preventDefault());
-
-/** What is wrong with the boxes that become part of the path, of which an empty one would make another path. */
-function faultsOf(form) {
-  return [common.elements.account_id, ...form.querySelectorAll('[data-in]')]
-    .filter(({ name }) => form.dataset.path.includes('{' + name + '}'))
-    .filter(({ value, pattern }) => !new RegExp(pattern).test(value))
-    .map(({ name, value, title }) => name + ' is ' + JSON.stringify(value) + '; allowed: ' + title);
-}
-
-function requestOf(form) {
-  const values = new FormData(form);
-  const headers = { authorization: 'Bearer ' + common.elements.token.value };
-  const query = new URLSearchParams();
-  let path = form.dataset.path.replace('{account_id}', encodeURIComponent(common.elements.account_id.value));
-  for (const input of form.querySelectorAll('[data-in]')) {
-    const value = String(values.get(input.name));
-    if (input.dataset.in === 'path') path = path.replace('{' + input.name + '}', encodeURIComponent(value));
-    else if (value !== '' && input.dataset.in === 'query') query.set(input.name, value);
-    else if (value !== '') headers[input.name.toLowerCase()] = value;
-  }
-  const body = form.elements.body ? form.elements.body.value : undefined;
-  if (body !== undefined) headers['content-type'] = 'application/json';
-  const search = String(query);
-  const url = search === '' ? path : path + '?' + search;
-  return { url, method: form.dataset.method, headers, body };
-}
-
-const quote = (text) => "'" + text.replaceAll("'", "'\\\\''") + "'";
-
-function curlOf({ url, method, headers, body }) {
-  const shown = { ...headers, authorization: 'Bearer $API_TOKEN' };
-  const parts = ['curl', '-X', method, quote(location.origin + url)];
-  for (const [name, value] of Object.entries(shown))
-    parts.push('-H', name === 'authorization' ? '"' + name + ': ' + value + '"' : quote(name + ': ' + value));
-  if (body !== undefined) parts.push('--data', quote(body));
-  return parts.join(' ');
-}
-
-async function send(form) {
-  const curl = form.querySelector('.curl');
-  const answer = form.querySelector('.answer');
-  const faults = faultsOf(form);
-  if (faults.length > 0) {
-    curl.hidden = true;
-    answer.hidden = false;
-    answer.textContent = faults.join('\\n') + '\\nNothing was sent';
-    return;
-  }
-  const request = requestOf(form);
-  curl.textContent = curlOf(request);
-  curl.hidden = answer.hidden = false;
-  answer.textContent = '…';
-  try {
-    const response = await fetch(request.url, { ...request, credentials: 'omit' });
-    const text = await response.text();
-    let shown = text;
-    try { shown = JSON.stringify(JSON.parse(text), null, 2); } catch {}
-    const etag = response.headers.get('etag');
-    answer.textContent = response.status + (etag ? '  ETag: ' + etag : '') + '\\n' + shown;
-  } catch (error) {
-    answer.textContent = String(error);
-  }
-}
-
-for (const form of document.querySelectorAll('form.try'))
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
-    send(form);
-  });
-`;
-
-export const pageStyle = `:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
-main { max-width: 60rem; margin: 0 auto; padding: 1rem; }
-details { border-top: 1px solid #8886; padding: .5rem 0; }
-summary { cursor: pointer; overflow-wrap: anywhere; }
-summary b { display: inline-block; min-width: 4.5rem; }
-b.get { color: #2a7; } b.post { color: #27c; } b.patch { color: #b70; } b.delete { color: #c33; }
-label { display: block; margin: .5rem 0; }
-input, textarea { display: block; width: 100%; box-sizing: border-box; padding: .4rem; font: inherit; }
-textarea, pre, code { font-family: ui-monospace, monospace; font-size: .875rem; }
-pre { overflow: auto; padding: .75rem; background: #8882; }
-table { border-collapse: collapse; } td { padding: .2rem .75rem .2rem 0; vertical-align: top; }
-button { padding: .4rem 1.2rem; font: inherit; }
-`;

@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox';
-import { newRuleSchema, rulePatchSchema, ruleSchema } from '../index.ts';
+import type { RuleFormat } from '../index.ts';
 
 const closed = { additionalProperties: false };
 const ref = (name: string) => Type.Ref(`#/components/schemas/${name}`);
@@ -55,10 +55,10 @@ function success(result: Record<string, TSchema>): TSchema {
 }
 
 /** Every schema that the OpenAPI document names; those of rules are the ones that requests are checked against. */
-export const namedSchemas = {
-  Rule: ruleSchema,
-  NewRule: newRuleSchema,
-  RulePatch: rulePatchSchema,
+export const namedSchemas = ({ schemas }: RuleFormat) => ({
+  Rule: schemas.rule,
+  NewRule: schemas.newRule,
+  RulePatch: schemas.rulePatch,
   Entry: entrySchema,
   ResultInfo: resultInfoSchema,
   Token: tokenSchema,
@@ -78,6 +78,6 @@ export const namedSchemas = {
     },
     closed,
   ),
-} as const satisfies Record<string, TSchema>;
+});
 
-export type SchemaName = keyof typeof namedSchemas;
+export type SchemaName = keyof ReturnType<typeof namedSchemas>;

@@ -1,6 +1,6 @@
 /**
  * The REST interface of the rules room: routes, bearer tokens, the envelope and its table of errors. It answers
- * everything below its prefix itself, in its own form, and leaves nothing to the framework's defaults.
+ * everything below its prefix itself, in its own form, and leaves nothing to the framework's defaults. Why it is as it is: docs/decisions/rules-api.md.
  */
 export { errorTable } from './errors.ts';
 export type { RateLimit } from './rateLimit.ts';

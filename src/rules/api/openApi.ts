@@ -1,4 +1,5 @@
-import { namedSchemas } from './envelopeSchemas.ts';
+import type { RuleFormat } from '../index.ts';
+import { namedSchemas, type SchemaName } from './envelopeSchemas.ts';
 import { type ErrorCase, errorTable } from './errors.ts';
 import { type ParameterName, parameters } from './parameters.ts';
 import type { Route } from './routes.ts';
@@ -24,7 +25,7 @@ const headersOfStatus: Readonly<Record<number, Record<string, string>>> = {
 };
 
 /** The OpenAPI 3.1 document of these routes, served below `base`. It is made of what validates and of nothing else. */
-export function openApiDocument(routes: readonly Route[], base: string) {
+export function openApiDocument(routes: readonly Route[], base: string, format: RuleFormat) {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
     if (route.open) continue;
@@ -50,7 +51,7 @@ export function openApiDocument(routes: readonly Route[], base: string) {
     paths,
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
-      schemas: namedSchemas,
+      schemas: namedSchemas(format),
     },
   };
 }
@@ -116,6 +117,6 @@ function headersOf(descriptions: Readonly<Record<string, string>>) {
   );
 }
 
-function jsonOf(schema: keyof typeof namedSchemas) {
+function jsonOf(schema: SchemaName) {
   return { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } };
 }

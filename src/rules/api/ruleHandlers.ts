@@ -1,9 +1,9 @@
-import { checkNewRule, checkRulePatch, isRuleId, type Rule, type RuleStore } from '../index.ts';
+import { type CreatedRule, isRuleId, type Rule, type RuleFormat, type RuleStore } from '../index.ts';
 import { successEnvelope } from './envelope.ts';
 import { ApiError } from './errors.ts';
 import { checkCollectionIfMatch, checkIfMatch, etagOf } from './etag.ts';
 import { pageOf, readPageRequest } from './paging.ts';
-import { readBody } from './readBody.ts';
+import { parseBody } from './parseBody.ts';
 import type { ApiAnswer, ApiRequest } from './request.ts';
 import { readRetryKey } from './retryKey.ts';
 
@@ -31,10 +31,31 @@ export const OVERRIDES_CODE = 10110;
 /** Ids of overridden rules that the message lists. */
 const MAX_IDS_LISTED = 5;
 
+export interface RuleHandlersOptions {
+  readonly format: RuleFormat;
+  readonly store: RuleStore;
+  readonly analytics: RuleAnalytics | undefined;
+}
+
 /** What each operation on rules does, between an authenticated request and its envelope. */
-export function ruleHandlers(store: RuleStore, analytics?: RuleAnalytics): RuleHandlers {
+export function ruleHandlers({ format, store, analytics }: RuleHandlersOptions): RuleHandlers {
   // The whole collection as bytes, kept as long as the store holds on to the rules it was made from.
   const wholeLists = new WeakMap<readonly Rule[], Buffer>();
+
+  const listEnvelope = (rules: readonly Rule[], query: ApiRequest['query']): string => {
+    const { result, resultInfo } = pageOf(rules, readPageRequest(query));
+    // Whatever order the store gives the members in.
+    return successEnvelope(
+      result.map((rule) => format.inOrder(rule)),
+      { resultInfo },
+    );
+  };
+  const ruleAnswer = (rule: Rule, created?: Omit<CreatedRule, 'rule'>): ApiAnswer => {
+    const messages = created && created.overrides.length > 0 ? [overridesMessage(created.overrides)] : [];
+    const headers: Record<string, string> = { etag: etagOf(rule) };
+    if (created?.replayed) headers['idempotent-replayed'] = 'true';
+    return { body: successEnvelope(format.inOrder(rule), { messages }), headers };
+  };
 
   return {
     async list({ accountId, query }) {
@@ -50,7 +71,7 @@ export function ruleHandlers(store: RuleStore, analytics?: RuleAnalytics): RuleH
 
     async create({ accountId, body, headers, actor }) {
       const retryKey = readRetryKey(headers['idempotency-key']);
-      const rule = checkNewRule(readBody(body));
+      const rule = format.checkNewRule(parseBody(body));
       const created = await store.create(accountId, rule, actor, retryKey);
       return ruleAnswer(created.rule, created);
     },
@@ -61,9 +82,9 @@ export function ruleHandlers(store: RuleStore, analytics?: RuleAnalytics): RuleH
 
     async update(request) {
       const stored = await storedRule(store, request);
-      const body = readBody(request.body);
+      const body = parseBody(request.body);
       const decide = (rule: Rule) => {
-        const changes = checkRulePatch(rule, body);
+        const changes = format.checkRulePatch(rule, body);
         checkIfMatch(request.headers['if-match'], rule);
         return changes;
       };
@@ -96,39 +117,12 @@ export function ruleHandlers(store: RuleStore, analytics?: RuleAnalytics): RuleH
   };
 }
 
-function listEnvelope(rules: readonly Rule[], query: Readonly<Record<string, unknown>>): string {
-  const { result, resultInfo } = pageOf(rules, readPageRequest(query));
-  return successEnvelope(result.map(inOrder), { resultInfo });
-}
-
-function ruleAnswer(rule: Rule, created?: { overrides: readonly string[]; replayed: boolean }): ApiAnswer {
-  const messages = created && created.overrides.length > 0 ? [overridesMessage(created.overrides)] : [];
-  const headers: Record<string, string> = { etag: etagOf(rule) };
-  if (created?.replayed) headers['idempotent-replayed'] = 'true';
-  return { body: successEnvelope(inOrder(rule), { messages }), headers };
-}
-
 function overridesMessage(ids: readonly string[]) {
   const listed = ids.slice(0, MAX_IDS_LISTED).join(', ');
   const more = ids.length > MAX_IDS_LISTED ? ` and ${ids.length - MAX_IDS_LISTED} more` : '';
   return {
     code: OVERRIDES_CODE,
     message: `Other rules have the same target: ${listed}${more}. The one modified last decides, which is now this one`,
-  };
-}
-
-/** The members of a rule in the seed's order, whatever order the store gives them in. */
-function inOrder(rule: Rule): Rule {
-  return {
-    id: rule.id,
-    scope: rule.scope,
-    name: rule.name,
-    mode: rule.mode,
-    profile_sensitivity: rule.profile_sensitivity,
-    rate_sensitivity: rule.rate_sensitivity,
-    burst_sensitivity: rule.burst_sensitivity,
-    created_on: rule.created_on,
-    modified_on: rule.modified_on,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
-import type { RuleStore, TokenStore } from '../index.ts';
+import { type RuleFormat, type RuleStore, ruleFormat, type TokenStore } from '../index.ts';
 import { addRoutes } from './addRoutes.ts';
 import { Authenticator } from './authenticate.ts';
 import { documentationRoutes } from './documentation.ts';
@@ -16,16 +16,19 @@ export interface RulesApiOptions {
   readonly configuredTokens: readonly string[];
   /** What the guard beside this API saw; no such route where there is none. */
   readonly analytics?: RuleAnalytics | undefined;
+  /** The fields that rules have. */
+  readonly format?: RuleFormat;
   /** Off where left out. */
   readonly rateLimit?: RateLimit | undefined;
 }
 
 /** The rules API as a fastify plugin, to be registered with the base path as its prefix. */
 export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, options) => {
-  const operations = routesOf(ruleHandlers(options.rules, options.analytics));
-  const routes = [...operations, ...documentationRoutes(operations, fastify.prefix)];
+  const { format = ruleFormat, rules: store, analytics } = options;
+  const operations = routesOf(ruleHandlers({ format, store, analytics }));
+  const routes = [...operations, ...documentationRoutes(operations, fastify.prefix, format)];
 
-  // Every body is taken as bytes and read as JSON by its handler, whatever its type says (decisions A).
+  // Every body is taken as bytes and read as JSON by its handler, whatever its type says.
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser(
     '*',

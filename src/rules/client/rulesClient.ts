@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type NewRule, type Rule, type RuleSettings, ruleMembers } from '../index.ts';
+import { type NewRule, type Rule, type RuleFormat, type RuleSettings, ruleFormat } from '../index.ts';
 import { ApiFailure } from './apiFailure.ts';
 import { checkedAccountId, checkedRuleId } from './invalidId.ts';
 import { type Answer, Transport } from './transport.ts';
@@ -11,6 +11,8 @@ export interface RulesClientOptions {
   readonly accountId: string;
   /** `magic` where the server knows only the path of Cloudflare's clients. */
   readonly family?: 'network' | 'magic';
+  /** The fields that rules have. */
+  readonly format?: RuleFormat;
 }
 
 /** A rule with the tag of its state; undefined where the server gives none. */
@@ -29,10 +31,12 @@ const MAX_PAGES = 1000;
  * `InvalidIdError`, with nothing sent, where an id is none; so does the constructor for the account.
  */
 export class RulesClient {
+  readonly format: RuleFormat;
   readonly #transport: Transport;
   readonly #collection: string;
 
-  constructor({ baseUrl, token, accountId, family = 'network' }: RulesClientOptions) {
+  constructor({ baseUrl, token, accountId, family = 'network', format = ruleFormat }: RulesClientOptions) {
+    this.format = format;
     this.#transport = new Transport(baseUrl, token);
     this.#collection = `/accounts/${checkedAccountId(accountId)}/${family}/advanced_dns_protection/configs/dns_protection/rules`;
   }
@@ -46,7 +50,7 @@ export class RulesClient {
         `${this.#collection}?page=${page}&per_page=${PAGE_SIZE}`,
       );
       const known = rules.size;
-      for (const rule of readRules(answer)) rules.set(rule.id, rule);
+      for (const rule of this.#readRules(answer)) rules.set(rule.id, rule);
       // A server may give smaller pages than it was asked for: the end is where it says so, or where nothing new comes.
       if (rules.size === known || rules.size >= totalOf(answer)) break;
     }
@@ -54,7 +58,7 @@ export class RulesClient {
   }
 
   async get(ruleId: string): Promise<StoredRule> {
-    return stored(await this.#transport.send('GET', this.#path(ruleId)));
+    return this.#stored(await this.#transport.send('GET', this.#path(ruleId)));
   }
 
   /** Also tells what the server thinks worth knowing. */
@@ -62,13 +66,14 @@ export class RulesClient {
     // With a key of its own a lost answer can be asked for again without a second rule.
     const headers = { 'idempotency-key': randomUUID() };
     const answer = await this.#transport.send('POST', this.#collection, { body: rule, headers });
-    return { rule: stored(answer).rule, messages: messagesOf(answer) };
+    return { rule: this.#stored(answer).rule, messages: messagesOf(answer) };
   }
 
   /** Fails with status 412 where the rule is not as `etag` says. */
   async update(ruleId: string, changes: Partial<RuleSettings>, etag?: string): Promise<Rule> {
     const headers = ifMatch(etag);
-    return stored(await this.#transport.send('PATCH', this.#path(ruleId), { body: changes, headers })).rule;
+    const answer = await this.#transport.send('PATCH', this.#path(ruleId), { body: changes, headers });
+    return this.#stored(answer).rule;
   }
 
   async delete(ruleId: string, etag?: string): Promise<void> {
@@ -91,14 +96,26 @@ export class RulesClient {
   #path(ruleId: string): string {
     return `${this.#collection}/${checkedRuleId(ruleId)}`;
   }
+
+  #stored(answer: Answer): StoredRule {
+    return { rule: this.#readRule(member(answer, 'result'), answer), etag: answer.etag };
+  }
+
+  #readRules(answer: Answer): Rule[] {
+    const result = member(answer, 'result');
+    if (!Array.isArray(result)) throw unexpected(answer);
+    return result.map((item) => this.#readRule(item, answer));
+  }
+
+  #readRule(value: unknown, answer: Answer): Rule {
+    const rule = this.format.readRule(value);
+    if (rule === undefined) throw unexpected(answer);
+    return rule;
+  }
 }
 
 function ifMatch(etag: string | undefined): Record<string, string> {
   return etag === undefined ? {} : { 'if-match': etag };
-}
-
-function stored(answer: Answer): StoredRule {
-  return { rule: readRule(member(answer, 'result'), answer), etag: answer.etag };
 }
 
 /** How many rules there are on all pages; more than any where the server does not say. */
@@ -107,19 +124,6 @@ function totalOf(answer: Answer): number {
   const total =
     typeof info === 'object' && info !== null && 'total_count' in info ? info.total_count : undefined;
   return typeof total === 'number' ? total : Number.POSITIVE_INFINITY;
-}
-
-function readRules(answer: Answer): Rule[] {
-  const result = member(answer, 'result');
-  if (!Array.isArray(result)) throw unexpected(answer);
-  return result.map((item) => readRule(item, answer));
-}
-
-function readRule(value: unknown, answer: Answer): Rule {
-  if (typeof value !== 'object' || value === null) throw unexpected(answer);
-  const members = value as Record<string, unknown>; // any object; each member is checked below
-  if (!ruleMembers.every((name) => typeof members[name] === 'string')) throw unexpected(answer);
-  return value as Rule; // has all members of a rule as text; the server that sent it answers for their values
 }
 
 function messagesOf(answer: Answer): string[] {

@@ -1,5 +1,5 @@
 import type { RulesClient } from '../client/index.ts';
-import { MAX_RULES_PER_ACCOUNT, type NewRule, type Rule, ruleMembers } from '../index.ts';
+import { MAX_RULES_PER_ACCOUNT, type NewRule, type Rule } from '../index.ts';
 import type { Plan } from './makePlan.ts';
 
 /** The rules are not any more as they were when the plan was made. */
@@ -47,6 +47,6 @@ export async function applyPlan(
 /** The tag of a rule that is still as the plan knows it, so that the server refuses what comes in between. */
 async function tagOf(client: RulesClient, known: Rule): Promise<string | undefined> {
   const { rule, etag } = await client.get(known.id);
-  if (ruleMembers.some((member) => rule[member] !== known[member])) throw new PlanOutdated(known);
+  if (!client.format.isSame(rule, known)) throw new PlanOutdated(known);
   return etag;
 }

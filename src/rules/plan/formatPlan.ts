@@ -1,11 +1,11 @@
-import { type NewRule, type Rule, settingMembers } from '../index.ts';
+import { type NewRule, type Rule, ruleFormat } from '../index.ts';
 import { isEmpty, type Plan, planFingerprint } from './makePlan.ts';
 
 export type Colour = 'green' | 'yellow' | 'red' | 'bold';
 export type Paint = (colour: Colour, text: string) => string;
 
 /** A plan for people: each rule with each field that changes, then what it comes to. `paint` may add colour. */
-export function formatPlan(plan: Plan, paint: Paint): string {
+export function formatPlan(plan: Plan, paint: Paint, { settingMembers } = ruleFormat): string {
   if (isEmpty(plan)) return `Nothing to do: ${count(plan.unchanged.length, 'rule')} as in the file.`;
   const { creates, updates, deletes, unchanged } = plan;
   const lines = [

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type NewRule, type Rule, type RuleSettings, settingMembers } from '../index.ts';
+import { type NewRule, type Rule, type RuleSettings, ruleFormat } from '../index.ts';
 
 /** What has to be done to an account. */
 export interface Plan {
@@ -14,20 +14,20 @@ export interface Plan {
  * without regard to case), since these cannot be changed; of several with the same, equal ones are paired first, then
  * the others in their order.
  */
-export function makePlan(current: readonly Rule[], wanted: readonly NewRule[]): Plan {
+export function makePlan(current: readonly Rule[], wanted: readonly NewRule[], format = ruleFormat): Plan {
   const left = groupByIdentity(current);
   const creates: NewRule[] = [];
   const updates: { rule: Rule; changes: Partial<RuleSettings> }[] = [];
   const unchanged: Rule[] = [];
 
   const different = wanted.filter((rule) => {
-    const same = take(left, rule, (candidate) => Object.keys(changesOf(candidate, rule)).length === 0);
+    const same = take(left, rule, (candidate) => Object.keys(format.changes(candidate, rule)).length === 0);
     if (same) unchanged.push(same);
     return !same;
   });
   for (const rule of different) {
     const candidate = take(left, rule, () => true);
-    if (candidate) updates.push({ rule: candidate, changes: changesOf(candidate, rule) });
+    if (candidate) updates.push({ rule: candidate, changes: format.changes(candidate, rule) });
     else creates.push(rule);
   }
   return { creates, updates, deletes: [...left.values()].flat(), unchanged };
@@ -67,11 +67,6 @@ export function planFingerprint(plan: Plan): string {
 
 /** 64 bits: nobody forges plans, it only has to tell one from another. */
 const FINGERPRINT_DIGITS = 16;
-
-function changesOf(rule: Rule, wanted: NewRule): Partial<RuleSettings> {
-  const changed = settingMembers.filter((member) => rule[member] !== wanted[member]);
-  return Object.fromEntries(changed.map((member) => [member, wanted[member]]));
-}
 
 function identityOf(rule: NewRule): string {
   return `${rule.scope} ${rule.scope === 'global' ? rule.name : rule.name.toLowerCase()}`;

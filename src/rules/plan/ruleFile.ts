@@ -1,5 +1,5 @@
 import { isMap, isSeq, LineCounter, type Node, parseDocument, stringify } from 'yaml';
-import { checkNewRule, InvalidRule, isAccountId, type NewRule, type Rule } from '../index.ts';
+import { InvalidRule, isAccountId, type NewRule, type Rule, ruleFormat } from '../index.ts';
 
 /** What a file of rules says. */
 export interface RuleFile {
@@ -17,7 +17,7 @@ export class RuleFileError extends Error {
 }
 
 /** Reads YAML (or JSON, which is YAML): `rules`, a list, and `account`, optional. Throws `RuleFileError`. */
-export function readRuleFile(text: string, fileName: string): RuleFile {
+export function readRuleFile(text: string, fileName: string, format = ruleFormat): RuleFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   const at = (node: unknown) =>
@@ -36,7 +36,7 @@ export function readRuleFile(text: string, fileName: string): RuleFile {
   if (!isSeq(list)) throw new RuleFileError([...faults, `${at(list ?? root)}: rules must be a list`]);
   const rules = list.items.flatMap((item): NewRule[] => {
     try {
-      return [checkNewRule((item as Node).toJS(document))]; // items of a list are nodes
+      return [format.checkNewRule((item as Node).toJS(document))]; // items of a list are nodes
     } catch (error) {
       if (!(error instanceof InvalidRule)) throw error;
       faults.push(...error.faults.map((fault) => `${at(item)}: ${fault.message}`));
@@ -54,17 +54,6 @@ export function readRuleFile(text: string, fileName: string): RuleFile {
 }
 
 /** The rules of an account as such a file: reading it back and planning it finds nothing to do. */
-export function formatRuleFile(account: string, rules: readonly Rule[]): string {
-  const content = {
-    account,
-    rules: rules.map(({ scope, name, mode, profile_sensitivity, rate_sensitivity, burst_sensitivity }) => ({
-      scope,
-      name,
-      mode,
-      profile_sensitivity,
-      rate_sensitivity,
-      burst_sensitivity,
-    })),
-  };
-  return stringify(content);
+export function formatRuleFile(account: string, rules: readonly Rule[], format = ruleFormat): string {
+  return stringify({ account, rules: rules.map((rule) => format.newRuleOf(rule)) });
 }

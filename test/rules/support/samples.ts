@@ -1,9 +1,9 @@
-/** The collection's path for an account, as the seed spells it. */
+/** The collection's path for an account, as the specification spells it. */
 export function rulesPath(account: string, family: 'network' | 'magic' = 'network'): string {
   return `/accounts/${account}/${family}/advanced_dns_protection/configs/dns_protection/rules`;
 }
 
-/** The body of the seed's example of a create. */
+/** A body that creates a rule. */
 export const newRule = {
   scope: 'global',
   name: 'global',

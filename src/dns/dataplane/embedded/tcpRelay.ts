@@ -1,6 +1,6 @@
 /** DNS over TCP: the connections of all listening addresses, which share their places, and their places at the servers behind. */
 import { createServer, type Server, type ServerOpts, type Socket } from 'node:net';
-import { clientOf, type ServerAddress } from '../../../platform/addresses/index.ts';
+import { clientKey, type ServerAddress } from '../../../platform/addresses/index.ts';
 import type { PacketFaults } from '../index.ts';
 import { ConnectionTable } from './connectionTable.ts';
 import { ServerPlaces } from './serverPlaces.ts';
@@ -71,7 +71,7 @@ export class TcpRelay {
 
   #accept(socket: Socket): void {
     const address = socket.remoteAddress ?? '';
-    const client = clientOf(address);
+    const client = clientKey(address);
     const admission = admit(this.#table, client);
     if (this.#closed || !admission.admitted) {
       this.counts.closed[this.#closed ? 'stop' : 'no_place']++;

@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { Pace } from './pace.ts';
 import { takenBytes } from './takenBytes.ts';
-import type { TrackedResponse } from './trackedResponse.ts';
 import type { Account, Client } from './unsentBytes.ts';
 
 /** What a connection asks of those who watch all of them. */
@@ -15,6 +14,14 @@ export interface ConnectionOwner {
   givePlace(): void;
 }
 
+/** An answer that a connection waits for. */
+export interface OpenAnswer {
+  /** What it holds; undefined where that is not counted. */
+  readonly account: Account | undefined;
+  /** The connection is closed. */
+  over(): void;
+}
+
 /** Answers that one connection may wait for; as many as a batch has entries. */
 const MAX_PIPELINED = 100;
 
@@ -22,7 +29,7 @@ const MAX_PIPELINED = 100;
 export class Connection {
   readonly #socket: Socket;
   readonly #owner: ConnectionOwner;
-  readonly #open = new Set<TrackedResponse>();
+  readonly #open = new Set<OpenAnswer>();
   #pace: Pace | undefined;
 
   constructor(socket: Socket, owner: ConnectionOwner) {
@@ -41,13 +48,13 @@ export class Connection {
   }
 
   /** For a response: it is to be answered. */
-  opened(response: TrackedResponse): void {
+  opened(response: OpenAnswer): void {
     this.#open.add(response);
     if (this.#open.size > MAX_PIPELINED) this.#owner.pipelined(this);
   }
 
   /** For a response: it is over. */
-  over(response: TrackedResponse): void {
+  over(response: OpenAnswer): void {
     this.#open.delete(response);
   }
 

@@ -1,4 +1,11 @@
-import type { AuditLog, Micros, RuleStore, TokenStore } from '../../index.ts';
+import {
+  type AuditLog,
+  type Micros,
+  type RuleFormat,
+  type RuleStore,
+  ruleFormat,
+  type TokenStore,
+} from '../../index.ts';
 import { LmdbAuditLog } from './auditLog.ts';
 import { RulesEnvironment } from './environment.ts';
 import { LmdbRuleStore } from './ruleStore.ts';
@@ -16,12 +23,14 @@ export interface RulesStorage {
 export interface RulesStorageOptions {
   /** The clock that changes are stamped with; the wall clock unless a test needs another. */
   readonly now?: () => Micros;
+  /** The fields that rules have. */
+  readonly format?: RuleFormat;
 }
 
 /** Opens the rules, tokens and audit kept in `${dataDir}/rules`. Throws `StoreUnavailable` where that cannot be. */
 export function openRulesStorage(dataDir: string, options: RulesStorageOptions = {}): RulesStorage {
   const environment = new RulesEnvironment(dataDir, options.now);
-  const rules = new LmdbRuleStore(environment);
+  const rules = new LmdbRuleStore(environment, options.format ?? ruleFormat);
   return {
     rules,
     tokens: new LmdbTokenStore(environment),

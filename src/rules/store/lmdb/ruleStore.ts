@@ -1,37 +1,37 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import {
   type Actor,
   type CreatedRule,
   formatTimestamp,
-  KeyReused,
   MAX_RULES_PER_ACCOUNT,
   type Micros,
   type NewRule,
-  RETRY_KEY_LIFE_MS,
   type Rule,
   type RuleChange,
   type RuleDecision,
+  type RuleFormat,
   type RuleStore,
   TooManyRules,
   targetOf,
 } from '../../index.ts';
 import { RulesChangeFeed } from './changeFeed.ts';
-import { auditWrite, type FirstAnswer, type RulesEnvironment, stamp } from './environment.ts';
+import { auditWrite, type RulesEnvironment, stamp } from './environment.ts';
+import { FirstAnswers, type Retry } from './firstAnswers.ts';
 import type { Decided, Write } from './groupCommit.ts';
 import { RulesSnapshots } from './snapshots.ts';
-
-/** Expired retry keys that one create clears away: more than it adds, so that they cannot pile up. */
-const EXPIRED_KEYS_CLEARED = 10;
-const MICROS_PER_MILLI = 1000;
 
 /** Rules in LMDB, at (account, id); an account's state beside them tells readers whether what they hold still stands. */
 export class LmdbRuleStore implements RuleStore {
   readonly #environment: RulesEnvironment;
+  readonly #format: RuleFormat;
+  readonly #firstAnswers: FirstAnswers;
   readonly #snapshots = new RulesSnapshots();
   readonly #feed: RulesChangeFeed;
 
-  constructor(environment: RulesEnvironment) {
+  constructor(environment: RulesEnvironment, format: RuleFormat) {
     this.#environment = environment;
+    this.#format = format;
+    this.#firstAnswers = new FirstAnswers(environment, format);
     this.#feed = new RulesChangeFeed(environment);
   }
 
@@ -42,15 +42,15 @@ export class LmdbRuleStore implements RuleStore {
 
   async get(accountId: string, ruleId: string): Promise<Rule | undefined> {
     this.#environment.refresh();
-    return this.#environment.rules.get([accountId, ruleId]);
+    return this.#stored(accountId, ruleId);
   }
 
   async create(accountId: string, fields: NewRule, actor: Actor, retryKey?: string): Promise<CreatedRule> {
-    const retry = retryKey === undefined ? undefined : retryOf(accountId, retryKey, fields);
+    const retry =
+      retryKey === undefined ? undefined : this.#firstAnswers.retryOf(accountId, retryKey, fields);
     const created = await this.#environment.commits.run<CreatedRule>(() => {
-      const first = retry && this.#firstAnswer(retry);
-      if (first)
-        return { result: { rule: first.rule, overrides: first.overrides, replayed: true }, writes: [] };
+      const first = retry && this.#firstAnswers.find(retry);
+      if (first) return { result: first, writes: [] };
       return this.#decideCreate(accountId, fields, actor, retry);
     });
     if (!created.replayed) this.#tell(accountId);
@@ -64,7 +64,7 @@ export class LmdbRuleStore implements RuleStore {
     actor: Actor,
   ): Promise<Rule | undefined> {
     const { after, changed } = await this.#environment.commits.run<Updated>(() => {
-      const before = this.#environment.rules.get([accountId, ruleId]);
+      const before = this.#stored(accountId, ruleId);
       if (!before) return { result: { after: undefined, changed: false }, writes: [] };
       const settings = decide(before);
       if (Object.keys(settings).length === 0)
@@ -92,7 +92,7 @@ export class LmdbRuleStore implements RuleStore {
     actor: Actor,
   ): Promise<boolean> {
     const deleted = await this.#environment.commits.run(() => {
-      const before = this.#environment.rules.get([accountId, ruleId]);
+      const before = this.#stored(accountId, ruleId);
       if (!before) return { result: false, writes: [] };
       check(before);
       return { result: true, writes: this.#deletionOf(accountId, [before], actor) };
@@ -139,7 +139,7 @@ export class LmdbRuleStore implements RuleStore {
       after: rule,
     } as const;
     const writes = this.#writesOf([{ ...stamp(moment, actor), ...change }], moment);
-    const kept = retry ? this.#keepAnswer(retry, { rule, overrides }, moment) : [];
+    const kept = retry ? this.#firstAnswers.keep(retry, { rule, overrides }, moment) : [];
     return { result: { rule, overrides, replayed: false }, writes: [...writes, ...kept] };
   }
 
@@ -193,6 +193,11 @@ export class LmdbRuleStore implements RuleStore {
     return [...this.#environment.targets.getKeys(range)].flatMap(([, , id]) => id ?? []);
   }
 
+  #stored(accountId: string, ruleId: string): Rule | undefined {
+    const rule = this.#environment.rules.get([accountId, ruleId]);
+    return rule && this.#format.complete(rule);
+  }
+
   #read(accountId: string): readonly Rule[] {
     const changedAt = this.#environment.accounts.get(accountId)?.changedAt;
     if (changedAt === undefined) return NO_RULES;
@@ -209,39 +214,12 @@ export class LmdbRuleStore implements RuleStore {
       start: [accountId],
       end: [accountId, LAST_ID],
     }))
-      rules.push(Object.freeze(value));
+      rules.push(Object.freeze(this.#format.complete(value)));
     return rules.sort(byCreation);
   }
 
   #tell(accountId: string): void {
     this.#feed.tell(accountId, this.#environment.accounts.get(accountId)?.changedAt ?? 0);
-  }
-
-  #firstAnswer(retry: Retry): FirstAnswer | undefined {
-    const first = this.#environment.firstAnswers.get(retry.key);
-    if (!first || this.#isExpired(first.at)) return undefined;
-    if (first.fingerprint !== retry.fingerprint) throw new KeyReused();
-    return first;
-  }
-
-  #isExpired(moment: Micros): boolean {
-    return moment + RETRY_KEY_LIFE_MS * MICROS_PER_MILLI <= this.#environment.wallClock();
-  }
-
-  /** Keeps the answer for retries, and clears some that expired. */
-  #keepAnswer(retry: Retry, answer: Pick<CreatedRule, 'rule' | 'overrides'>, moment: Micros): Write[] {
-    const { firstAnswers, firstAnswerAges } = this.#environment;
-    const writes: Write[] = [];
-    for (const { key: at, value: key } of firstAnswerAges.getRange({ limit: EXPIRED_KEYS_CLEARED })) {
-      if (!this.#isExpired(at)) break;
-      writes.push({ database: firstAnswerAges, key: at });
-      // The same key may have been used again since, for a younger answer that stays.
-      if (firstAnswers.get(key)?.at === at) writes.push({ database: firstAnswers, key });
-    }
-    const first: FirstAnswer = { at: moment, fingerprint: retry.fingerprint, ...answer };
-    writes.push({ database: firstAnswers, key: retry.key, value: first });
-    writes.push({ database: firstAnswerAges, key: moment, value: retry.key });
-    return writes;
   }
 }
 
@@ -258,20 +236,4 @@ const LAST_ID = '\uffff';
 function byCreation(a: Rule, b: Rule): number {
   if (a.created_on !== b.created_on) return a.created_on < b.created_on ? -1 : 1;
   return a.id < b.id ? -1 : 1;
-}
-
-interface Retry {
-  readonly key: string[];
-  readonly fingerprint: string;
-}
-
-/** Hashes bound what is stored, whatever the length of the key; the same rule spelt otherwise is the same rule. */
-function retryOf(accountId: string, retryKey: string, fields: NewRule): Retry {
-  const { scope, name, mode, profile_sensitivity, rate_sensitivity, burst_sensitivity } = fields;
-  const canonical = [scope, name, mode, profile_sensitivity, rate_sensitivity, burst_sensitivity];
-  return { key: [accountId, sha256(retryKey)], fingerprint: sha256(JSON.stringify(canonical)) };
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
+import { Errors } from 'typebox/value';
 import { describe, expect, it } from 'vitest';
-import { checkNewRule, checkRulePatch } from './checkRule.ts';
 import { InvalidRule } from './invalidRule.ts';
 import { newRuleArbitrary, storedRulesArbitrary } from './rule.arbitrary.ts';
 import type { Rule } from './rule.ts';
+import { ruleFormat } from './ruleFormat.ts';
 
 const aRule: fc.Arbitrary<Rule> = storedRulesArbitrary
   .filter((rules) => rules.length > 0)
@@ -13,7 +14,7 @@ describe('a body', () => {
   it('of any rule is taken as it is', () => {
     fc.assert(
       fc.property(newRuleArbitrary, (rule) => {
-        expect(checkNewRule({ ...rule })).toEqual(rule);
+        expect(ruleFormat.checkNewRule({ ...rule })).toEqual(rule);
       }),
     );
   });
@@ -24,7 +25,10 @@ describe('a body', () => {
         aRule,
         fc.oneof(fc.jsonValue(), fc.dictionary(fc.string(), fc.jsonValue())),
         (rule, body) => {
-          for (const check of [() => checkNewRule(body), () => checkRulePatch(rule, body)])
+          for (const check of [
+            () => ruleFormat.checkNewRule(body),
+            () => ruleFormat.checkRulePatch(rule, body),
+          ])
             try {
               check();
             } catch (error) {
@@ -45,9 +49,10 @@ describe('a body', () => {
       fc.constant(''),
     );
     fc.assert(
-      fc.property(newRuleArbitrary, fc.nat(5), wrong, (rule, index, value) => {
-        const member = Object.keys(rule)[index] ?? '';
-        expect(faultsOf(() => checkNewRule({ ...rule, [member]: value }))).toMatchObject([
+      fc.property(newRuleArbitrary, fc.constantFrom(...ruleFormat.fields), wrong, (rule, field, value) => {
+        const { member, schema } = field;
+        fc.pre(typeof value !== 'number' || schema.type === 'string');
+        expect(faultsOf(() => ruleFormat.checkNewRule({ ...rule, [member]: value }))).toMatchObject([
           { pointer: `/${member}` },
         ]);
       }),
@@ -57,7 +62,9 @@ describe('a body', () => {
   it('nested without end is described, not walked into', () => {
     let deep: unknown = 1;
     for (let depth = 0; depth < 200_000; depth++) deep = depth % 2 === 0 ? [deep] : { deep };
-    expect(faultsOf(() => checkNewRule({ mode: deep }))).toHaveLength(6);
+    expect(faultsOf(() => ruleFormat.checkNewRule({ mode: deep }))).toHaveLength(
+      ruleFormat.fields.filter(({ isOptional, member }) => !isOptional || member === 'mode').length,
+    );
   });
 });
 
@@ -65,7 +72,7 @@ describe('a change', () => {
   it('holds what differs from the stored rule, and only that', () => {
     fc.assert(
       fc.property(aRule, newRuleArbitrary, (rule, { scope: _, name: __, ...settings }) => {
-        const changes = checkRulePatch(rule, settings);
+        const changes = ruleFormat.checkRulePatch(rule, settings);
         expect({ ...rule, ...changes }).toEqual({ ...rule, ...settings });
         for (const [member, value] of Object.entries(changes)) expect(rule).not.toHaveProperty(member, value);
       }),
@@ -75,10 +82,27 @@ describe('a change', () => {
   it('takes the whole rule back', () => {
     fc.assert(
       fc.property(aRule, (rule) => {
-        expect(checkRulePatch(rule, { ...rule })).toEqual({});
+        expect(ruleFormat.checkRulePatch(rule, { ...rule })).toEqual({});
       }),
     );
   });
+});
+
+it('a rule that the first release stored is one still: fields that came since have a default', () => {
+  const stored = {
+    id: '31c70c65-9f81-4669-94ed-1e1e041e7b06',
+    scope: 'region',
+    name: 'WEUR',
+    mode: 'enabled',
+    profile_sensitivity: 'very_high',
+    rate_sensitivity: 'low',
+    burst_sensitivity: 'medium',
+    created_on: '2026-11-20T22:10:38.762503+00:00',
+    modified_on: '2026-11-20T22:10:38.762503+00:00',
+  } as Rule; // of a release that may know fewer fields
+  const rule = ruleFormat.complete(stored);
+  expect(Object.keys(ruleFormat.inOrder(rule))).toEqual(ruleFormat.members);
+  expect([...Errors(ruleFormat.schemas.rule, rule)]).toEqual([]);
 });
 
 function faultsOf(check: () => void) {

@@ -5,11 +5,11 @@ import { ApiError } from './errors.ts';
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * The JSON value in a body, whatever content type it came with (decisions A). Throws `malformedJson`, and
+ * The JSON value in a body, whatever content type it came with. Throws `malformedJson`, and
  * `InvalidRule` where an object names a member twice: readers differ on which one counts, and a rule is no place
  * to guess.
  */
-export function readBody(body: unknown): unknown {
+export function parseBody(body: unknown): unknown {
   if (!Buffer.isBuffer(body) || body.length === 0)
     throw malformed('The body is empty; it must be a JSON object');
   const { text, value } = parse(body);

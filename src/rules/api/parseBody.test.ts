@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { InvalidRule } from '../index.ts';
 import { ApiError } from './errors.ts';
-import { readBody } from './readBody.ts';
+import { parseBody } from './parseBody.ts';
 
 it('a body is read as JSON reads it, a byte order mark apart', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
       const text = JSON.stringify(value);
-      expect(readBody(Buffer.from(text))).toEqual(JSON.parse(text));
-      expect(readBody(Buffer.from(`\ufeff${text}`))).toEqual(JSON.parse(text));
+      expect(parseBody(Buffer.from(text))).toEqual(JSON.parse(text));
+      expect(parseBody(Buffer.from(`\ufeff${text}`))).toEqual(JSON.parse(text));
     }),
   );
 });
@@ -22,9 +22,9 @@ it('a member that comes twice is found whatever surrounds it, and only in the ou
         .filter(([member]) => member !== repeated)
         .map(([member, value]) => `${JSON.stringify(member)}:${JSON.stringify(value)}`);
       const twice = [`${JSON.stringify(repeated)}:1`, ...rest, `${JSON.stringify(repeated)} :2`].join(',');
-      expect(() => readBody(Buffer.from(`{${twice}}`))).toThrow(InvalidRule);
-      expect(() => readBody(Buffer.from(`{"outer":{${twice}}}`))).not.toThrow();
-      expect(() => readBody(Buffer.from(`[{${twice}}]`))).not.toThrow();
+      expect(() => parseBody(Buffer.from(`{${twice}}`))).toThrow(InvalidRule);
+      expect(() => parseBody(Buffer.from(`{"outer":{${twice}}}`))).not.toThrow();
+      expect(() => parseBody(Buffer.from(`[{${twice}}]`))).not.toThrow();
     }),
   );
 });
@@ -33,7 +33,7 @@ it('bytes of any kind are read or refused as malformed JSON', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 1 }), (bytes) => {
       try {
-        readBody(Buffer.from(bytes));
+        parseBody(Buffer.from(bytes));
       } catch (error) {
         expect(error).toBeInstanceOf(ApiError);
       }

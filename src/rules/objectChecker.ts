@@ -1,0 +1,108 @@
+import type { TObject, TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { describeValue, type Fault, InvalidRule, pointerTo, shown } from './invalidRule.ts';
+import { allowedName, namePattern } from './ruleName.ts';
+
+/** Most faults that one answer lists: a body of 64 KiB could have thousands, and the answer would dwarf it. */
+const MAX_FAULTS = 100;
+
+/** A JSON object whose members are not known yet. */
+export type Members = Readonly<Record<string, unknown>>;
+
+/** Finds what is wrong with the value of a member, if anything is. */
+export type MemberCheck<Context> = (value: unknown, context: Context) => Fault | undefined;
+
+/** The body as an object. Throws `InvalidRule` where it is none. */
+export function plainObject(body: unknown): Members {
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Members; // JSON object
+  throw new InvalidRule([{ message: `The body must be a JSON object; got ${describeValue(body)}` }]);
+}
+
+/** Finds every fault of an object against a flat schema: members that are missing, wrong or unknown. */
+export class ObjectChecker<Context = void> {
+  readonly #checks: ReadonlyMap<string, MemberCheck<Context>>;
+  /** What is said of a required member that is missing. */
+  readonly #required: ReadonlyMap<string, Fault>;
+
+  /** `ownChecks` take the place of the schema for the members that they name. */
+  constructor(schema: TObject, ownChecks: Readonly<Record<string, MemberCheck<Context>>> = {}) {
+    const properties = Object.entries(schema.properties);
+    this.#checks = new Map(
+      properties.map(([member, property]) => [member, ownChecks[member] ?? checkAgainst(member, property)]),
+    );
+    this.#required = new Map(
+      properties
+        .filter(([member]) => schema.required?.includes(member))
+        .map(([member, property]) => {
+          const message = `${member} is missing; it must be ${allowedValues(property)}`;
+          return [member, { pointer: pointerTo(member), message }];
+        }),
+    );
+  }
+
+  faultsOf(object: Members, context: Context): Fault[] {
+    const faults: Fault[] = [];
+    for (const [member, check] of this.#checks) {
+      const fault = Object.hasOwn(object, member)
+        ? check(object[member], context)
+        : this.#required.get(member);
+      if (fault) faults.push(fault);
+    }
+    this.#addUnknown(object, faults);
+    return faults;
+  }
+
+  #addUnknown(object: Members, faults: Fault[]): void {
+    const unknown = Object.keys(object).filter((member) => !this.#checks.has(member));
+    const known = [...this.#checks.keys()].join(', ');
+    for (const member of unknown.slice(0, MAX_FAULTS))
+      faults.push({
+        pointer: pointerTo(shortened(member)),
+        message: `${shown(member)} is not a field that may be sent here; these are: ${known}`,
+      });
+    if (unknown.length > MAX_FAULTS)
+      faults.push({ message: `${unknown.length - MAX_FAULTS} more unknown fields are not listed` });
+  }
+}
+
+function checkAgainst(member: string, schema: TSchema): MemberCheck<unknown> {
+  const compiled = Compile(schema);
+  const allowed = allowedValues(schema);
+  return (value) =>
+    compiled.Check(value) && isWellFormed(value)
+      ? undefined
+      : { pointer: pointerTo(member), message: `${member} must be ${allowed}; got ${describeValue(value)}` };
+}
+
+/** Longest member name that a pointer repeats: longer ones are no misspelling of a field. */
+const MAX_POINTER_CHARACTERS = 256;
+
+function shortened(member: string): string {
+  return member.length <= MAX_POINTER_CHARACTERS ? member : `${member.slice(0, MAX_POINTER_CHARACTERS)}…`;
+}
+
+/** No string of ours has half a surrogate pair: it could not be written as UTF-8. */
+function isWellFormed(value: unknown): boolean {
+  return typeof value !== 'string' || !/\p{Surrogate}/u.test(value);
+}
+
+/** What a schema allows, in words. */
+export function allowedValues(schema: TSchema): string {
+  const { type, minimum, maximum, pattern }: Keywords = schema;
+  if ('enum' in schema && Array.isArray(schema.enum))
+    return `one of ${schema.enum.map((value) => JSON.stringify(value)).join(', ')}`;
+  if (pattern === namePattern) return allowedName;
+  if (type === 'boolean') return 'true or false';
+  if (type === 'string') return pattern === undefined ? 'a string' : `a string that matches ${pattern}`;
+  const from = minimum === undefined ? '' : ` from ${minimum}`;
+  const to = maximum === undefined ? '' : ` to ${maximum}`;
+  return `${type === 'integer' ? 'an integer' : 'a number'}${from}${to}`;
+}
+
+/** Keywords that a field's schema may have. */
+interface Keywords {
+  readonly type?: string;
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
