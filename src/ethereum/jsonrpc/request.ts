@@ -22,7 +22,7 @@ export type Body =
   | { readonly kind: 'single'; readonly call: Call | BadCall }
   | { readonly kind: 'batch'; readonly calls: readonly (Call | BadCall)[] };
 
-/** Requests in a batch (decisions.md B). */
+/** Requests in a batch (docs/decisions/gateway.md). */
 export const MAX_BATCH_ENTRIES = 100;
 
 /** Longest method name or id that is looked at; longer ones are never echoed. */

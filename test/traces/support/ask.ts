@@ -11,7 +11,7 @@ export interface AnsweredTrace {
   readonly blockNumber: number;
 }
 
-/** Requests that a batch may have (decisions.md B). */
+/** Requests that a batch may have (docs/decisions/gateway.md). */
 const BATCH_ENTRIES = 100;
 
 /** Asks for traces with each of the filters, in batches; the answers in the same order. */

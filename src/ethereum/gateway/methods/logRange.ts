@@ -2,7 +2,7 @@ import { overLimit, RpcError } from '../../jsonrpc/index.ts';
 import { isTag } from './kinds.ts';
 import type { LogFilter } from './logFilter.ts';
 
-/** Blocks of an eth_getLogs, both ends counted (decisions.md B). */
+/** Blocks of an eth_getLogs, both ends counted (docs/decisions/gateway.md). */
 export const MAX_LOG_BLOCKS = 800;
 
 /** Refuses a range that is reversed or too wide, as far as its bounds are numbers. `filter` is a canonical one. */
