@@ -42,3 +42,10 @@ it('every file that pages and comments name by its path exists', () => {
   );
   expect(missing).toEqual([]);
 });
+
+it('every source file that docs/architecture.md names exists', () => {
+  const files = below('src', /\.ts$/);
+  const named = [...read('docs/architecture.md').matchAll(/`([\w./-]+\.ts)`/g)].map(([, path = '']) => path);
+  const missing = named.filter((path) => !files.some((file) => file.endsWith(`/${path}`)));
+  expect(missing).toEqual([]);
+});
