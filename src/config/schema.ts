@@ -39,7 +39,7 @@ const Http = Type.Object(
       maximum: 600_000,
       default: 30_000,
       unit: 'milliseconds',
-      description: 'A client that takes nothing of its answer for so long is disconnected.',
+      description: 'How long a client may take nothing of its answer before it is disconnected.',
     }),
   },
   { additionalProperties: false },
@@ -317,7 +317,7 @@ const Dns = Type.Object(
       default: 7,
       unit: 'days',
       description:
-        'A name without an answer for so long is forgotten; thresholds are computed from so many days of traffic.',
+        'A name without an answer in this time is forgotten; thresholds are computed from this much traffic.',
     }),
     learnForMinutes: Type.Integer({
       minimum: 0,
