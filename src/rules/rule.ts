@@ -1,5 +1,5 @@
 /**
- * What a DNS protection rule is. Member names and values are those of the wire (docs/rules-api.md), so that
+ * What a DNS protection rule is. Member names and values are those of the wire (seed 2.1, decisions A), so that
  * a rule is the same thing in the store, in the API and in the guard.
  */
 
@@ -37,7 +37,7 @@ export interface Rule extends NewRule {
   readonly modified_on: string;
 }
 
-/** The members of a rule in the order in which every answer shows them (docs/rules-api.md). */
+/** The members of a rule in the order in which every answer shows them (seed 2.1). */
 export const ruleMembers = [
   'id',
   'scope',
@@ -57,5 +57,5 @@ export const settingMembers = [
   'burst_sensitivity',
 ] as const satisfies readonly (keyof RuleSettings)[];
 
-/** Rules that one account may hold (docs/decisions/rules-api.md); one more is refused. */
+/** Rules that one account may hold (decisions A); one more is refused. */
 export const MAX_RULES_PER_ACCOUNT = 1000;

@@ -1,4 +1,4 @@
-/** Longest name of a rule, in characters (docs/decisions/rules-api.md). */
+/** Longest name of a rule, in characters (decisions A). */
 export const MAX_NAME_CHARACTERS = 64;
 
 // One spelling of both sets for ECMAScript and for the other readers of our OpenAPI document, whose regular

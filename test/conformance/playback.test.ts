@@ -14,7 +14,7 @@ const PAGE = 200;
 
 /** Recorded with Erigon's old default mode, union: they ask for it by its name here. */
 const RECORDED_AS_UNION = ['test_08.json', 'test_09.json', 'test_10.json'];
-/** Old Erigon answered `[]` past the head and -32000 for a reversed range: -32602 by the draft and docs/decisions/gateway.md. */
+/** Old Erigon answered `[]` past the head and -32000 for a reversed range: -32602 by the draft and decisions.md B. */
 const REFUSED: Readonly<Record<string, RegExp>> = {
   'test_13.json': /fromBlock 7200003 is after toBlock 7200002/,
   'test_16.json': /fromBlock 68719476735 is after toBlock 7100009/,

@@ -65,7 +65,7 @@ const JSON_TYPE_AND_MORE = /^application\/json *(?:;|$)/i;
 
 /**
  * The JSON-RPC gateway: answers every request below /v1/. Whatever goes wrong, the body is a JSON-RPC error; the HTTP
- * status is that of docs/gateway.md. It stands on node:http itself: a kept answer costs less than a framework's reply.
+ * status is that of decisions.md B. It stands on node:http itself: a kept answer costs less than a framework's reply.
  */
 export class Gateway {
   readonly #options: GatewayOptions;

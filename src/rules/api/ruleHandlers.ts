@@ -117,7 +117,7 @@ function overridesMessage(ids: readonly string[]) {
   };
 }
 
-/** The members of a rule in the order of docs/rules-api.md, whatever order the store gives them in. */
+/** The members of a rule in the seed's order, whatever order the store gives them in. */
 function inOrder(rule: Rule): Rule {
   return {
     id: rule.id,

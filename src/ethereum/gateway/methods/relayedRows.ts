@@ -4,7 +4,7 @@ import { logFilter } from './logFilter.ts';
 import { checkLogRange, MAX_LOG_BLOCKS } from './logRange.ts';
 import type { MethodRow, Param } from './row.ts';
 
-/** Blocks of an eth_feeHistory (docs/decisions/gateway.md). */
+/** Blocks of an eth_feeHistory (decisions.md B). */
 const MAX_FEE_HISTORY_BLOCKS = 10;
 
 /**
@@ -39,7 +39,7 @@ const transaction: Param = { name: 'transaction', kind: kinds.transaction };
 const stateOverrides: Param = { name: 'stateOverrides', kind: kinds.overrides, optional: true };
 const blockOverrides: Param = { name: 'blockOverrides', kind: kinds.overrides, optional: true };
 
-/** The methods that nodes answer: those of the gateway that this one stands in for, in its documentation's order. */
+/** The methods that nodes answer: those of the seed's gateway, in its documentation's order. */
 export const RELAYED_ROWS: readonly MethodRow[] = [
   {
     name: 'web3_clientVersion',

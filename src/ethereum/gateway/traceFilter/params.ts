@@ -15,7 +15,7 @@ export interface TraceFilterParams {
   readonly count: number;
 }
 
-/** Addresses in a list (docs/decisions/gateway.md). */
+/** Addresses in a list (decisions.md B). */
 const MAX_ADDRESSES = 1000;
 
 const MEMBERS = ['fromBlock', 'toBlock', 'fromAddress', 'toAddress', 'mode', 'after', 'count'];
@@ -25,7 +25,7 @@ const MAX_NAMED_MEMBERS = 5;
 const MAX_NAME_LENGTH = 40;
 
 /**
- * Reads the parameters of trace_filter (docs/trace-filter.md). Members and types are checked first, then limits:
+ * Reads the parameters of trace_filter (seed 4.4, decisions.md B). Members and types are checked first, then limits:
  * a range given in numbers is refused for its width whatever the head is. Throws RpcError.
  */
 export function readTraceFilterParams(params: readonly unknown[]): TraceFilterParams {

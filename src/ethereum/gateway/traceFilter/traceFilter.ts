@@ -22,7 +22,7 @@ const NOTHING = Buffer.from('[]');
 /** What to do where an answer is too large. */
 const INSTEAD = 'ask for fewer traces with count';
 
-/** trace_filter, answered from the index (docs/trace-filter.md); at once where the index has all of the range. */
+/** trace_filter, answered from the index (seed 4.4, decisions.md B); at once where the index has all of the range. */
 export function traceFilter(options: TraceFilterOptions): Method {
   const { store, indexer } = options;
   const writers = new JsonWriterPool();
