@@ -3,7 +3,7 @@ import { Random } from '../test/support/random.ts';
 
 /**
  * Blocks with traces like those of Ethereum's mainnet, made up from a seed. The shares and sizes below were read off four
- * recorded blocks (17,073,191, 17,073,192, 15,630,274 and 10,000,000): see docs/decisions/bench-chain.md.
+ * recorded blocks (17,073,191, 17,073,192, 15,630,274 and 10,000,000).
  */
 
 export interface MadeBlock {

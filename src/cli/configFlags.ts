@@ -19,7 +19,7 @@ const OPTIONS = optionsOf(ConfigSchema);
 export function addConfigFlags(command: Command, defaults: Readonly<Record<string, unknown>> = {}): Command {
   command.option(
     '--config <file>',
-    `configuration file (FLOODGATE_CONFIG; default ${DEFAULT_FILE}, where there is one)`,
+    `configuration file (FLOODGATE_CONFIG; default ${DEFAULT_FILE}, if it exists)`,
   );
   for (const option of OPTIONS.filter(({ schema }) => !schema.fileOnly))
     command.addOption(flagOf(option, defaults[option.path]));

@@ -21,7 +21,7 @@ const program = new Command('floodgate')
   .exitOverride()
   .addHelpText(
     'after',
-    '\nEvery option can stand in floodgate.yaml, in a variable or on the command line, in rising order.\n' +
+    '\nEvery option can be set in floodgate.yaml, in a variable or on the command line; the later of these wins.\n' +
       "`floodgate COMMAND --help` shows a command's options with their names, defaults and allowed values.",
   );
 

@@ -30,12 +30,12 @@ function allowedText(limits: Constraints): string {
   if (limits.pattern?.includes(':[0-9]'))
     return 'an address and a port like 192.0.2.1:53 or [2001:db8::1]:53';
   if (limits.pattern === '^[^=]+=.+$')
-    return 'a zone and where it is read: example.com=FILE or example.com=axfr:192.0.2.1:53';
+    return 'a zone and where to read it: example.com=FILE or example.com=axfr:192.0.2.1:53';
   if (limits.pattern?.startsWith('^[A-Za-z0-9+/]'))
     return '32 bytes in base64, as dnsdist makes with makeKey()';
   if (limits.pattern?.startsWith('^[A-Za-z0-9_-]'))
     return `1 to ${limits.maxLength} letters, digits, _ and -`;
   if (limits.maxLength !== undefined)
     return `${limits.minLength ?? 0} to ${limits.maxLength} visible ASCII characters without spaces`;
-  return 'a text that is not empty';
+  return 'any text that is not empty';
 }

@@ -7,9 +7,9 @@ const HEAD = `# Configuration
 
 <!-- Made from src/config/schema.ts by \`npm run docs\`. Do not edit. -->
 
-Every option can stand in a file, in a variable or on the command line; the later of these wins. The file is
+Every option can be set in a file, in an environment variable or on the command line; the later of these wins. The file is
 \`floodgate.yaml\` in the working folder, or the one that \`--config\` or \`FLOODGATE_CONFIG\` names. An option that is
-unknown or has a value that is not allowed is refused at the start, with its name, its value and what is allowed.
+unknown, or has a value that is not allowed, is refused at the start with its name, its value and what is allowed.
 
 \`\`\`yaml
 # floodgate.yaml
@@ -21,8 +21,8 @@ log:
   level: info
 \`\`\`
 
-A list is written with commas in a variable (\`FLOODGATE_UPSTREAM=http://a:8545,http://b:8545\`), and as one flag for each
-item, or one flag with several, on the command line. \`floodgate dev\` has defaults of its own, which
+A list is written with commas in a variable (\`FLOODGATE_UPSTREAM=http://a:8545,http://b:8545\`). On the command line, repeat the
+flag or give it several values. \`floodgate dev\` has defaults of its own, which
 \`floodgate dev --help\` shows. Secrets belong in the file or in a variable: other users of the machine can see flags.
 `;
 

@@ -51,8 +51,8 @@ function checkUrls(network: string, urls: readonly string[]): void {
   const bad = urls.findIndex((url) => !URL.canParse(url));
   if (bad === -1) return;
   throw new ConfigError(
-    `upstream ${bad + 1} of network ${network} is no URL (it is not shown, as it may hold a password): expected ` +
-      'http://HOST:PORT/PATH or https://HOST/PATH, and in a user name or password % and two hex digits for what is no ' +
-      'letter, digit, - or _',
+    `upstream ${bad + 1} of network ${network} is not a URL (not shown, as it may contain a password): expected ` +
+      'http://HOST:PORT/PATH or https://HOST/PATH, with percent-encoding in user name and password for anything but ' +
+      'letters, digits, - and _',
   );
 }

@@ -10,7 +10,7 @@ const Log = Type.Object(
   {
     level: Type.Union(
       LOG_LEVELS.map((level) => Type.Literal(level)),
-      { default: 'info', description: 'Least important lines that are logged.' },
+      { default: 'info', description: 'The least important lines that are logged.' },
     ),
   },
   { additionalProperties: false },
@@ -24,7 +24,7 @@ const Http = Type.Object(
       default: 96 * 1024 * 1024,
       unit: 'bytes',
       description:
-        'Memory of answers that are being made or that clients have not read yet; when it is full the slowest readers are cut.',
+        'Memory for answers that are being made or that clients have not read yet; when it is full, the slowest readers are cut.',
     }),
     maxUnsentBytesPerAddress: Type.Integer({
       minimum: 64 * 1024,
@@ -32,14 +32,14 @@ const Http = Type.Object(
       default: 48 * 1024 * 1024,
       unit: 'bytes',
       description:
-        'The same of one client address (of IPv6 one /64), whose further requests are refused with 429 until it reads.',
+        'The same for one client address (for IPv6, one /64); its further requests are refused with 429 until it reads.',
     }),
     sendTimeoutMs: Type.Integer({
       minimum: 1000,
       maximum: 600_000,
       default: 30_000,
       unit: 'milliseconds',
-      description: 'A client that takes nothing of its answer for so long is hung up on.',
+      description: 'How long a client may take nothing of its answer before it is disconnected.',
     }),
   },
   { additionalProperties: false },
@@ -69,48 +69,48 @@ const Gateway = Type.Object(
     methods: Type.Array(Type.String({ minLength: 1 }), {
       default: [],
       maxItems: 100,
-      description: 'Methods that are served, of those in docs/gateway.md. Left out: all of them.',
+      description: 'Methods to serve, of those in docs/gateway.md. Left out: all of them.',
     }),
     maxInFlight: Type.Integer({
       minimum: 1,
       maximum: 100_000,
       default: 2048,
       unit: 'requests',
-      description: 'Requests carried out at the same time; one more is refused at once with 429.',
+      description: 'Requests in flight at the same time; one more is refused at once with 429.',
     }),
     ratePerAddress: Type.Integer({
       minimum: 0,
       maximum: 1_000_000,
       default: 0,
       unit: 'calls per second',
-      description: 'Calls of one client address; 0 for any number.',
+      description: 'Calls from one client address; 0 for no limit.',
     }),
     trustedProxies: Type.Array(Type.String({ minLength: 1 }), {
       default: [],
       maxItems: 100,
       description:
-        'Addresses and networks (192.0.2.7, 10.0.0.0/8, fd00::/8) of proxies whose X-Forwarded-For tells the client address. Left out: nobody is believed.',
+        'Addresses and networks (192.0.2.7, 10.0.0.0/8, fd00::/8) of proxies whose X-Forwarded-For gives the client address. Left out: no proxy is trusted.',
     }),
     requestTimeoutMs: Type.Integer({
       minimum: 100,
       maximum: 600_000,
       default: 30_000,
       unit: 'milliseconds',
-      description: 'Time for all nodes together to answer a relayed call.',
+      description: 'Time that all nodes together have to answer a relayed call.',
     }),
     cacheMemoryBytes: Type.Integer({
       minimum: 0,
       maximum: 64 * 1024 * 1024 * 1024,
       default: 64 * 1024 * 1024,
       unit: 'bytes',
-      description: 'Memory of each network for answers of nodes.',
+      description: 'Memory for cached answers of nodes, for each network.',
     }),
     cacheDiskBytes: Type.Integer({
       minimum: 0,
       maximum: 1024 * 1024 * 1024 * 1024,
       default: 1024 * 1024 * 1024,
       unit: 'bytes',
-      description: 'Answers that cannot change any more, kept in the data folder.',
+      description: 'Size of the cache of final answers in the data folder.',
     }),
   },
   { additionalProperties: false },
@@ -123,7 +123,7 @@ const Index = Type.Object(
         minimum: 0,
         maximum: 4294967295,
         description:
-          'First block to index. Left out: the latest 800 blocks are indexed, older ones when they are asked for.',
+          'First block to index. Left out: the latest 800 blocks are indexed, older ones on demand.',
       }),
     ),
     cacheBytes: Type.Integer({
@@ -131,14 +131,14 @@ const Index = Type.Object(
       maximum: 4 * 1024 * 1024 * 1024 - 1,
       default: 80 * 1024 * 1024,
       unit: 'bytes',
-      description: 'Memory for the text of traces in recent use.',
+      description: 'Memory for the JSON of recently used traces.',
     }),
     pollIntervalMs: Type.Integer({
       minimum: 50,
       maximum: 60_000,
       default: 1000,
       unit: 'milliseconds',
-      description: 'How often the node is asked for its head.',
+      description: 'How often each node is asked for its head.',
     }),
   },
   { additionalProperties: false },
@@ -180,8 +180,7 @@ const Rules = Type.Object(
         minimum: 1,
         maximum: 1_000_000_000,
         unit: 'requests',
-        description:
-          'Requests to the rules API that one token may send in a window. Left out: as many as it wants.',
+        description: 'Requests to the rules API that one token may send in a window. Left out: no limit.',
       }),
     ),
     rateLimitWindowSeconds: Type.Integer({
@@ -189,7 +188,7 @@ const Rules = Type.Object(
       maximum: 86_400,
       default: 300,
       unit: 'seconds',
-      description: 'How long a window of the rate limit is.',
+      description: 'Length of the rate limit window.',
     }),
   },
   { additionalProperties: false },
@@ -215,7 +214,7 @@ const Transfers = Type.Object(
       default: [],
       maxItems: 1000,
       description:
-        'Networks (192.0.2.0/24, 2001:db8::/32) and addresses of those who may transfer zones (AXFR, IXFR) through the guard or dnsdist, over TCP. Left out: nobody.',
+        'Networks (192.0.2.0/24, 2001:db8::/32) and addresses that may transfer zones (AXFR, IXFR) through the guard or dnsdist, over TCP. Left out: none.',
     }),
   },
   { additionalProperties: false },
@@ -235,11 +234,11 @@ const Dns = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 64,
-        description: 'The region that the guard stands in, as rules name it.',
+        description: 'The region that the guard is in, as rules name it.',
       }),
     ),
     datacenter: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 64, description: 'The data center that the guard stands in.' }),
+      Type.String({ minLength: 1, maxLength: 64, description: 'The data center that the guard is in.' }),
     ),
     listen: Type.Array(Type.String({ pattern: HOST_AND_PORT }), {
       default: ['127.0.0.1:5300'],
@@ -277,25 +276,25 @@ const Dns = Type.Object(
       Type.String({
         minLength: 1,
         description:
-          'Folder for the file of known names, which dnsdist reads; dnsdist in the data folder where left out.',
+          'Folder for the file of known names, which dnsdist reads. Left out: the folder dnsdist in the data folder.',
       }),
     ),
     dnstapListen: Type.String({
       pattern: HOST_AND_PORT,
       default: '127.0.0.1:5301',
-      description: 'Address and port where dnsdist sends dnstap.',
+      description: 'Address and port to which dnsdist sends dnstap.',
     }),
     refuseWith: Type.Union([Type.Literal('drop'), Type.Literal('truncate')], {
       default: 'drop',
       description:
-        'What a query gets that finds the bucket empty: nothing, or TC=1, which sends honest clients to TCP.',
+        'What a query gets when the bucket is empty: no answer, or TC=1, which sends honest clients to TCP.',
     }),
     timeoutMs: Type.Integer({
       minimum: 50,
       maximum: 30_000,
       default: 2000,
       unit: 'milliseconds',
-      description: 'How long a server behind may take to answer.',
+      description: 'How long a server behind the guard may take to answer.',
     }),
     workers: Type.Integer({
       minimum: 0,
@@ -303,14 +302,14 @@ const Dns = Type.Object(
       default: 0,
       unit: 'threads',
       description:
-        'Threads of the embedded guard that receive over UDP; 0 for one a core, at most four. Needs Node 22.12, 23.1 or later: before, one receives.',
+        'Threads of the embedded guard that receive over UDP; 0 for one per core, at most four. Needs Node 22.12, 23.1 or later; older versions use one.',
     }),
     maxNames: Type.Integer({
       minimum: 1000,
       maximum: 100_000_000,
       default: 1_000_000,
       unit: 'names',
-      description: 'Most names that the profile holds, at 20 bytes each and 3 MB.',
+      description: 'Largest number of names in the profile, which takes 20 bytes each and 3 MB.',
     }),
     windowDays: Type.Integer({
       minimum: 1,
@@ -318,14 +317,14 @@ const Dns = Type.Object(
       default: 7,
       unit: 'days',
       description:
-        'A name that is not answered for so long is forgotten; thresholds rest on so much traffic.',
+        'A name without an answer in this time is forgotten; thresholds are computed from this much traffic.',
     }),
     learnForMinutes: Type.Integer({
       minimum: 0,
       maximum: 90 * DAY_MINUTES,
       default: 240,
       unit: 'minutes',
-      description: 'Traffic without an attack that must be seen before an unseeded guard drops anything.',
+      description: 'How much traffic without an attack an unseeded guard must see before it drops anything.',
     }),
     lowPercent: percent('low', 200),
     mediumPercent: percent('medium', 100),
@@ -341,19 +340,19 @@ export const ConfigSchema = Type.Object(
       minimum: 0,
       maximum: 65535,
       default: 8420,
-      description: 'Port to listen on; 0 for any free one.',
+      description: 'Port to listen on; 0 for any free port.',
     }),
     dataDir: Type.String({
       minLength: 1,
       default: 'floodgate-data',
-      description: 'Folder that holds all data; made where it is missing.',
+      description: 'Folder for all data; created if it is missing.',
     }),
     upstream: Type.Array(UpstreamUrl, {
       default: [],
       maxItems: MAX_UPSTREAMS,
       isAddress: true,
       description:
-        'URL of an Ethereum node (JSON-RPC over HTTP) to index and to relay to; several stand in for each other. Served at /v1/mainnet.',
+        'URL of an Ethereum node (JSON-RPC over HTTP) to index from and relay to; several stand in for each other. Served at /v1/mainnet.',
     }),
     networks: Networks,
     rulesOnly: Type.Boolean({
@@ -367,7 +366,7 @@ export const ConfigSchema = Type.Object(
         pattern: '^[\\x21-\\x7e]+$',
         secret: true,
         description:
-          'The server’s own API token, which may do everything for every account of the rules API. No token of `floodgate token create`: the server would not start. Clients read FLOODGATE_TOKEN.',
+          'The server’s own API token, which may do everything for every account of the rules API. It must not be a token of `floodgate token create`: the server would not start. Clients read FLOODGATE_TOKEN.',
       }),
     ),
     stopTimeoutMs: Type.Integer({
@@ -375,7 +374,7 @@ export const ConfigSchema = Type.Object(
       maximum: 600_000,
       default: 10_000,
       unit: 'milliseconds',
-      description: 'How long a stop waits for requests that run.',
+      description: 'How long a stop waits for running requests.',
     }),
     log: Log,
     http: Http,

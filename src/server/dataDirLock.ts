@@ -41,7 +41,7 @@ export function lockDataDir(dataDir: string): DataDirLock {
   } catch (error) {
     throw new DataDirUnusableError(
       `the data folder ${dataDir} cannot be written: ${error instanceof Error ? error.message : error}. ` +
-        'Give it back its rights and its room, or choose another one with --data-dir',
+        'Check its permissions and the free space, or choose another folder with --data-dir',
     );
   }
   try {

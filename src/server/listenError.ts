@@ -10,8 +10,8 @@ export class ListenError extends Error {
 
 const REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE:
-    'another program listens there. Stop that one, or choose another port with --port (0 for any free one)',
-  EACCES: 'that port is only for root. Choose one from 1024 on with --port',
+    'another program listens there. Stop it, or choose another port with --port (0 for any free one)',
+  EACCES: 'only root may listen on that port. Choose one from 1024 up with --port',
   EADDRNOTAVAIL: 'this machine does not have that address. Choose another one with --host, 0.0.0.0 for all',
   ENOTFOUND: 'there is no such host. Name an address of this machine with --host, 0.0.0.0 for all',
   EAI_AGAIN: 'that host cannot be looked up. Name an address of this machine with --host, 0.0.0.0 for all',

@@ -17,7 +17,7 @@ const GUARD = fileURLToPath(new URL('./support/threadedGuard.ts', import.meta.ur
 const THREADS = 3;
 /** Of so many source ports the kernel never gives all to one of three threads. */
 const CLIENTS = 40;
-/** Numbers of the verdicts: see src/dns/verdict.ts. */
+/** Numbers of the verdicts: see src/dns/detector/verdict.ts. */
 const PASSED = 0;
 const PAID_UNKNOWN = 9;
 const WOULD_DROP_UNKNOWN = 17;

@@ -237,7 +237,7 @@ const linesOf = (text: string): Exported[] =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
-/** Whom a trace is from and to, as decisions.md has it. */
+/** Whom a trace is from and to, as docs/trace-filter.md has it. */
 function partiesOf({ type, action, result }: Exported): (string | undefined)[] {
   if (type === 'suicide') return [action['address'], action['refundAddress']];
   return [action['from'], type === 'create' ? result?.['address'] : action['to']];

@@ -94,7 +94,7 @@ describe('floodgate audit', () => {
 
   it.each([
     [['--account', 'a b'], WRONG_USAGE, 'An account id is'],
-    [['--since', 'yesterday'], 1, 'is no moment'],
+    [['--since', 'yesterday'], 1, 'is not a time'],
     [['--limit', '0'], WRONG_USAGE, 'whole number from 1'],
   ])('%j says what is wrong', async (args, code, message) => {
     const { status, stderr } = await run('audit', ...args);

@@ -139,7 +139,7 @@ describe('floodgate token', () => {
     [['create', '--account', 'a b'], 'An account id is'],
     [['create', '--account', 'a', '--all-accounts'], 'cannot be used with'],
     [['create', '--account', 'a', '--permission', 'admin'], 'Allowed are read, write'],
-    [['create', '--account', 'a', '--expires', 'soon'], 'is no moment'],
+    [['create', '--account', 'a', '--expires', 'soon'], 'is not a time'],
     [['create', '--account', 'a', '--expires', '2001-01-01'], 'is in the past'],
     [['revoke', 'nobody'], "value 'nobody' is invalid for argument 'id'"],
     [['revoke', '0'.repeat(32)], `No token has the id ${'0'.repeat(32)}`],

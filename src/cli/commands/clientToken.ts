@@ -27,7 +27,7 @@ export function readToken(file: string | undefined, environment: NodeJS.ProcessE
     );
   if (!/^[\x21-\x7e]+$/.test(token))
     throw new OperatorError(
-      `The API token in ${source} has characters that no token has; check where it was copied from`,
+      `The API token in ${source} has characters that a token cannot have; check how it was copied`,
     );
   return token;
 }

@@ -6,7 +6,7 @@ import { registerDnsWatch } from './dnsWatch.ts';
 
 /** `floodgate dns watch|explain|replay`: what the guard does, would do, and would have done; `dnsdist-config` sets up a node. */
 export function registerDns(program: Command): void {
-  const dns = program.command('dns').description('look into the DNS guard');
+  const dns = program.command('dns').description('inspect the DNS guard');
   registerDnsWatch(dns);
   registerDnsExplain(dns);
   registerDnsReplay(dns);

@@ -29,7 +29,5 @@ export async function findInForce(
 function readAnalytics(value: unknown): Analytics {
   if (typeof value === 'object' && value !== null && 'now' in value && 'totals' in value)
     return value as Analytics; // told by its members
-  throw new OperatorError(
-    'The server has no DNS guard beside it, or it is no Floodgate: it gives no analytics',
-  );
+  throw new OperatorError('The server has no analytics: it runs no DNS guard, or it is not Floodgate');
 }

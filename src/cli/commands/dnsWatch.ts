@@ -16,7 +16,7 @@ interface WatchOptions {
 /** `floodgate dns watch`: the guard live, a picture a second on a terminal, a line a second into a pipe. */
 export function registerDnsWatch(dns: Command): void {
   addConnectionFlags(dns.command('watch').description('show what the guard does, second by second'))
-    .option('--once', 'show it once and end')
+    .option('--once', 'show it once and exit')
     .action(async (options: WatchOptions, command: Command) => {
       const { client } = connect(command);
       let before: { counts: Analytics['now']['since_start']; atMs: number } | undefined;

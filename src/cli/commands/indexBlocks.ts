@@ -21,7 +21,7 @@ export function registerIndex(program: Command): void {
     .command('index')
     .description(
       'Index a range of blocks of --upstream into the data folder, while no server runs on it. It may be stopped or killed\n' +
-        'at any point: run it again, and it goes on.',
+        'at any point: run it again and it continues.',
     )
     .requiredOption('--from <block>', 'first block', readBlockNumber)
     .option('--to <block>', 'last block; left out: the newest that is final', readBlockNumber)

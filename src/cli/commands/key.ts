@@ -14,13 +14,13 @@ const MAX_RATE_PER_SECOND = 1_000_000;
 export function registerKey(program: Command): void {
   const group = program
     .command('key')
-    .description('API keys of the gateway. Once a first key is created every request needs one.');
+    .description('API keys of the gateway. Once a first key has been created, every request needs one.');
 
   const create = group.command('create').description('Create a key and show it, once.');
   addConfigFlags(create)
     .requiredOption('--name <name>', `what to call it (1 to ${MAX_NAME_LENGTH} characters)`)
-    .option('--rate <calls>', 'calls per second that it may make (left out: any number)')
-    .option('--methods <methods>', 'methods that it may call, with commas between (left out: all)')
+    .option('--rate <calls>', 'calls per second that it may make (default: no limit)')
+    .option('--methods <methods>', 'methods that it may call, separated by commas (default: all)')
     .action(async (flags: { name: string; rate?: string; methods?: string }) => {
       const key = newKey(flags);
       const secret = newSecret();

@@ -36,7 +36,7 @@ export function registerToken(program: Command): void {
 
   const create = token
     .command('create')
-    .description('create a token and show it, this once')
+    .description('create a token and show it, once only')
     .addOption(new Option('--account <id...>', 'accounts that the token is for').argParser(collectAccount))
     .addOption(new Option('--all-accounts', 'the token is for every account').conflicts('account'))
     .addOption(
@@ -44,7 +44,7 @@ export function registerToken(program: Command): void {
         .argParser(collectPermission)
         .default([...permissions], 'both'),
     )
-    .option('--expires <when>', 'a span (90d, 12h) or a date (2027-01-31); never where left out')
+    .option('--expires <when>', 'a span (90d, 12h) or a date (2027-01-31); default: never')
     .option('--label <text>', 'what the token is for', '')
     .option('--json', 'print a JSON object')
     .action(createToken);
@@ -59,7 +59,7 @@ export function registerToken(program: Command): void {
 
   const revoke = token
     .command('revoke')
-    .description('revoke tokens by id; holds at once, also in a running server')
+    .description('revoke tokens by id; takes effect at once, even in a running server')
     .argument('<id...>', 'ids as `floodgate token list` shows them', collectTokenId)
     .action(revokeTokens);
   addDataDirFlags(revoke);

@@ -20,6 +20,6 @@ export function readMoment(text: string, now: Micros, direction: 'past' | 'futur
   const millis = Date.parse(hasOffset ? text : `${text}Z`);
   if (/^\d{4}-\d{2}-\d{2}/.test(text) && Number.isFinite(millis)) return formatTimestamp(millis * 1000);
   throw new OperatorError(
-    `"${text}" is no moment: write a span such as 90d or 12h, or a date such as 2027-01-31T12:00:00Z`,
+    `"${text}" is not a time: give a span such as 90d or 12h, or a date such as 2027-01-31T12:00:00Z`,
   );
 }

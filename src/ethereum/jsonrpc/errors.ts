@@ -4,7 +4,7 @@
  */
 export const RPC_ERRORS = {
   parseError: { code: -32700, meaning: 'The body is not JSON.' },
-  invalidRequest: { code: -32600, meaning: 'The body is JSON, but no JSON-RPC 2.0 request.' },
+  invalidRequest: { code: -32600, meaning: 'The body is JSON, but not a JSON-RPC 2.0 request.' },
   methodNotFound: { code: -32601, meaning: 'The gateway does not serve this method (HTTP status 403).' },
   invalidParams: {
     code: -32602,
@@ -12,7 +12,7 @@ export const RPC_ERRORS = {
   },
   internalError: {
     code: -32603,
-    meaning: 'A fault of the gateway; the message has the request id to look for in the log.',
+    meaning: 'A bug in the gateway; the message has the request id to look for in the log.',
   },
   unauthorized: {
     code: -32000,
@@ -26,7 +26,7 @@ export const RPC_ERRORS = {
   limitExceeded: {
     code: -32005,
     meaning:
-      'The request goes over a limit, or its answer would; `data` has the limit, and what was requested where that is known.',
+      'The request or its answer exceeds a limit; `data` has the limit and, if known, what was requested.',
   },
 } as const;
 

@@ -1,0 +1,51 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const below = (folder: string, endings: RegExp): string[] =>
+  readdirSync(root + folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => endings.test(file))
+    .map((file) => join(folder, file));
+const pages = [
+  ...readdirSync(root).filter((file) => file.endsWith('.md')),
+  ...below('docs', /\.md$/),
+  'bench/README.md',
+];
+const read = (file: string): string => readFileSync(root + file, 'utf8');
+
+/** The anchors of a page's headings, as forges make them. */
+const anchorsOf = (text: string): string[] =>
+  [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+
+it.each(pages)('every link of %s leads somewhere', (page) => {
+  for (const [, target = '', anchor] of read(page).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)/g)) {
+    const file = target === '' ? page : join(dirname(page), target);
+    expect(existsSync(root + file), `${page}: ${target}`).toBe(true);
+    if (anchor !== undefined) expect(anchorsOf(read(file)), `${page}: ${target}#${anchor}`).toContain(anchor);
+  }
+});
+
+it('every file that pages and comments name by its path exists', () => {
+  const named = /(?<![\w./])(?:src|test|docs|bench|scripts)\/[\w./-]+\.(?:ts|md|json)\b/g;
+  const sources = ['src', 'test', 'bench'].flatMap((folder) => below(folder, /\.ts$/));
+  const missing = [...pages, ...sources].flatMap((file) =>
+    [...read(file).matchAll(named)]
+      .filter(([path]) => !existsSync(root + path))
+      .map(([path]) => `${file}: ${path}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+it('every source file that docs/architecture.md names exists', () => {
+  const files = below('src', /\.ts$/);
+  const named = [...read('docs/architecture.md').matchAll(/`([\w./-]+\.ts)`/g)].map(([, path = '']) => path);
+  const missing = named.filter((path) => !files.some((file) => file.endsWith(`/${path}`)));
+  expect(missing).toEqual([]);
+});

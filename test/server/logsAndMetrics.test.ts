@@ -1,0 +1,109 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../support/freePort.ts';
+import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+
+const page = readFileSync(new URL('../../docs/logs-and-metrics.md', import.meta.url), 'utf8');
+/** The cells of the rows between two markers of the page, without the head of the table. */
+const rowsOf = (marker: string): string[][] =>
+  (page.split(`<!-- ${marker} -->`)[1]?.split(`<!-- ${marker}: end -->`)[0] ?? '')
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .slice(2)
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+const bare = (cell = ''): string => cell.replaceAll('`', '');
+
+/** Where nobody listens: what there is to measure does not depend on whether a node or server answers. */
+const NOBODY = '127.0.0.1:9';
+
+describe('docs/logs-and-metrics.md', () => {
+  const servers: Floodgate[] = [];
+  let text = '';
+
+  beforeAll(async () => {
+    const key = Buffer.alloc(32, 1).toString('base64');
+    const start = (config: Readonly<Record<string, unknown>>): Promise<Floodgate> =>
+      startFloodgate({ config, whenListening: true });
+    servers.push(
+      ...(await Promise.all([
+        start({
+          upstream: [`http://${NOBODY}`],
+          dns: { account: 'a', listen: ['127.0.0.1:0'], servers: [NOBODY] },
+        }),
+        start({
+          rulesOnly: true,
+          dns: {
+            account: 'a',
+            dnsdistConsoles: [NOBODY],
+            dnsdistKey: key,
+            dnstapListen: `127.0.0.1:${await freePort()}`,
+          },
+        }),
+      ])),
+    );
+    const pages = servers.map(async ({ url }) => (await fetch(`${url}/metrics`)).text());
+    text = (await Promise.all(pages)).join('\n');
+  });
+  afterAll(() => Promise.all(servers.map((server) => server.stop())));
+
+  it('lists every metric with its type, and no other', () => {
+    const served = [...text.matchAll(/^# TYPE (floodgate_\w+) (\w+)$/gm)].map(
+      ([, name, type]) => `${name} ${type}`,
+    );
+    const listed = rowsOf('metrics').map(([name, type]) => `${bare(name)} ${type}`);
+    expect(listed.toSorted()).toEqual([...new Set(served)].toSorted());
+  });
+
+  it('lists every label that a series has', () => {
+    const labels = new Map(
+      rowsOf('metrics').map(([name, , listed]) => [bare(name), bare(listed).split(', ').toSorted()]),
+    );
+    for (const [, name = '', pairs = ''] of text.matchAll(/^(floodgate_\w+)\{(.*)\} /gm)) {
+      const metric = labels.has(name) ? name : name.replace(/_(?:bucket|sum|count)$/, '');
+      const seen = [...pairs.matchAll(/(\w+)="/g)]
+        .map(([, label]) => label)
+        .filter((label) => label !== 'le');
+      expect(seen.toSorted(), name).toEqual(labels.get(metric));
+    }
+  });
+
+  it('lists every message that the code logs, and none that it does not', () => {
+    const listed = rowsOf('log').map(([, message = '']) => message.replace(/ ?….*$/, ''));
+    const code = sources();
+    for (const message of listed) expect(code, message).toContain(message);
+    for (const message of logged(code))
+      expect(
+        listed.some((known) => message.startsWith(known)),
+        `docs/logs-and-metrics.md lacks: ${message}`,
+      ).toBe(true);
+  });
+});
+
+function sources(): string {
+  const root = fileURLToPath(new URL('../../src/', import.meta.url));
+  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .map((file) => readFileSync(root + file, 'utf8'))
+    .join('\n');
+}
+
+/** The texts among the arguments of every call of a logger; messages that are named constants are not seen here. */
+function* logged(code: string): Generator<string> {
+  for (const call of code.matchAll(/\b(?:log|logger)\.(?:debug|info|warn|error|fatal)\(/g)) {
+    const start = call.index + call[0].length;
+    let end = start;
+    for (let depth = 1; depth > 0; end++) {
+      if ('([{'.includes(code[end] ?? '')) depth++;
+      if (')]}'.includes(code[end] ?? ')')) depth--;
+    }
+    // Fields are single words; a message has a space, but for the few that are one word.
+    for (const [, , message = ''] of code.slice(start, end - 1).matchAll(/(['`])(.*?)\1/g))
+      if (/ |^(?:listening|stopped|indexed)$/.test(message)) yield message;
+  }
+}
