@@ -14,7 +14,7 @@ export default defineConfig({
     maxWorkers: 2 * availableParallelism(),
     reporters: ['default', './test/support/closingLine.ts'],
     projects: [
-      { extends: true, test: { name: 'unit', include: ['src/**/*.test.ts'] } },
+      { extends: true, test: { name: 'unit', include: ['src/**/*.test.ts', 'scripts/*.test.js'] } },
       {
         extends: true,
         test: { name: 'blackbox', include: ['test/**/*.test.ts'] },

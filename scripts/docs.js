@@ -2,5 +2,7 @@
 // that nobody forgets.
 import { writeFileSync } from 'node:fs';
 import { configurationPage } from '../dist/config/index.js';
+import { writeArchitecture } from './architecture.js';
 
 writeFileSync(new URL('../docs/configuration.md', import.meta.url), configurationPage());
+writeArchitecture();
