@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseTraceBlock } from '../../src/ethereum/traces/convert/index.ts';
 import { call } from '../gateway/support/send.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
-import { type PlaybackNode, startPlaybackNode } from './playbackNode.ts';
+import { startPlaybackNode } from './playbackNode.ts';
+import type { Player } from './player.ts';
 import { type Exchange, erigonExchanges } from './recorded.ts';
 
 type Json = Record<string, unknown>;
@@ -34,7 +35,7 @@ const nameOf = ({ file }: Exchange): string => file.split('/').at(-1) ?? '';
 describe('recorded mainnet answers, played back as an upstream node', () => {
   const blocks = recordedBlocks();
   const known = new Set([...blocks.values()].flat().map((trace) => trace['transactionHash']));
-  let player: PlaybackNode;
+  let player: Player;
   let floodgate: Floodgate;
 
   beforeAll(async () => {
