@@ -3,15 +3,22 @@ import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Plugin, rolldown } from 'rolldown';
+import { closingLine } from './closingLine.ts';
 import { PROGRAM } from './program.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Black-box tests run what users run: the compiled program. It is built once, before any test. */
 export default async function build(): Promise<void> {
-  const { status } = spawnSync('npm', ['run', '--silent', 'build'], { cwd: root, stdio: 'inherit' });
-  if (status !== 0) throw new Error('npm run build failed: see the compiler messages above');
-  if (!isBundled()) await bundle();
+  try {
+    const { status } = spawnSync('npm', ['run', '--silent', 'build'], { cwd: root, stdio: 'inherit' });
+    if (status !== 0) throw new Error('npm run build failed: see the compiler messages above');
+    if (!isBundled()) await bundle();
+  } catch (error) {
+    // No reporter is told of this.
+    process.stdout.write(`\nNo test was run.\n${closingLine({ passed: 0, failed: 1, skipped: 0 })}\n`);
+    throw error;
+  }
 }
 
 /** Whether nothing was compiled, and no package installed, since the program was bundled. */
