@@ -6,7 +6,7 @@ import { configurationPage } from '../dist/config/index.js';
 import { METHODS, methodsTable } from '../dist/ethereum/gateway/index.js';
 import { RPC_ERRORS } from '../dist/ethereum/jsonrpc/index.js';
 import { fieldTable } from '../dist/rules/index.js';
-import { rooms } from './rooms.js';
+import { roomsPicture, roomsTable } from './architecture.js';
 
 const docs = new URL('../docs/', import.meta.url);
 
@@ -22,16 +22,8 @@ const PARTS = {
       Object.values(RPC_ERRORS).map(({ code, meaning }) => [String(code), meaning]),
     ),
   'rules: fields': fieldTable,
-  'rooms: picture': roomsPicture,
-  'rooms: table': () =>
-    table(
-      ['Folder of `src`', 'What it is for', 'Uses'],
-      rooms.map(({ room, purpose, pure, uses }) => [
-        `\`${room}\``,
-        pure ? `${purpose.replace(/[.;] pure$/i, '')}. Pure` : purpose,
-        uses.map((used) => `\`${used}\``).join(', '),
-      ]),
-    ),
+  'architecture: picture': roomsPicture,
+  'architecture: rooms': roomsTable,
 };
 
 const PART = /(<!-- ((\w+): (?!end)\w+) -->)\n[\s\S]*?(<!-- \3: end -->)/g;
@@ -56,18 +48,4 @@ function withPart(whole, start, name, _group, end) {
 /** @type {(header: readonly string[], rows: readonly (readonly string[])[]) => string} */
 function table(header, rows) {
   return [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-}
-
-/** The two halves and what they share. `cli` and `server`, which use nearly all, are left out. */
-function roomsPicture() {
-  const shown = rooms.filter(({ room }) => room !== 'cli' && room !== 'server');
-  const arrows = shown.flatMap(({ room, uses }) => uses.map((used) => `  ${room} --> ${used}`));
-  const halves = ['rules', 'dns', 'ethereum', 'platform'].map((half) =>
-    [
-      `  subgraph ${half}_half [${half}]`,
-      ...shown.filter(({ room }) => room.split('/')[0] === half).map(({ room }) => `    ${room}`),
-      '  end',
-    ].join('\n'),
-  );
-  return ['```mermaid', 'flowchart TD', ...halves, ...arrows, '```'].join('\n');
 }

@@ -26,7 +26,7 @@ export interface Transaction {
 }
 
 /** Enough for every shape but the deepest; thirty of them fit into a block. */
-export const DEFAULT_GAS = 1_000_000;
+const DEFAULT_GAS = 1_000_000;
 
 const GWEI = 10n ** 9n;
 /** Above any base fee that blocks as empty as ours reach from the initial 1 gwei. */

@@ -98,15 +98,15 @@ function tracesOf(fixture: Fixture): Trace[] {
 }
 
 describe('go-ethereum fixtures', () => {
-  it('give the same traces through callTracer and flatCallTracer', (context) => {
+  it('give the same traces through callTracer and flatCallTracer', () => {
     const flat = new Map(
-      recordedFiles(context, 'go-ethereum/call_tracer_flat').map(({ file, json }) => [
+      recordedFiles('go-ethereum/call_tracer_flat').map(({ file, json }) => [
         file.replace('call_tracer_flat', 'call_tracer'),
         json as Fixture,
       ]),
     );
     let pairs = 0;
-    for (const { file, json } of recordedFiles(context, 'go-ethereum/call_tracer')) {
+    for (const { file, json } of recordedFiles('go-ethereum/call_tracer')) {
       const twin = flat.get(file);
       // Two files of one name that are not one transaction, and one that shows the root frame only.
       if (!twin || file.endsWith('/selfdestruct.json') || file.endsWith('/simple_onlytop.json')) continue;
@@ -116,9 +116,9 @@ describe('go-ethereum fixtures', () => {
     expect(pairs).toBe(11);
   });
 
-  it('are all read, each into a complete tree', (context) => {
+  it('are all read, each into a complete tree', () => {
     const files = ['call_tracer', 'call_tracer_flat'].flatMap((folder) =>
-      recordedFiles(context, `go-ethereum/${folder}`),
+      recordedFiles(`go-ethereum/${folder}`),
     );
     for (const { json } of files) expect(tracesOf(json as Fixture).length).toBeGreaterThan(0);
     expect(files.length).toBeGreaterThanOrEqual(47);
@@ -151,14 +151,14 @@ describe('mainnet blocks of which Parity and geth answers are recorded', () => {
     ['block_with_create', '0xf44f2'],
     ['block_with_error', '0xf45bf'],
     ['block_with_suicide', '0xf7105'],
-  ])('%s: geth gives what Parity gives', ([folder, number], context) => {
+  ])('%s: geth gives what Parity gives', ([folder, number]) => {
     const parity = recordedFile(
-      context,
-      `ethereum-etl/test_export_traces_job/${folder}/web3_response.trace_block_${number}.json`,
+      'ethereum-etl/blocks',
+      `test_export_traces_job/${folder}/web3_response.trace_block_${number}.json`,
     ) as { result: Json[] };
     const geth = recordedFile(
-      context,
-      `ethereum-etl/test_extract_geth_traces_job/${folder}/geth_traces.json`,
+      'ethereum-etl/blocks',
+      `test_extract_geth_traces_job/${folder}/geth_traces.json`,
     ) as {
       transaction_traces: Json[];
     };
@@ -220,8 +220,8 @@ function uncleOf({ action }: RewardTrace, block: FullHeader): FullHeader {
 }
 
 describe('Erigon answers to debug_traceBlock', () => {
-  it('callTracer: block 24298763 gives complete trees without the 45 calls of precompiled contracts', (context) => {
-    const [exchange] = erigonExchanges(context, 'debug_traceBlockByNumber').filter(({ file }) =>
+  it('callTracer: block 24298763 gives complete trees without the 45 calls of precompiled contracts', () => {
+    const [exchange] = erigonExchanges('debug_traceBlockByNumber').filter(({ file }) =>
       file.endsWith('test_51.json'),
     );
     const results = exchange?.result as Array<{ result: Json; txHash: string }>;
@@ -236,9 +236,9 @@ describe('Erigon answers to debug_traceBlock', () => {
     expect(traces).toHaveLength(1758 - 45);
   });
 
-  it('flatCallTracer: every recorded block gives complete trees without the frames that never ran', (context) => {
+  it('flatCallTracer: every recorded block gives complete trees without the frames that never ran', () => {
     const methods = ['debug_traceBlockByNumber', 'debug_traceBlockByHash'];
-    const exchanges = methods.flatMap((method) => erigonExchanges(context, method));
+    const exchanges = methods.flatMap((method) => erigonExchanges(method));
     const sizes = new Map<number, number>();
     for (const { params, result } of exchanges) {
       const config = params[1] as Json;
@@ -265,10 +265,10 @@ describe('Erigon answers to debug_traceBlock', () => {
 });
 
 describe('rewards of mined blocks', () => {
-  it('are those that Erigon recorded, for every block with rewards', (context) => {
+  it('are those that Erigon recorded, for every block with rewards', () => {
     const byBlock = new Map<number, RewardTrace[]>();
     for (const method of ['trace_block', 'trace_filter'])
-      for (const { params, result } of erigonExchanges(context, method)) {
+      for (const { params, result } of erigonExchanges(method)) {
         const filter = params[0];
         const isPartial =
           typeof filter === 'object' && Object.keys(filter ?? {}).some((key) => !key.endsWith('Block'));

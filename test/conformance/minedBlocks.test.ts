@@ -162,9 +162,9 @@ function intrinsic(root: Recorded): bigint {
 }
 
 describe('blocks of the proof of work, from a node that has debug_ only', () => {
-  test('are served with the frames and the rewards, of uncles too, that Parity has for them', async (context) => {
+  test('are served with the frames and the rewards, of uncles too, that Parity has for them', async () => {
     const blocks = new Map<number, Recorded[]>();
-    for (const { result } of erigonExchanges(context, 'trace_block')) {
+    for (const { result } of erigonExchanges('trace_block')) {
       const number = Array.isArray(result) ? Number(result[0]?.blockNumber) : -1;
       if (WITH_UNCLES.includes(number)) blocks.set(number, result as Recorded[]);
     }

@@ -1,8 +1,9 @@
-import { afterAll, describe, expect, type TestContext, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseTraceBlock } from '../../src/ethereum/traces/convert/index.ts';
 import { call } from '../gateway/support/send.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
-import { type PlaybackNode, startPlaybackNode } from './playbackNode.ts';
+import { startPlaybackNode } from './playbackNode.ts';
+import type { Player } from './player.ts';
 import { type Exchange, erigonExchanges } from './recorded.ts';
 
 type Json = Record<string, unknown>;
@@ -14,7 +15,7 @@ const PAGE = 200;
 
 /** Recorded with Erigon's old default mode, union: they ask for it by its name here. */
 const RECORDED_AS_UNION = ['test_08.json', 'test_09.json', 'test_10.json'];
-/** Old Erigon answered `[]` past the head and -32000 for a reversed range: -32602 by the draft and decisions.md B. */
+/** Old Erigon answered `[]` past the head and -32000 for a reversed range: -32602 by the draft that we follow. */
 const REFUSED: Readonly<Record<string, RegExp>> = {
   'test_13.json': /fromBlock 7200003 is after toBlock 7200002/,
   'test_16.json': /fromBlock 68719476735 is after toBlock 7100009/,
@@ -32,25 +33,24 @@ const canonical = (result: unknown): unknown => parseTraceBlock(structuredClone(
 const nameOf = ({ file }: Exchange): string => file.split('/').at(-1) ?? '';
 
 describe('recorded mainnet answers, played back as an upstream node', () => {
-  let player: PlaybackNode;
-  let floodgate: Floodgate | undefined;
+  const blocks = recordedBlocks();
+  const known = new Set([...blocks.values()].flat().map((trace) => trace['transactionHash']));
+  let player: Player;
+  let floodgate: Floodgate;
 
-  async function start(context: TestContext): Promise<Floodgate> {
-    const blocks = recordedBlocks(context);
-    if (floodgate !== undefined) return floodgate;
+  beforeAll(async () => {
     player = await startPlaybackNode(blocks, HEAD);
     floodgate = await startFloodgate({ upstream: player.url });
-    return floodgate;
-  }
+  });
   afterAll(async () => {
     await floodgate?.stop();
     await player?.stop();
   });
 
-  test('trace_filter gives every recorded answer', async (context) => {
-    const { gatewayUrl } = await start(context);
+  test('trace_filter gives every recorded answer', async () => {
+    const { gatewayUrl } = floodgate;
     let compared = 0;
-    for (const exchange of erigonExchanges(context, 'trace_filter')) {
+    for (const exchange of erigonExchanges('trace_filter')) {
       const name = nameOf(exchange);
       if (name === WITHOUT_ANSWER) continue;
       const filter = exchange.params[0] as Filter;
@@ -68,10 +68,10 @@ describe('recorded mainnet answers, played back as an upstream node', () => {
     expect(compared).toBe(20);
   });
 
-  test('trace_block gives every recorded block', async (context) => {
-    const { gatewayUrl } = await start(context);
+  test('trace_block gives every recorded block', async () => {
+    const { gatewayUrl } = floodgate;
     let compared = 0;
-    for (const { file, params, result } of erigonExchanges(context, 'trace_block')) {
+    for (const { file, params, result } of erigonExchanges('trace_block')) {
       if (!Array.isArray(result)) continue;
       const { json } = await call(gatewayUrl, 'trace_block', params[0]);
       expect(json.result, file).toEqual(canonical(result));
@@ -80,13 +80,10 @@ describe('recorded mainnet answers, played back as an upstream node', () => {
     expect(compared).toBe(28);
   });
 
-  test('trace_transaction gives every recorded transaction', async (context) => {
-    const { gatewayUrl } = await start(context);
-    const known = new Set(
-      [...recordedBlocks(context).values()].flat().map((trace) => trace['transactionHash']),
-    );
+  test('trace_transaction gives every recorded transaction', async () => {
+    const { gatewayUrl } = floodgate;
     let compared = 0;
-    for (const { file, params, result } of erigonExchanges(context, 'trace_transaction')) {
+    for (const { file, params, result } of erigonExchanges('trace_transaction')) {
       const { json } = await call(gatewayUrl, 'trace_transaction', params[0]);
       expect(json.result, file).toEqual(known.has(params[0]) ? canonical(result) : null);
       if (known.has(params[0])) compared++;
@@ -94,13 +91,10 @@ describe('recorded mainnet answers, played back as an upstream node', () => {
     expect(compared).toBe(47);
   });
 
-  test('trace_get gives every recorded frame, and null where null is recorded', async (context) => {
-    const { gatewayUrl } = await start(context);
-    const known = new Set(
-      [...recordedBlocks(context).values()].flat().map((trace) => trace['transactionHash']),
-    );
+  test('trace_get gives every recorded frame, and null where null is recorded', async () => {
+    const { gatewayUrl } = floodgate;
     let compared = 0;
-    for (const { file, params, result } of erigonExchanges(context, 'trace_get')) {
+    for (const { file, params, result } of erigonExchanges('trace_get')) {
       const { json } = await call(gatewayUrl, 'trace_get', ...params);
       const expected = result === null ? null : (canonical([result]) as unknown[])[0];
       expect(json.result, file).toEqual(known.has(params[0]) ? expected : null);
@@ -125,19 +119,19 @@ async function paged(url: string, filter: Filter): Promise<unknown[]> {
 }
 
 /** Every block that is recorded whole, by trace_block or a range without addresses, and those of recorded transactions. */
-function recordedBlocks(context: TestContext): Map<number, Json[]> {
+function recordedBlocks(): Map<number, Json[]> {
   const blocks = new Map<number, Json[]>();
-  for (const { params, result } of erigonExchanges(context, 'trace_filter')) {
+  for (const { params, result } of erigonExchanges('trace_filter')) {
     const filter = params[0] as Filter;
     if (!Array.isArray(result) || Object.keys(filter).some((key) => !key.endsWith('Block'))) continue;
     const byBlock = group(result as Json[]);
     for (const [number, traces] of byBlock) blocks.set(number, traces);
   }
-  for (const { params, result } of erigonExchanges(context, 'trace_block'))
+  for (const { params, result } of erigonExchanges('trace_block'))
     if (Array.isArray(result) && (params.length === 1 || !blocks.has(Number(params[0]))))
       blocks.set(Number(params[0]), result as Json[]);
   const alone = new Map<number, Json[][]>();
-  for (const { result } of erigonExchanges(context, 'trace_transaction')) {
+  for (const { result } of erigonExchanges('trace_transaction')) {
     const [first] = Array.isArray(result) ? (result as Json[]) : [];
     if (first === undefined || blocks.has(numberOf(first))) continue;
     alone.set(numberOf(first), [...(alone.get(numberOf(first)) ?? []), result as Json[]]);

@@ -6,8 +6,6 @@ type Json = Record<string, unknown>;
 /** A recorded block: its number, and the traces that the recorded node gave for it. */
 export type RecordedBlocks = ReadonlyMap<number, readonly Json[]>;
 
-export type PlaybackNode = Player;
-
 const hex = (number: number): string => `0x${number.toString(16)}`;
 const made = (text: string): string => `0x${createHash('sha256').update(text).digest('hex')}`;
 
@@ -16,7 +14,7 @@ const made = (text: string): string => `0x${createHash('sha256').update(text).di
  * not recorded: each is made up around what its traces tell (hash, transactions), with parents that link where neighbours
  * are recorded. Other blocks are made up and empty. Its head is what the test says; all up to 64 below is final.
  */
-export async function startPlaybackNode(blocks: RecordedBlocks, head: number): Promise<PlaybackNode> {
+export async function startPlaybackNode(blocks: RecordedBlocks, head: number): Promise<Player> {
   const hashOf = (number: number): string =>
     String(blocks.get(number)?.[0]?.['blockHash'] ?? made(`block ${number}`));
   const transactionsOf = (number: number): string[] => [

@@ -1,9 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import type { TestContext } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { brotliDecompressSync } from 'node:zlib';
 
-/** Recorded answers of public nodes: beside the checkout, never in it. */
-const ROOT = fileURLToPath(new URL('../../../shared/data/', import.meta.url));
+/** Recorded answers of public nodes: test/fixtures/README.md names their sources. */
+const FIXTURES = new URL('../fixtures/', import.meta.url);
 
 /** One recorded exchange with a node. */
 export interface Exchange {
@@ -14,32 +13,34 @@ export interface Exchange {
   readonly result: unknown;
 }
 
-/** The JSON files under a folder of the recorded data whose name has this part; skips the test, saying why, where the folder is missing. */
-export function recordedFiles(
-  context: TestContext,
-  folder: string,
-  part = '',
-): Array<{ file: string; json: unknown }> {
-  if (!existsSync(ROOT + folder)) context.skip(`recorded data missing: ../shared/data/${folder}`);
-  return readdirSync(ROOT + folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.json') && name.includes(part))
-    .sort()
-    .map((name) => ({
-      file: `${folder}/${name}`,
-      json: JSON.parse(readFileSync(`${ROOT}${folder}/${name}`, 'utf8')),
-    }));
+/** A recorded file, under its name at the source. */
+interface RecordedFile {
+  readonly file: string;
+  readonly json: unknown;
 }
 
-/** One recorded file, parsed; skips the test where it is missing. */
-export function recordedFile(context: TestContext, file: string): unknown {
-  if (!existsSync(ROOT + file)) context.skip(`recorded data missing: ../shared/data/${file}`);
-  return JSON.parse(readFileSync(ROOT + file, 'utf8'));
+/** The recorded files of a fixture whose name has this part. */
+export function recordedFiles(fixture: string, part = ''): RecordedFile[] {
+  const packed = readFileSync(new URL(`${fixture}.jsonl.br`, FIXTURES));
+  return brotliDecompressSync(packed)
+    .toString()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as RecordedFile) // what scripts/fixtures.js writes
+    .filter(({ file }) => file.includes(part));
 }
 
-/** The exchanges that erigontech/rpc-tests recorded for a method, or for one block of it. */
-export function erigonExchanges(context: TestContext, method: string): Exchange[] {
-  return recordedFiles(context, `erigontech-rpc-tests/mainnet/${method}`).flatMap(({ file, json }) =>
-    // The recording's own format, which its README describes.
+/** The only recorded file of a fixture whose name has this part. */
+export function recordedFile(fixture: string, part: string): unknown {
+  const [found, ...others] = recordedFiles(fixture, part);
+  if (found === undefined || others.length > 0) throw new Error(`${part} is not one file of ${fixture}`);
+  return found.json;
+}
+
+/** The exchanges that erigontech/rpc-tests recorded for a method. */
+export function erigonExchanges(method: string): Exchange[] {
+  return recordedFiles(`erigontech-rpc-tests/mainnet/${method}`).flatMap(({ file, json }) =>
+    // The recording's own format, without the envelope.
     (json as Array<{ request: Omit<Exchange, 'file' | 'result'>; response: { result?: unknown } }>).map(
       ({ request, response }) => ({
         file,

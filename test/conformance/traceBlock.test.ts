@@ -1,4 +1,4 @@
-import { describe, expect, it, type TestContext } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { checkBlock, parseTraceBlock } from '../../src/ethereum/traces/convert/index.ts';
 import type { BlockHeader, Hash, Trace } from '../../src/ethereum/traces/index.ts';
 import { erigonExchanges, recordedFile, recordedFiles, sortedKeys } from './recorded.ts';
@@ -53,12 +53,12 @@ function expectCanonical(file: string, recorded: readonly Recorded[]): number {
 }
 
 /** Answers to trace_block, and those to trace_filter without addresses cut into blocks: whole blocks all. */
-function erigonBlocks(context: TestContext): Array<{ file: string; traces: Recorded[] }> {
-  const blocks = erigonExchanges(context, 'trace_block').map(({ file, result }) => ({
+function erigonBlocks(): Array<{ file: string; traces: Recorded[] }> {
+  const blocks = erigonExchanges('trace_block').map(({ file, result }) => ({
     file,
     traces: result,
   }));
-  for (const { file, params, result } of erigonExchanges(context, 'trace_filter')) {
+  for (const { file, params, result } of erigonExchanges('trace_filter')) {
     const filter = params[0] as Record<string, unknown>; // recorded requests have one filter object
     if (!Array.isArray(result) || ['fromAddress', 'toAddress', 'after', 'count'].some((key) => key in filter))
       continue;
@@ -70,17 +70,17 @@ function erigonBlocks(context: TestContext): Array<{ file: string; traces: Recor
 }
 
 describe('trace_block of recorded mainnet blocks', () => {
-  it('keeps Erigon answers but for error texts, withdrawals and the null members of rewards', (context) => {
+  it('keeps Erigon answers but for error texts, withdrawals and the null members of rewards', () => {
     let traces = 0;
-    const blocks = erigonBlocks(context).filter((block) => Array.isArray(block.traces));
+    const blocks = erigonBlocks().filter((block) => Array.isArray(block.traces));
     for (const block of blocks) traces += expectCanonical(block.file, block.traces);
     expect(blocks.length).toBeGreaterThan(40);
     expect(traces).toBeGreaterThan(9_000);
   });
 
-  it('keeps Erigon answers to trace_transaction likewise', (context) => {
+  it('keeps Erigon answers to trace_transaction likewise', () => {
     let transactions = 0;
-    for (const { file, result } of erigonExchanges(context, 'trace_transaction')) {
+    for (const { file, result } of erigonExchanges('trace_transaction')) {
       if (!Array.isArray(result)) continue;
       expect(JSON.stringify(parseTraceBlock(structuredClone(result))), file).toBe(normalised(result));
       transactions++;
@@ -88,9 +88,9 @@ describe('trace_block of recorded mainnet blocks', () => {
     expect(transactions).toBeGreaterThan(40);
   });
 
-  it('keeps Parity answers as they are', (context) => {
+  it('keeps Parity answers as they are', () => {
     let traces = 0;
-    for (const { file, json } of recordedFiles(context, 'ethereum-etl', 'web3_response.trace_block')) {
+    for (const { file, json } of recordedFiles('ethereum-etl/blocks', 'web3_response.trace_block')) {
       const { result } = json as { result?: Recorded[] };
       if (result) traces += expectCanonical(file, result);
     }
@@ -99,9 +99,9 @@ describe('trace_block of recorded mainnet blocks', () => {
 
   it.for(['2191709', '13191781', '15630274'])(
     'keeps block %s of safe-eth-py but for the null members',
-    (number, context) => {
-      // The seed of it.each comes first; the recorded file is a bare list of traces.
-      const traces = recordedFile(context, `safe-eth-py/trace_block_${number}_mock.json`) as Recorded[];
+    (number) => {
+      // The recorded file is a bare list of traces.
+      const traces = recordedFile('safe-eth-py/trace_block', `trace_block_${number}_mock`) as Recorded[];
       expect(expectCanonical(number, traces)).toBe(traces.length);
     },
   );

@@ -5,13 +5,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { connect, SCRIPT_BLOCKS } from '../support/anvil.ts';
 import { HANG_MS } from '../support/hang.ts';
+import { PROGRAM } from '../support/program.ts';
 import { spawnGuarded } from '../support/spawn.ts';
-
-const PROGRAM = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
 let dataDir: string;
 const started: ChildProcess[] = [];

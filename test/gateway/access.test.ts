@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startAnvil } from '../support/anvil.ts';
+import { PROGRAM } from '../support/program.ts';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
@@ -10,7 +10,6 @@ import { call, send } from './support/send.ts';
 import { startSpoiltNode } from './support/spoiltNode.ts';
 
 const run = promisify(execFile);
-const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const CHAIN_ID = { jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] };
 const BLOCK_NUMBER = { ...CHAIN_ID, method: 'eth_blockNumber' };
 
@@ -38,7 +37,7 @@ describe('who may call, and how much', () => {
   it('API keys: created, used, narrowed, limited and revoked while the server runs', () =>
     serving({}, async ({ gatewayUrl, dataDir, output }) => {
       const key = async (...args: string[]): Promise<string> =>
-        (await run(process.execPath, [program, 'key', ...args, '--data-dir', dataDir])).stdout;
+        (await run(process.execPath, [PROGRAM, 'key', ...args, '--data-dir', dataDir])).stdout;
       expect(await key('list')).toMatch(/no keys/);
       expect((await send(gatewayUrl, { body: CHAIN_ID })).status).toBe(200);
 
@@ -78,7 +77,7 @@ describe('who may call, and how much', () => {
     [['--name', 'x', '--rate', '0'], /--rate is "0"/],
     [['--name', 'x', '--methods', 'eth_sign'], /eth_sign/],
   ])('key create %j is refused, naming the option', async (args, message) => {
-    await expect(run(process.execPath, [program, 'key', 'create', ...args])).rejects.toMatchObject({
+    await expect(run(process.execPath, [PROGRAM, 'key', 'create', ...args])).rejects.toMatchObject({
       code: 64,
       stderr: expect.stringMatching(message),
     });

@@ -1,10 +1,60 @@
 import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { type Plugin, rolldown } from 'rolldown';
+import { closingLine } from './closingLine.ts';
+import { PROGRAM } from './program.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Black-box tests run what users run: the compiled program. It is built once, before any test. */
-export default function build(): void {
-  const { status } = spawnSync('npm', ['run', '--silent', 'build'], { cwd: root, stdio: 'inherit' });
-  if (status !== 0) throw new Error('npm run build failed: see the compiler messages above');
+export default async function build(): Promise<void> {
+  try {
+    const { status } = spawnSync('npm', ['run', '--silent', 'build'], { cwd: root, stdio: 'inherit' });
+    if (status !== 0) throw new Error('npm run build failed: see the compiler messages above');
+    if (!isBundled()) await bundle();
+  } catch (error) {
+    // No reporter is told of this.
+    process.stdout.write(`\nNo test was run.\n${closingLine({ passed: 0, failed: 1, skipped: 0 })}\n`);
+    throw error;
+  }
+}
+
+/** Whether nothing was compiled, and no package installed, since the program was bundled. */
+function isBundled(): boolean {
+  const changed = ['dist/.tsbuildinfo', 'node_modules/.package-lock.json', 'test/support/build.ts'];
+  const bundledMs = modifiedMs(PROGRAM);
+  return changed.every((file) => modifiedMs(`${root}${file}`) < bundledMs);
+}
+
+const modifiedMs = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+/** What a module finds beside itself (a thread's program, a page, package.json), it finds from within the bundle, too. */
+const IN_PLACE: Plugin = {
+  name: 'in-place',
+  transform(code, id) {
+    if (!id.startsWith(`${root}dist/`) || !code.includes('import.meta.url')) return;
+    return code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href));
+  },
+};
+
+/** Packages that load files of their own at run time: binaries, and the programs of threads. */
+const NOT_BUNDLED = [/^lmdb/, /^pino/, /^@foundry-rs/];
+
+async function bundle(): Promise<void> {
+  const bundled = await rolldown({
+    input: { main: `${root}dist/cli/main.js` },
+    platform: 'node',
+    external: NOT_BUNDLED,
+    plugins: [IN_PLACE],
+    logLevel: 'warn',
+  });
+  await bundled.write({
+    dir: dirname(PROGRAM),
+    entryFileNames: '[name].js',
+    keepNames: true,
+    cleanDir: true,
+  });
+  await bundled.close();
 }

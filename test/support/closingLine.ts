@@ -1,29 +1,57 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
-/** Prints what was skipped, with the reason where the test gave one, and the plain closing line that CI reads. */
+/** Prints what was skipped, by the reason that the tests gave, and the plain closing line that CI reads. */
 export default class ClosingLine implements Reporter {
   readonly #counts = { passed: 0, failed: 0, skipped: 0 };
-  readonly #skipped = new Set<string>();
-  #broken = 0;
+  readonly #skipped: TestCase[] = [];
 
   onTestCaseResult(test: TestCase): void {
-    const result = test.result();
-    if (result.state === 'pending') return;
-    this.#counts[result.state]++;
-    if (result.state === 'skipped')
-      this.#skipped.add(result.note ? `${test.fullName}: ${result.note}` : test.fullName);
+    const { state } = test.result();
+    if (state === 'pending') return;
+    this.#counts[state]++;
+    if (state === 'skipped') this.#skipped.push(test);
   }
 
   onTestRunEnd(modules: ReadonlyArray<TestModule>, errors: ReadonlyArray<unknown>): void {
-    for (const module of modules) {
-      // A hook that fails breaks its describe: vitest reports the tests in it as skipped.
-      for (const part of [module, ...module.children.allSuites()])
-        if (part.errors().length > 0) this.#broken++;
-    }
-    const failed = this.#counts.failed + this.#broken + errors.length;
-    const { passed, skipped } = this.#counts;
-    const lines = [...this.#skipped].map((name) => `skipped: ${name}`);
-    lines.push(`${passed} passed, ${failed} failed, ${skipped} skipped`);
-    process.stdout.write(`\n${lines.join('\n')}\n`);
+    // A hook that fails breaks its describe, and a file may not load at all: one failure each.
+    const parts = modules.flatMap((module) => [module, ...module.children.allSuites()]);
+    const broken = parts.filter((part) => part.errors().length > 0).length;
+    const failed = this.#counts.failed + broken + errors.length;
+    print([...byReason(this.#skipped), closingLine({ ...this.#counts, failed })]);
   }
 }
+
+interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+/** What a run ends with; also where it ends before there is anything to report. */
+export const closingLine = ({ passed, failed, skipped }: Counts): string =>
+  `${passed} passed, ${failed} failed, ${skipped} skipped`;
+
+function byReason(tests: readonly TestCase[]): string[] {
+  const names = new Map<string, string[]>();
+  for (const test of tests) {
+    const reason = reasonOf(test);
+    names.set(reason, [...(names.get(reason) ?? []), test.fullName]);
+  }
+  return [...names].flatMap(([reason, skipped]) => [
+    `${skipped.length} skipped, ${reason}:`,
+    ...skipped.map((name) => `  ${name}`),
+  ]);
+}
+
+function reasonOf(test: TestCase): string {
+  const result = test.result();
+  if (result.state === 'skipped' && result.note !== undefined) return result.note;
+  // Vitest calls it skipped as well where a hook before it failed.
+  for (let part = test.parent; part.type === 'suite'; part = part.parent)
+    if (part.errors().length > 0) return 'because a hook before them failed';
+  return test.module.errors().length > 0 ? 'because a hook before them failed' : 'as their names say';
+}
+
+const print = (lines: readonly string[]): void => {
+  process.stdout.write(`\n${lines.join('\n')}\n`);
+};

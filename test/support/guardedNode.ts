@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage } from 'node:http';
+import { startHttpServer } from './httpServer.ts';
 
 export interface GuardedNode {
   /** Without user and password. */
@@ -21,8 +21,7 @@ export const PASSWORD = 'p:a/s@s%41 wörd';
 export async function startGuardedNode(upstream: string): Promise<GuardedNode> {
   const expected = `Basic ${Buffer.from(`${USER}:${PASSWORD}`).toString('base64')}`;
   let refused = 0;
-  const server = createServer(async (request, response) => {
-    const body = await textOf(request);
+  const { url, stop } = await startHttpServer(async (body, request, response) => {
     if (request.headers.authorization !== expected) {
       refused++;
       response.writeHead(401, { 'www-authenticate': 'Basic realm="node"' }).end('<html>Unauthorized</html>');
@@ -30,25 +29,16 @@ export async function startGuardedNode(upstream: string): Promise<GuardedNode> {
     }
     const headers = { 'content-type': 'application/json' };
     const answer = await fetch(upstream, { method: 'POST', headers, body }).catch(() => undefined);
-    if (answer === undefined) return void response.destroy();
+    if (answer === undefined) {
+      response.destroy();
+      return;
+    }
     response.writeHead(answer.status, headers).end(await answer.text());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const host = `127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
   return {
-    url: `http://${host}`,
-    urlWithPassword: `http://${encodeURIComponent(USER)}:${encodeURIComponent(PASSWORD)}@${host}`,
+    url,
+    urlWithPassword: `http://${encodeURIComponent(USER)}:${encodeURIComponent(PASSWORD)}@${new URL(url).host}`,
     refused: () => refused,
-    async stop() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    stop,
   };
-}
-
-async function textOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer); // no encoding is set: chunks are buffers
-  return Buffer.concat(chunks).toString();
 }

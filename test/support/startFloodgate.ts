@@ -5,12 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { HANG_MS } from './hang.ts';
+import { PROGRAM } from './program.ts';
 import { spawnGuarded } from './spawn.ts';
-
-const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
 const READY_POLL_MS = 20;
 
@@ -53,7 +51,7 @@ const TOKEN = 'fg_test_token_that_may_do_everything_0000';
 /** Starts the compiled program on a free port and waits until `/readyz` says that it can do its work. */
 export async function startFloodgate(options: FloodgateOptions = {}): Promise<Floodgate> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'floodgate-test-'));
-  const child = spawnGuarded(process.execPath, [program, ...argumentsOf(options, dataDir)], {
+  const child = spawnGuarded(process.execPath, [PROGRAM, ...argumentsOf(options, dataDir)], {
     env: { ...foreignVariables(), FLOODGATE_API_TOKEN: TOKEN, ...options.env },
   });
   let written = '';

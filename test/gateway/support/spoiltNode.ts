@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import { startHttpServer } from '../../support/httpServer.ts';
 
 /** What a node does with one request: `answer` is what the real node says. Returns what is sent instead. */
 export type Spoil = (
@@ -20,8 +21,7 @@ export interface SpoiltNode {
 export async function startSpoiltNode(upstream: string): Promise<SpoiltNode> {
   const counts = new Map<string, number>();
   const node = { spoil: undefined as Spoil | undefined };
-  const server = createServer(async (request, response) => {
-    const body = await textOf(request);
+  const { url, stop } = await startHttpServer(async (body, _request, response) => {
     const entries = [JSON.parse(body)].flat() as readonly { readonly method: string }[];
     const methods = entries.map(({ method }) => method);
     for (const method of methods) counts.set(method, (counts.get(method) ?? 0) + 1);
@@ -37,10 +37,9 @@ export async function startSpoiltNode(upstream: string): Promise<SpoiltNode> {
       response.destroy();
     }
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
   return {
-    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
+    url,
+    stop,
     counts,
     get spoil() {
       return node.spoil;
@@ -48,15 +47,5 @@ export async function startSpoiltNode(upstream: string): Promise<SpoiltNode> {
     set spoil(spoil) {
       node.spoil = spoil;
     },
-    async stop() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
   };
-}
-
-async function textOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer); // no encoding is set: chunks are buffers
-  return Buffer.concat(chunks).toString();
 }
