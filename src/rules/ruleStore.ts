@@ -46,5 +46,5 @@ export interface CreatedRule {
   readonly replayed: boolean;
 }
 
-/** How long a retried create finds its first answer: 24 hours (docs/decisions/rules-api.md). */
+/** How long a retried create finds its first answer: 24 hours, as decided (decisions A). */
 export const RETRY_KEY_LIFE_MS = 24 * 60 * 60 * 1000;

@@ -3,7 +3,7 @@ const MICROS_PER_MILLI = 1000;
 /** A moment as microseconds since 1970: what a store orders its changes by. Safe as a number until the year 2255. */
 export type Micros = number;
 
-/** `2026-11-20T22:10:38.762503+00:00`: six fractional digits and a numeric offset (docs/decisions/rules-api.md). */
+/** `2026-11-20T22:10:38.762503+00:00`: six fractional digits and a numeric offset (decisions A). */
 export function formatTimestamp(moment: Micros): string {
   const millis = Math.floor(moment / MICROS_PER_MILLI);
   const rest = String(moment - millis * MICROS_PER_MILLI).padStart(3, '0');

@@ -21,7 +21,7 @@ export interface Token {
 /** A token before the store gives it an id and a moment of creation. */
 export type NewToken = Pick<Token, 'hash' | 'label' | 'accounts' | 'permissions' | 'expires_on'>;
 
-/** 1 to 32 of letters, digits, `_` and `-` (docs/decisions/rules-api.md). */
+/** 1 to 32 of letters, digits, `_` and `-` (decisions A). */
 export const accountIdPattern = '^[A-Za-z0-9_-]{1,32}$';
 const accountId = new RegExp(accountIdPattern);
 

@@ -1,7 +1,7 @@
 import { hash, randomInt } from 'node:crypto';
 
 const PREFIX = 'fg_';
-/** 40 random characters (docs/decisions/rules-api.md): 238 bits. */
+/** 40 random characters (decisions A): 238 bits. */
 const RANDOM_CHARACTERS = 40;
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 

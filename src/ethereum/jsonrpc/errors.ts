@@ -45,7 +45,7 @@ export class RpcError extends Error {
   }
 }
 
-/** The error for a request that goes over a limit (docs/decisions/gateway.md). */
+/** The error for a request that goes over a limit, as decisions.md B has it. */
 export const overLimit = (what: string, limit: number, requested: number): RpcError =>
   new RpcError('limitExceeded', `${what}: at most ${limit}, requested ${requested}`, { limit, requested });
 

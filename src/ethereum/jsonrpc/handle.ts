@@ -45,7 +45,7 @@ const STATE_CHANGE_ANSWER_BYTES = 128;
 const BATCH_CONCURRENCY = 8;
 
 /**
- * Answers the body of a POST as JSON-RPC 2.0 and docs/gateway.md say; at once where nothing has to be waited for, as an
+ * Answers the body of a POST as JSON-RPC 2.0 and decisions.md B say; at once where nothing has to be waited for, as an
  * answer from memory costs less than the promises that it would pass through. Never throws.
  */
 export function handleBody(body: Buffer, handler: CallHandler): HttpAnswer | Promise<HttpAnswer> {

@@ -1,9 +1,9 @@
 import type { Address } from './trace.ts';
 
-/** The widest range of blocks that one trace_filter may ask for, both ends counted. Given: clients rely on it. */
+/** The widest range of blocks that one trace_filter may ask for, both ends counted (seed, section 8). */
 export const MAX_RANGE_BLOCKS = 800;
 
-/** The most traces that one trace_filter may ask for. Given: clients rely on it. */
+/** The most traces that one trace_filter may ask for (seed, section 8). */
 export const MAX_COUNT = 200;
 
 /** How a trace is matched when both lists of addresses are given: by both sides, or by either. */

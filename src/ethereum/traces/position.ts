@@ -2,7 +2,7 @@
  * Where a trace stands in the index: a segment of 1,024 blocks, and in it one 32-bit position.
  *
  * Positions of a segment sort as traces do in an answer: by block, then by their place in the block.
- * A range of 800 blocks, the widest that trace_filter takes, touches two segments at the most.
+ * A range of 800 blocks, the widest that the seed allows, touches two segments at the most.
  */
 
 /** Bits of a position that hold the block's offset in its segment. */

@@ -56,7 +56,7 @@ function admittedBefore(route: Route, gate: Gate) {
   return {
     onRequest: async (request: FastifyRequest, reply: FastifyReply) => {
       await admit(route, gate, request, reply);
-      // The framework refuses types that it cannot parse; here the type of a body is not looked at (docs/decisions/rules-api.md).
+      // The framework refuses types that it cannot parse; here the type of a body is not looked at (decisions A).
       delete request.raw.headers['content-type'];
     },
     handler: (request: FastifyRequest, reply: FastifyReply) => serve(route, request, reply),

@@ -17,7 +17,7 @@ export interface ResultInfo {
   readonly total_pages: number;
 }
 
-/** What every answer of the rules API is (docs/rules-api.md). `result` is left out where there is nothing to show. */
+/** What every answer of the rules API is (seed 2.2). `result` is left out where there is nothing to show. */
 export function successEnvelope(
   result?: unknown,
   extra: { messages?: readonly EnvelopeEntry[]; resultInfo?: ResultInfo } = {},

@@ -5,7 +5,7 @@ import type { EnvelopeEntry } from './envelope.ts';
 /** How long a client should wait for a store that is unavailable. Small: clients obey any value. */
 const STORE_RETRY_AFTER_SECONDS = 1;
 
-/** The errors of the rules API: one row a case, as in the table of docs/rules-api.md. */
+/** The errors of the rules API: one row a case, as in the table of decisions A. */
 export const errorTable = {
   unauthenticated: { status: 401, code: 10000, message: 'Authentication error' },
   malformedAuthorization: { status: 400, code: 6003, message: 'Invalid request headers' },
@@ -92,5 +92,5 @@ function fromFramework(error: unknown): ApiError | undefined {
   }
 }
 
-/** Largest body (docs/decisions/rules-api.md): a rule has some 300 bytes. */
+/** Largest body (decisions A): a rule has some 300 bytes. */
 export const MAX_BODY_BYTES = 64 * 1024;

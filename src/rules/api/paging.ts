@@ -1,7 +1,7 @@
 import { type Fault, InvalidRule, pointerTo, type Rule, shown } from '../index.ts';
 import type { ResultInfo } from './envelope.ts';
 
-/** The largest page, and the default: an account's whole collection (docs/decisions/rules-api.md). */
+/** The largest page, and the default: an account's whole collection (decisions A). */
 export const MAX_PER_PAGE = 1000;
 export const orders = ['created_on', 'modified_on', 'name', 'scope', 'mode'] as const;
 export const directions = ['ASC', 'DESC'] as const;

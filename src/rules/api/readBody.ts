@@ -5,7 +5,7 @@ import { ApiError } from './errors.ts';
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * The JSON value in a body, whatever content type it came with (docs/decisions/rules-api.md). Throws `malformedJson`, and
+ * The JSON value in a body, whatever content type it came with (decisions A). Throws `malformedJson`, and
  * `InvalidRule` where an object names a member twice: readers differ on which one counts, and a rule is no place
  * to guess.
  */

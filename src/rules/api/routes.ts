@@ -19,7 +19,7 @@ export interface Route {
   readonly permission?: Permission;
   /**
    * Taken only without a trailing slash. With it the path is that of a single rule whose id was left empty, by an
-   * unset variable for example, and that must not be answered as the collection (docs/decisions/rules-api.md).
+   * unset variable for example, and that must not be answered as the collection (decisions A).
    */
   readonly exactPath?: true;
   /** Answered without a token, and left out of the OpenAPI document: the document and its page. */
@@ -33,7 +33,7 @@ export interface Route {
   readonly handle: (request: ApiRequest) => Promise<ApiAnswer>;
 }
 
-/** `network` is the published path; `magic` is what today's clients of Cloudflare send. */
+/** `network` is the seed's; `magic` is what today's clients of Cloudflare send. */
 const families = ['network', 'magic'] as const;
 
 /** Every operation on rules and tokens. */

@@ -25,7 +25,7 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
   const operations = routesOf(ruleHandlers(options.rules, options.analytics));
   const routes = [...operations, ...documentationRoutes(operations, fastify.prefix)];
 
-  // Every body is taken as bytes and read as JSON by its handler, whatever its type says (docs/decisions/rules-api.md).
+  // Every body is taken as bytes and read as JSON by its handler, whatever its type says (decisions A).
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser(
     '*',

@@ -62,7 +62,7 @@ const reader = new RecordReader();
 const [a, b, gas, value, input, gasUsed, output] = [span(), span(), span(), span(), span(), span(), span()];
 
 /**
- * Writes trace number `index` of a chunk as JSON, keys in alphabetical order. The chunk is one that encodeChunks made:
+ * Writes trace number `index` of a chunk as JSON, keys in the seed's order. The chunk is one that encodeChunks made:
  * it was checked when it was written, so nothing is checked here.
  */
 export function writeTrace(json: JsonWriter, chunk: Uint8Array, index: number, blockNumber: number): void {
