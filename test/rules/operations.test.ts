@@ -30,7 +30,7 @@ const patch = (path: string, body: unknown, more: Partial<Call> = {}) =>
   call(server, { method: 'PATCH', path, body, ...more });
 
 describe('a create', () => {
-  it('answers the rule with its nine fields in the order of the seed', async () => {
+  it('answers the rule with its nine fields in their published order', async () => {
     const answer = await call(server, { method: 'POST', path: freshPath(), body: newRule });
     expect(answer.status).toBe(200);
     const { result, ...rest } = answer.json;

@@ -229,7 +229,7 @@ describe('trace_filter', () => {
       }
     });
 
-    it('with what the seed shows, member by member and in its order', async () => {
+    it('with the published shape, member by member and in its order', async () => {
       const recipient = `0x${'70997970C51812dc3A010C7d01b50e0d17dc79C8'}`;
       const { node, number } = await oneTransfer(recipient);
       const [block] = await node.batch<{ hash: string; transactions: string[] }>([

@@ -7,7 +7,7 @@ export interface Parties {
 }
 
 /**
- * Who a trace is from and to, as the trace draft has it (decisions.md, "What from and to are"):
+ * Who a trace is from and to, as the trace draft has it (docs/trace-filter.md):
  * a creation's `to` is the created contract, and only where the creation succeeded; a destruction goes from
  * the destroyed contract to the refund address; a reward has no sender.
  */

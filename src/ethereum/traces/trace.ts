@@ -1,7 +1,7 @@
 /**
  * What a trace is: the shape that Floodgate stores and serves, whatever shape a node gave it in.
  *
- * The members and their order are those of the seed (2.5) and of the trace draft (ethereum/execution-apis #890):
+ * The members and their order are those of the trace draft (ethereum/execution-apis #890; docs/trace-filter.md):
  * alphabetical keys, `error` only on a frame that failed, `result: null` where there is none.
  */
 

@@ -1,9 +1,9 @@
-/** The collection's path for an account, as the seed spells it. */
+/** The collection's path for an account, as the published documentation spells it. */
 export function rulesPath(account: string, family: 'network' | 'magic' = 'network'): string {
   return `/accounts/${account}/${family}/advanced_dns_protection/configs/dns_protection/rules`;
 }
 
-/** The body of the seed's example of a create. */
+/** The body of the published example of a create. */
 export const newRule = {
   scope: 'global',
   name: 'global',
