@@ -42,7 +42,7 @@ describe('the metrics of the gateway', () => {
       `floodgate_gateway_call_errors_total{${call_},code="-32602"} 1`,
       `floodgate_gateway_cache_total{${call_},result="hit"} 1`,
       `floodgate_gateway_cache_total{${call_},result="miss"} 1`,
-      'floodgate_gateway_cache_total{network="mainnet",method="eth_chainId",result="shared"} ',
+      'floodgate_gateway_cache_total{network="mainnet",method="eth_chainId",result="coalesced"} ',
       'floodgate_gateway_limited_total{limit="unsupported_method"} 1',
       'floodgate_gateway_limited_total{limit="address_rate"} 1',
       'floodgate_gateway_limited_total{limit="key_rate"} 0',

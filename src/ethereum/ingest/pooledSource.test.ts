@@ -221,6 +221,16 @@ describe('PooledSource', () => {
     expect((await source.freshHeads()).finalized?.number).toBe(6);
   });
 
+  it('says of a single node what that one says, also where its final block goes back', async () => {
+    const { nodes, source } = await sourceOf(1, (only) => {
+      only.finalized = 6;
+    });
+    expect((await source.heads()).finalized?.number).toBe(6);
+    Object.assign(nodes[0], { head: 8, finalized: 4 });
+    const { latest, finalized } = await source.freshHeads();
+    expect([latest.number, finalized?.number]).toEqual([8, 4]);
+  });
+
   it('asks nobody for the heads that polls have told, and leaves a node alone that does not answer them', async () => {
     const { nodes, source, poll } = await sourceOf(2);
     nodes[0].isDown = true;

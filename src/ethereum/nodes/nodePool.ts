@@ -193,7 +193,9 @@ export class NodePool implements Upstreams {
   }
 
   #headsHeard(): NodeHeads | undefined {
-    return this.#choice.claimants().some(({ isHeard }) => isHeard) ? this.heads.blocks : undefined;
+    const heard = this.#choice.claimants().filter(({ isHeard }) => isHeard);
+    // A single node's tags are its own, wherever they go; several are made one.
+    return this.isSingle ? heard[0]?.heads : heard.length > 0 ? this.heads.blocks : undefined;
   }
 
   async #askHeadsPatiently(): Promise<NodeHeads> {
