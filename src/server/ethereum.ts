@@ -9,7 +9,8 @@ import {
   type MethodRow,
 } from '../ethereum/gateway/index.ts';
 import { openGatewayStorage } from '../ethereum/store/lmdb/gateway/index.ts';
-import { openTraceStore } from '../ethereum/store/lmdb/traces/index.ts';
+import { openTraceStore, type TraceStoreOptions } from '../ethereum/store/lmdb/traces/index.ts';
+import type { Awaitable, TraceStore } from '../ethereum/traces/index.ts';
 import { type EthereumNetwork, startEthereumNetwork } from './ethereumNetwork.ts';
 import { indexFolder } from './indexFolder.ts';
 import { IngestMetrics } from './ingestMetrics.ts';
@@ -28,7 +29,8 @@ export interface Ethereum {
 export interface EthereumParts {
   /** The methods that can be served. */
   readonly table: readonly MethodRow[];
-  readonly openTraceStore: typeof openTraceStore;
+  /** Opens the index of a network, whose folder this is where the engine is embedded. */
+  readonly openTraceStore: (folder: string, options: TraceStoreOptions) => Awaitable<TraceStore>;
 }
 
 export const OWN_PARTS: EthereumParts = { table: METHODS, openTraceStore };
@@ -56,7 +58,7 @@ export async function startEthereum(
           { name, upstream, indexFrom, config },
           {
             table,
-            store: parts.openTraceStore(indexFolder(config.dataDir, name), config.index),
+            store: await parts.openTraceStore(indexFolder(config.dataDir, name), config.index),
             answers: storage.answers,
             metrics,
             ingestMetrics,

@@ -26,11 +26,11 @@ export function resolveHeads(
 ): Awaitable<Heads> {
   let highest = -1;
   for (const bound of bounds) if (typeof bound === 'number' && bound > highest) highest = bound;
-  return andThen(headsOf(store, indexer.lastHeads), (heads) =>
+  const next = (heads: Heads | undefined): Awaitable<Heads> =>
     heads === undefined || highest > heads.head
       ? freshHeads(indexer, store, highest)
-      : withBound(heads, highest),
-  );
+      : withBound(heads, highest);
+  return andThen(headsOf(store, indexer.lastHeads), next);
 }
 
 async function freshHeads(indexer: Indexer, store: TraceStore, highest: number): Promise<Heads> {
@@ -45,19 +45,24 @@ async function freshHeads(indexer: Indexer, store: TraceStore, highest: number):
 const withBound = (heads: Heads, highest: number): Heads =>
   highest > heads.latest ? { ...heads, latest: heads.head } : heads;
 
-const headsOf = (store: TraceStore, node: NodeHeads | undefined): Awaitable<Heads | undefined> =>
-  andThen(store.head(), (indexed) => {
-    const latest = indexed?.number ?? node?.latest.number;
-    if (latest === undefined) return undefined;
-    const head = Math.max(latest, node?.latest.number ?? 0);
-    const safe = node?.safe?.number;
-    return andThen(node?.finalized?.number ?? store.finalizedNumber(), (finalized) => ({
-      head,
-      latest,
-      safe,
-      finalized,
-    }));
-  });
+function headsOf(store: TraceStore, node: NodeHeads | undefined): Awaitable<Heads | undefined> {
+  const indexed = store.head();
+  // Nearly always the node has told what is final: the index need not be asked.
+  const finalized = node?.finalized?.number ?? store.finalizedNumber();
+  if (indexed instanceof Promise || finalized instanceof Promise)
+    return Promise.all([indexed, finalized]).then(([head, final]) => headsFrom(node, head?.number, final));
+  return headsFrom(node, indexed?.number, finalized);
+}
+
+function headsFrom(
+  node: NodeHeads | undefined,
+  indexed: number | undefined,
+  finalized: number | undefined,
+): Heads | undefined {
+  const latest = indexed ?? node?.latest.number;
+  if (latest === undefined) return undefined;
+  return { head: Math.max(latest, node?.latest.number ?? 0), latest, safe: node?.safe?.number, finalized };
+}
 
 /** The number of a block that was named by its number or a tag. Throws RpcError. */
 export function resolveBound(heads: Heads, member: string, bound: BlockBound): number {

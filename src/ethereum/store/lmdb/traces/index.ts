@@ -1,3 +1,3 @@
 /** The trace store on LMDB. */
 export { NoIndexError } from './environment.ts';
-export { openTraceReader, openTraceStore } from './traceStore.ts';
+export { openTraceReader, openTraceStore, type TraceStoreOptions } from './traceStore.ts';

@@ -78,7 +78,7 @@ export class IndexState implements IndexReader {
   }
 
   /**
-   * WriteBatch when positions or ids of lists stop to mean what they meant: a block took another's place, a list changed in its
+   * Changes when positions or ids of lists stop to mean what they meant: a block took another's place, a list changed in its
    * middle. What is kept by them must be forgotten then.
    */
   get epoch(): number {

@@ -37,9 +37,9 @@ const hashAt = (record: Buffer, offset: number): Hash =>
 
 /** Tells one state of the index from another. Both numbers wrap around at 2^32. */
 export interface StateVersion {
-  /** WriteBatch so far. */
+  /** Changes so far. */
   readonly changes: number;
-  /** WriteBatch so far that did more than to add blocks behind the last: lists did not only grow. */
+  /** Changes so far that did more than to add blocks behind the last: lists did not only grow. */
   readonly rewrites: number;
 }
 
