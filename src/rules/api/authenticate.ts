@@ -18,7 +18,7 @@ export interface Caller {
 }
 
 /** Names the tokens from the configuration in the audit. */
-export const CONFIGURED_TOKEN_ID = 'configured';
+const CONFIGURED_TOKEN_ID = 'configured';
 
 // RFC 6750: the scheme without regard to case, then one b64token.
 const bearer = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;

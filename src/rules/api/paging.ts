@@ -4,7 +4,7 @@ import type { ResultInfo } from './envelope.ts';
 /** The largest page, and the default: an account's whole collection. */
 export const MAX_PER_PAGE = 1000;
 export const orders = ['created_on', 'modified_on', 'name', 'scope', 'mode'] as const;
-export const directions = ['ASC', 'DESC'] as const;
+const directions = ['ASC', 'DESC'] as const;
 
 export interface PageRequest {
   readonly page: number;

@@ -27,7 +27,7 @@ export interface RuleHandlers {
 }
 
 /** Code of the message that tells of older rules with the same target. */
-export const OVERRIDES_CODE = 10110;
+const OVERRIDES_CODE = 10110;
 /** Ids of overridden rules that the message lists. */
 const MAX_IDS_LISTED = 5;
 

@@ -1,5 +1,5 @@
 /** By then a client that reads has taken something, and one that does not is cut. */
-export const UNSENT_RETRY_AFTER_SECONDS = 1;
+const UNSENT_RETRY_AFTER_SECONDS = 1;
 
 /** A request is refused, with nothing done: what was asked for before has to be read first. The framework sends it as it is. */
 export class TooMuchUnsentError extends Error {
