@@ -105,6 +105,22 @@ it('a rule that the first release stored is one still: fields that came since ha
   expect([...Errors(ruleFormat.schemas.rule, rule)]).toEqual([]);
 });
 
+it('a rule is put in order, whatever order its members come in and whatever came with them', () => {
+  fc.assert(
+    fc.property(
+      aRule.chain((rule) =>
+        fc.tuple(fc.constant(rule), fc.shuffledSubarray(Object.entries({ ...rule, more: 1 }))),
+      ),
+      ([rule, entries]) => {
+        const shuffled = Object.fromEntries([...entries, ...Object.entries(rule)]) as unknown as Rule; // with all members
+        expect(JSON.stringify(ruleFormat.inOrder(shuffled))).toBe(
+          JSON.stringify(Object.fromEntries(ruleFormat.members.map((member) => [member, rule[member]]))),
+        );
+      },
+    ),
+  );
+});
+
 function faultsOf(check: () => void) {
   try {
     check();

@@ -115,9 +115,11 @@ export class RuleFormat {
     return isWhole ? rule : undefined;
   }
 
-  /** The rule with its members in their order, and no others. */
+  /** The rule with its members in their order, and no others: the same object where it is so already, as a list has many. */
   inOrder(rule: Rule): Rule {
-    return pick(rule, this.members);
+    let count = 0;
+    for (const member in rule) if (member !== this.members[count++]) return pick(rule, this.members);
+    return count === this.members.length ? rule : pick(rule, this.members);
   }
 
   /** What a creation of the rule would say. */

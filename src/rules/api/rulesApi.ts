@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyPluginAsync } from 'fastify';
 import { type RuleFormat, type RuleStore, ruleFormat, type TokenStore } from '../index.ts';
 import { addRoutes } from './addRoutes.ts';
 import { Authenticator } from './authenticate.ts';
@@ -7,7 +7,7 @@ import { MAX_BODY_BYTES } from './errors.ts';
 import { type RateLimit, RateLimiter } from './rateLimit.ts';
 import { routesOf } from './routes.ts';
 import { type RuleAnalytics, ruleHandlers } from './ruleHandlers.ts';
-import { errorSender, sendUnrouted } from './sendError.ts';
+import { errorSender, unroutedSender } from './sendError.ts';
 
 export interface RulesApiOptions {
   readonly rules: RuleStore;
@@ -38,12 +38,11 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
   // Lines that are logged here name the request themselves; a logger for each request costs more than the answer.
   fastify.setChildLoggerFactory((logger) => logger);
   const sendError = errorSender();
-  const unrouted = (request: FastifyRequest, reply: FastifyReply) =>
-    sendUnrouted(routes, fastify.prefix, request, reply);
-  fastify.setNotFoundHandler(unrouted);
+  const sendUnrouted = unroutedSender(routes, fastify.prefix);
+  fastify.setNotFoundHandler(sendUnrouted);
   // What goes wrong with the body of a request that no route takes does not change its answer.
   fastify.setErrorHandler((error, request, reply) =>
-    request.is404 ? unrouted(request, reply) : sendError(error, request, reply),
+    request.is404 ? sendUnrouted(request, reply) : sendError(error, request, reply),
   );
 
   addRoutes(fastify, routes, {

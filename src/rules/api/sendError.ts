@@ -34,17 +34,14 @@ export function errorSender() {
   };
 }
 
-/** Answers a request that no route took: 405 with `Allow` where the path exists for other methods, else 404. */
-export function sendUnrouted(
-  routes: readonly Route[],
-  prefix: string,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply {
-  const path = request.url.split('?', 1)[0] ?? '';
-  const allowed = allowedMethods(routes, path.slice(prefix.length));
-  if (allowed.length === 0) return send(reply, new ApiError('noRoute'));
-  return send(reply, new ApiError('methodNotAllowed', { headers: { allow: allowed.join(', ') } }));
+/** Makes the function that answers what no route took: 405 with `Allow` where the path has other methods, else 404. */
+export function unroutedSender(routes: readonly Route[], prefix: string) {
+  return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const path = request.url.split('?', 1)[0] ?? '';
+    const allowed = allowedMethods(routes, path.slice(prefix.length));
+    if (allowed.length === 0) return send(reply, new ApiError('noRoute'));
+    return send(reply, new ApiError('methodNotAllowed', { headers: { allow: allowed.join(', ') } }));
+  };
 }
 
 /** Answers a URL below the prefix that cannot be decoded, for the server's handler of framework errors. */

@@ -3,6 +3,7 @@ import {
   type Actor,
   type AuditedToken,
   formatTimestamp,
+  type Micros,
   type NewToken,
   type Token,
   type TokenStore,
@@ -40,7 +41,10 @@ export class LmdbTokenStore implements TokenStore {
         created_on: formatTimestamp(moment),
         revoked_on: null,
       };
-      return { result: created, writes: this.#writesOf('token.create', null, created, moment, actor) };
+      return {
+        result: created,
+        writes: this.#writesOf({ action: 'token.create', before: null, after: created }, moment, actor),
+      };
     });
   }
 
@@ -51,17 +55,14 @@ export class LmdbTokenStore implements TokenStore {
       if (!before || before.revoked_on !== null) return { result: before, writes: [] };
       const moment = this.#environment.nextMoment();
       const revoked: Token = { ...before, revoked_on: formatTimestamp(moment) };
-      return { result: revoked, writes: this.#writesOf('token.revoke', before, revoked, moment, actor) };
+      return {
+        result: revoked,
+        writes: this.#writesOf({ action: 'token.revoke', before, after: revoked }, moment, actor),
+      };
     });
   }
 
-  #writesOf(
-    action: 'token.create' | 'token.revoke',
-    before: Token | null,
-    after: Token,
-    moment: number,
-    actor: Actor,
-  ) {
+  #writesOf({ action, before, after }: Change, moment: Micros, actor: Actor) {
     const entry = {
       ...stamp(moment, actor),
       action,
@@ -76,6 +77,12 @@ export class LmdbTokenStore implements TokenStore {
       this.#environment.clockAt(moment),
     ];
   }
+}
+
+interface Change {
+  readonly action: 'token.create' | 'token.revoke';
+  readonly before: Token | null;
+  readonly after: Token;
 }
 
 function withoutHash({ hash: _, ...rest }: Token): AuditedToken {
