@@ -1,10 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
 import { openTraceStore } from '../../src/ethereum/store/lmdb/traces/index.ts';
 import { type Data, type Hash, indexBlock } from '../../src/ethereum/traces/index.ts';
-import { program } from '../rules/support/server.ts';
 import { Random } from '../support/random.ts';
 import { spawnGuarded } from '../support/spawn.ts';
 import { syntheticAddresses } from '../support/syntheticChain.ts';
@@ -15,6 +15,9 @@ const BLOCKS = 200;
 const INPUT_BYTES = 1_000_000;
 /** What the program, one block and garbage not yet collected take. */
 const MAX_RESIDENT_BYTES = 300 * MEGABYTE;
+
+/** As it is shipped: this is about its memory. */
+const SHIPPED = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
 const folder = mkdtempSync(join(tmpdir(), 'floodgate-export-memory-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -54,7 +57,7 @@ test('an export of 400 MB is streamed: it is never in memory', async (context) =
   if (process.platform !== 'linux') context.skip('reads /proc to see the memory of the export');
   await makeIndex();
   const range = ['--from', '0', '--to', String(BLOCKS - 1)];
-  const child = spawnGuarded(process.execPath, [program, 'export', '--data-dir', folder, ...range]);
+  const child = spawnGuarded(process.execPath, [SHIPPED, 'export', '--data-dir', folder, ...range]);
   child.stderr.resume();
   let [bytes, peakBytes] = [0, 0];
   const look = (): void => {

@@ -9,8 +9,8 @@ import { openTraceStore } from '../../src/ethereum/store/lmdb/traces/index.ts';
 import { call } from '../gateway/support/send.ts';
 import { startSpoiltNode } from '../gateway/support/spoiltNode.ts';
 import { floodgate as run } from '../rules/support/command.ts';
-import { program } from '../rules/support/server.ts';
 import { type Anvil, connect, createTraffic, startAnvil } from '../support/anvil.ts';
+import { PROGRAM } from '../support/program.ts';
 import { spawnGuarded } from '../support/spawn.ts';
 import { startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
@@ -106,7 +106,7 @@ describe('filling the index', () => {
     const missing = noTerminal();
     if (missing !== undefined) return context.skip(missing);
     const dataDir = folder();
-    const command = `${process.execPath} ${program} index --from 0 --to 600 --upstream ${anvil.url} --data-dir ${dataDir}`;
+    const command = `${process.execPath} ${PROGRAM} index --from 0 --to 600 --upstream ${anvil.url} --data-dir ${dataDir}`;
     const columns = 90;
     const { stdout } = await promisify(execFile)(
       'script',
@@ -220,7 +220,7 @@ function noTerminal(): string | undefined {
 }
 
 function index(args: readonly string[]): ChildProcess {
-  const child = spawnGuarded(process.execPath, [program, 'index', ...args]);
+  const child = spawnGuarded(process.execPath, [PROGRAM, 'index', ...args]);
   for (const stream of [child.stdout, child.stderr]) stream.resume();
   return child;
 }

@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PROGRAM } from '../support/program.ts';
 import { spawnGuarded } from '../support/spawn.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
-import { cleanEnvironment, program } from './support/run.ts';
+import { cleanEnvironment } from './support/run.ts';
 
 /** `script` of util-linux makes a terminal for a command; that of other systems takes other flags. */
 const hasScript = /util-linux/.test(spawnSync('script', ['--version']).stdout?.toString() ?? '');
@@ -64,7 +65,7 @@ describe('the log', () => {
 
   it('is readable on a terminal', async (ctx) => {
     if (!hasScript) ctx.skip('script of util-linux, which makes a terminal for a command, is not installed');
-    const command = `exec ${process.execPath} ${program} start --rules-only --port 0 --data-dir ${folder}/data`;
+    const command = `exec ${process.execPath} ${PROGRAM} start --rules-only --port 0 --data-dir ${folder}/data`;
     const child = spawnGuarded('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
       cwd: folder,
       env: cleanEnvironment(),

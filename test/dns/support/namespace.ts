@@ -2,11 +2,10 @@ import { execFile, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { PROGRAM } from '../../support/program.ts';
 import { spawnGuarded } from '../../support/spawn.ts';
 
-const MAIN = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
 const run = promisify(execFile);
 
 /** Why a test that needs a network of its own cannot run here; undefined where it can. */
@@ -25,7 +24,7 @@ export class Secluded {
 
   constructor(dataDir: string, node: string, ...flags: string[]) {
     const args = ['start', '--rules-only', '--data-dir', dataDir, '--dns-account', 'acme', ...flags];
-    const command = ['sh', '-c', 'ip link set lo up && exec "$@"', 'sh', node, MAIN, ...args];
+    const command = ['sh', '-c', 'ip link set lo up && exec "$@"', 'sh', node, PROGRAM, ...args];
     this.#child = spawnGuarded('unshare', ['-n', ...command]);
     this.#exited = once(this.#child, 'exit');
     for (const input of [this.#child.stdout, this.#child.stderr])

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
+import { PROGRAM } from '../../support/program.ts';
 import { spawnGuarded } from '../../support/spawn.ts';
-import { program, type RulesServer, TOKEN } from './server.ts';
+import { type RulesServer, TOKEN } from './server.ts';
 
 export interface Outcome {
   readonly status: number | null;
@@ -17,7 +18,7 @@ export interface CommandOptions {
 /** Runs `floodgate …` to its end, away from any configuration of this machine. */
 export async function floodgate(args: readonly string[], options: CommandOptions = {}): Promise<Outcome> {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('FLOODGATE_'));
-  const child = spawnGuarded(process.execPath, [program, ...args], {
+  const child = spawnGuarded(process.execPath, [PROGRAM, ...args], {
     cwd: tmpdir(),
     env: { ...Object.fromEntries(inherited), ...options.env },
     stdin: 'pipe',

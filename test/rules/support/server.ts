@@ -4,11 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { PROGRAM } from '../../support/program.ts';
 import { spawnGuarded } from '../../support/spawn.ts';
-
-/** The compiled program, as users run it. */
-export const program = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
 
 /** The token that a started server takes for every account. */
 export const TOKEN = 'fg_test_token_that_may_do_everything_0000';
@@ -34,7 +31,7 @@ export interface ServerOptions {
 /** Starts the compiled program with the rules API on a free port, and waits until it listens. */
 export async function startServer(options: ServerOptions = {}): Promise<RulesServer> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'floodgate-rules-'));
-  const child = spawnGuarded(process.execPath, [program, 'start', '--rules-only', ...(options.flags ?? [])], {
+  const child = spawnGuarded(process.execPath, [PROGRAM, 'start', '--rules-only', ...(options.flags ?? [])], {
     // Away from any floodgate.yaml.
     cwd: dataDir,
     env: {

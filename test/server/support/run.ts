@@ -1,12 +1,11 @@
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { HANG_MS } from '../../support/hang.ts';
+import { PROGRAM } from '../../support/program.ts';
 import { spawnGuarded } from '../../support/spawn.ts';
 
 /** The checkout, where `npm start` is typed. */
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
-/** The compiled program. */
-export const program = `${root}dist/cli/main.js`;
 
 export interface Ended {
   readonly code: number | null;
@@ -42,4 +41,4 @@ export async function run(
 
 /** Runs `floodgate` with these arguments to its end. */
 export const floodgate = (args: readonly string[], options?: Parameters<typeof run>[2]): Promise<Ended> =>
-  run(process.execPath, [program, ...args], options);
+  run(process.execPath, [PROGRAM, ...args], options);
