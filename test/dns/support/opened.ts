@@ -1,7 +1,6 @@
 /** Clients, and guards with a server behind, that are closed when the test is over. */
 
-
-import { UdpClient } from './dnsClient.ts';
+import { type Target, UdpClient } from './dnsClient.ts';
 import { atEnd } from './ends.ts';
 import { guardInFront, type Protected } from './guardInFront.ts';
 import { TcpClient } from './tcpClient.ts';
