@@ -48,13 +48,17 @@ const floodgate = async (...words: string[]): Promise<string> => {
 };
 
 it('without a rule, explain and watch say that everything passes', async () => {
-  for (const words of [
+  const commands = [
     ['explain', 'www.example.test'],
     ['watch', '--once'],
-  ])
-    await expect(floodgate('dns', ...words)).rejects.toMatchObject({
-      stderr: expect.stringContaining('every query passes'),
-    });
+  ];
+  await Promise.all(
+    commands.map((words) =>
+      expect(floodgate('dns', ...words)).rejects.toMatchObject({
+        stderr: expect.stringContaining('every query passes'),
+      }),
+    ),
+  );
 });
 
 describe('with a rule', () => {
@@ -63,20 +67,18 @@ describe('with a rule', () => {
   });
 
   it('explain says what the guard would do with a name, and why', async () => {
-    expect(await floodgate('dns', 'explain', 'WWW.example.test')).toMatch(
-      /passes\n.*does not have to pay\n.*known, with A, AAAA/,
-    );
-    expect(await floodgate('dns', 'explain', 'none.example.test')).toMatch(
-      /the name is not known(.|\n)*zone +example\.test/,
-    );
-    expect(await floodgate('dns', 'explain', 'x.users.example.test')).toMatch(
-      /bucket of its zone(.|\n)*judged by rate alone/,
-    );
-    const told = JSON.parse(await floodgate('dns', 'explain', 'www.example.test', '--type', 'txt', '--json'));
-    expect(told).toMatchObject({ known: true, reason: 'unknownType', type: 'TXT' });
-    await expect(floodgate('dns', 'explain', 'a..b')).rejects.toMatchObject({
-      stderr: expect.stringContaining('no domain name'),
-    });
+    const explained = (...words: string[]) => floodgate('dns', 'explain', ...words);
+    const [known, unknown, byRate, json] = await Promise.all([
+      explained('WWW.example.test'),
+      explained('none.example.test'),
+      explained('x.users.example.test'),
+      explained('www.example.test', '--type', 'txt', '--json'),
+      expect(explained('a..b')).rejects.toMatchObject({ stderr: expect.stringContaining('no domain name') }),
+    ]);
+    expect(known).toMatch(/passes\n.*does not have to pay\n.*known, with A, AAAA/);
+    expect(unknown).toMatch(/the name is not known(.|\n)*zone +example\.test/);
+    expect(byRate).toMatch(/bucket of its zone(.|\n)*judged by rate alone/);
+    expect(JSON.parse(json)).toMatchObject({ known: true, reason: 'unknownType', type: 'TXT' });
   });
 
   it('watch shows the rule, the profile, the thresholds and the counts', async () => {
@@ -89,26 +91,27 @@ describe('with a rule', () => {
 });
 
 it('replay says what is wrong with a file that is no recording', async () => {
-  await expect(floodgate('dns', 'replay', join(folder, 'zone'))).rejects.toMatchObject({
-    stderr: expect.stringContaining('tcpdump -w'),
-  });
-  await expect(floodgate('dns', 'replay', join(folder, 'none'))).rejects.toMatchObject({
-    stderr: expect.stringContaining('cannot be read'),
-  });
+  const refused = (file: string, why: string) =>
+    expect(floodgate('dns', 'replay', join(folder, file))).rejects.toMatchObject({
+      stderr: expect.stringContaining(why),
+    });
+  await Promise.all([refused('zone', 'tcpdump -w'), refused('none', 'cannot be read')]);
 });
 
 it('dnsdist-config prints a configuration that dnsdist takes, and lets nothing but addresses into it', async (ctx) => {
   const flags = ['--listen', '127.0.0.1:53', '--servers', '192.0.2.1:53', '[2001:db8::1]:53'];
   flags.push('--transfers-allow', '198.51.100.0/24', '2001:db8:5::/48');
-  const text = await floodgate('dns', 'dnsdist-config', ...flags);
-  expect(text).toContain('newServer({address="[2001:db8::1]:53"})');
   const evil = ['dns', 'dnsdist-config', '--listen', '127.0.0.1:53', '--servers', '"}) os.exit() --:53'];
-  await expect(floodgate(...evil)).rejects.toThrow(/write an IP address and a port/);
-  expect(text).toContain('allowed:addMask("198.51.100.0/24") allowed:addMask("2001:db8:5:0:0:0:0:0/48")');
   const network = '192.0.2.0/24") os.exit() --';
-  await expect(
-    floodgate('dns', 'dnsdist-config', ...flags.slice(0, 4), '--transfers-allow', network),
-  ).rejects.toThrow(/has a prefix that is no number from 0 to 32/);
+  const [text] = await Promise.all([
+    floodgate('dns', 'dnsdist-config', ...flags),
+    expect(floodgate(...evil)).rejects.toThrow(/write an IP address and a port/),
+    expect(
+      floodgate('dns', 'dnsdist-config', ...flags.slice(0, 4), '--transfers-allow', network),
+    ).rejects.toThrow(/has a prefix that is no number from 0 to 32/),
+  ]);
+  expect(text).toContain('newServer({address="[2001:db8::1]:53"})');
+  expect(text).toContain('allowed:addMask("198.51.100.0/24") allowed:addMask("2001:db8:5:0:0:0:0:0/48")');
   if (noDnsdist) return ctx.skip(noDnsdist);
   const file = join(folder, 'dnsdist.conf');
   await writeFile(file, text);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type AuthorityServer, serveZones, ZoneData } from '../../src/dns/authority/index.ts';
 import { QueryType } from '../../src/dns/protocol/index.ts';
 import { until } from '../support/until.ts';
@@ -25,33 +25,45 @@ const RULE = {
 };
 const UNKNOWN_DROPPED = 'outcome="dropped",reason="unknownName"';
 
-let folder: string;
+/** One for all that needs no other options and no restart; another that is restarted. */
+let shared: Program;
+let restarted: Program;
+const folders: string[] = [];
 let server: AuthorityServer;
 let client: UdpClient;
-let program: Program | undefined;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
+const newFolder = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
+  folders.push(folder);
   await writeFile(join(folder, 'zone'), ZONE_TEXT);
+  return folder;
+};
+const start = (folder: string, ...flags: string[]): Promise<Program> =>
+  startProgram(folder, server, '--dns-zones', `${ZONE_NAME}=${join(folder, 'zone')}`, ...flags);
+beforeAll(async () => {
   server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], '127.0.0.1', 0);
   client = await new UdpClient().open();
+  const place = ['--dns-region', 'WEUR', '--dns-datacenter', 'AMS'];
+  [shared, restarted] = await Promise.all([
+    newFolder().then((folder) =>
+      start(folder, ...place, '--dns-transfers-allow', '127.0.0.2', '2001:db8::/32'),
+    ),
+    newFolder().then((folder) => start(folder)),
+  ]);
 });
-afterEach(async () => {
-  await program?.stop();
-  program = undefined;
+afterAll(async () => {
   client.close();
-  await server.stop();
-  await rm(folder, { recursive: true, force: true });
+  await Promise.all([shared?.stop(), restarted?.stop(), server.stop()]);
+  await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })));
+});
+/** Each test makes the rules that it needs. */
+afterEach(async () => {
+  const { json } = await shared.api('GET');
+  for (const { id } of json.result) await shared.api('DELETE', `/${id}`);
 });
 
-const start = async (...flags: string[]): Promise<Program> => {
-  program = await startProgram(
-    folder,
-    server,
-    '--dns-zones',
-    `${ZONE_NAME}=${join(folder, 'zone')}`,
-    ...flags,
-  );
-  return program;
+const dropped = async (program: Program): Promise<number> => {
+  const counts = (await program.metrics()).matchAll(new RegExp(`${UNKNOWN_DROPPED}} (\\d+)`, 'g'));
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
 };
 /** A flood of random names that is over when the guard has read all of it. */
 async function flood({ dns }: Program, queries = 2000): Promise<void> {
@@ -64,32 +76,29 @@ async function flood({ dns }: Program, queries = 2000): Promise<void> {
 
 describe('a rule made through the API', () => {
   it('is in force at the guard at once, and so is each change of it', async () => {
-    const started = await start();
-    await flood(started);
-    expect(await started.metrics()).not.toContain(UNKNOWN_DROPPED);
-    const { json } = await started.api('POST', '', RULE);
-    await flood(started);
-    const dropped = () =>
-      started.metrics().then((text) => Number(new RegExp(`${UNKNOWN_DROPPED}} (\\d+)`).exec(text)?.[1] ?? 0));
-    const before = await dropped();
-    expect(before).toBeGreaterThan(500);
-    await started.api('PATCH', `/${json.result.id}`, { mode: 'monitoring' });
-    await flood(started);
-    expect(await dropped()).toBe(before);
-    expect(await started.metrics()).toContain('outcome="wouldDrop"');
-    await started.api('DELETE', `/${json.result.id}`);
-    expect(await client.ask(query(`none.${ZONE_NAME}`, 1, 2), started.dns)).toMatchObject({
+    const before = await dropped(shared);
+    await flood(shared);
+    expect(await dropped(shared)).toBe(before);
+    const { json } = await shared.api('POST', '', RULE);
+    await flood(shared);
+    const enabled = await dropped(shared);
+    expect(enabled).toBeGreaterThan(before + 500);
+    await shared.api('PATCH', `/${json.result.id}`, { mode: 'monitoring' });
+    await flood(shared);
+    expect(await dropped(shared)).toBe(enabled);
+    expect(await shared.metrics()).toContain('outcome="wouldDrop"');
+    await shared.api('DELETE', `/${json.result.id}`);
+    expect(await client.ask(query(`none.${ZONE_NAME}`, 1, 2), shared.dns)).toMatchObject({
       rcode: RCODE.NXDOMAIN,
     });
   });
 
   it('shows in its analytics what was done under it, also after a restart', async () => {
-    let started = await start();
-    const { json } = await started.api('POST', '', RULE);
-    await flood(started);
-    await started.stop();
-    started = await start();
-    const { status, json: analytics } = await started.api('GET', `/${json.result.id}/analytics`);
+    const { json } = await restarted.api('POST', '', RULE);
+    await flood(restarted);
+    await restarted.stop();
+    restarted = await start(restarted.dataDir);
+    const { status, json: analytics } = await restarted.api('GET', `/${json.result.id}/analytics`);
     expect(status).toBe(200);
     const { totals, now, minutes } = analytics.result;
     expect(totals.dropped).toBeGreaterThan(500);
@@ -107,10 +116,9 @@ describe('a rule made through the API', () => {
   });
 
   it('whose analytics are asked for wrongly says what is wrong', async () => {
-    const started = await start();
-    const { json } = await started.api('POST', '', RULE);
+    const { json } = await shared.api('POST', '', RULE);
     const errors = async (path: string) => {
-      const { status, json: answer } = await started.api('GET', path);
+      const { status, json: answer } = await shared.api('GET', path);
       return [status, answer.errors.map(({ message }) => message).join()];
     };
     const analytics = `/${json.result.id}/analytics`;
@@ -130,19 +138,19 @@ describe('a rule made through the API', () => {
   });
 
   it('applies only where the guard stands', async () => {
-    const started = await start('--dns-region', 'WEUR', '--dns-datacenter', 'AMS');
-    await started.api('POST', '', { ...RULE, scope: 'datacenter', name: 'lax' });
-    await flood(started);
-    expect(await started.metrics()).not.toContain(UNKNOWN_DROPPED);
-    await started.api('POST', '', { ...RULE, scope: 'datacenter', name: 'ams' });
-    await flood(started);
-    expect(await started.metrics()).toContain(UNKNOWN_DROPPED);
+    const before = await dropped(shared);
+    await shared.api('POST', '', { ...RULE, scope: 'datacenter', name: 'lax' });
+    await flood(shared);
+    expect(await dropped(shared)).toBe(before);
+    await shared.api('POST', '', { ...RULE, scope: 'datacenter', name: 'ams' });
+    await flood(shared);
+    expect(await dropped(shared)).toBeGreaterThan(before);
   });
 });
 
 it('tells in its metrics which transfers it refused, and why connections were closed', async () => {
   const axfr = query(ZONE_NAME, QueryType.AXFR, 7);
-  const started = await start('--dns-transfers-allow', '127.0.0.2', '2001:db8::/32');
+  const started = shared;
   expect(await client.ask(axfr, started.dns)).toMatchObject({ rcode: RCODE.REFUSED });
   for (const from of ['127.0.0.2', '127.0.0.3']) {
     const connection = await TcpClient.open(started.dns, from);
@@ -169,42 +177,26 @@ it('tells in its metrics which transfers it refused, and why connections were cl
 });
 
 it('a guard without servers, or with a bad address, is refused with the option that is wrong', async () => {
-  const start = (...flags: string[]) =>
-    run(process.execPath, [
-      MAIN,
-      'start',
-      '--rules-only',
-      '--port',
-      '0',
-      '--data-dir',
-      folder,
-      '--dns-account',
-      'acme',
-      ...flags,
-    ]);
-  await expect(start()).rejects.toMatchObject({
-    code: 64,
-    stderr: expect.stringContaining('dns.servers is empty'),
-  });
-  await expect(start('--dns-servers', 'ns1.example.test:53')).rejects.toMatchObject({
-    code: 64,
-    stderr: expect.stringContaining('192.0.2.1:53'),
-  });
-  await expect(start('--dns-servers', '127.0.0.1:0')).rejects.toMatchObject({
-    code: 64,
-    stderr: expect.stringContaining('nobody can be reached at port 0'),
-  });
-  await expect(start('--dns-servers', '127.0.0.1:53', '--dns-zones', 'a..b=zone')).rejects.toMatchObject({
-    code: 64,
-    stderr: expect.stringContaining('dns.zones: "a..b" is no domain name'),
-  });
   const taken = `${server.host}:${server.port}`;
-  await expect(start('--dns-servers', taken, '--dns-listen', taken)).rejects.toMatchObject({
-    code: 64,
-    stderr: expect.stringContaining('a port that is free'),
-  });
-  await expect(start('--dns-servers', taken, '--dns-transfers-allow', '192.0.2.7/24')).rejects.toMatchObject({
-    code: 64,
-    stderr: expect.stringMatching(/dns\.transfers\.allow: "192\.0\.2\.7\/24" has bits set behind its prefix/),
-  });
+  const refused = async (message: string | RegExp, ...flags: string[]): Promise<void> => {
+    const fixed = ['--rules-only', '--port', '0', '--data-dir', await newFolder(), '--dns-account', 'acme'];
+    await expect(run(process.execPath, [MAIN, 'start', ...fixed, ...flags])).rejects.toMatchObject({
+      code: 64,
+      stderr: typeof message === 'string' ? expect.stringContaining(message) : expect.stringMatching(message),
+    });
+  };
+  await Promise.all([
+    refused('dns.servers is empty'),
+    refused('192.0.2.1:53', '--dns-servers', 'ns1.example.test:53'),
+    refused('nobody can be reached at port 0', '--dns-servers', '127.0.0.1:0'),
+    refused(
+      'dns.zones: "a..b" is no domain name',
+      ...['--dns-servers', '127.0.0.1:53', '--dns-zones', 'a..b=zone'],
+    ),
+    refused('a port that is free', '--dns-servers', taken, '--dns-listen', taken),
+    refused(
+      /dns\.transfers\.allow: "192\.0\.2\.7\/24" has bits set behind its prefix/,
+      ...['--dns-servers', taken, '--dns-transfers-allow', '192.0.2.7/24'],
+    ),
+  ]);
 });

@@ -7,20 +7,15 @@ import { QueryType } from '../../src/dns/protocol/index.ts';
 import { freePort } from '../support/freePort.ts';
 import { HANG_MS } from '../support/hang.ts';
 import { until } from '../support/until.ts';
-import { askTcp, query, questionBytes, RCODE, UdpClient, withEdns } from './support/dnsClient.ts';
+import { askTcp, query, questionBytes, RCODE, type UdpClient, withEdns } from './support/dnsClient.ts';
 import { atEnd } from './support/ends.ts';
-import { guardInFront, type Protected, RULE, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
-import { udp } from './support/opened.ts';
+import { type guardInFront, type Protected, RULE, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
+import { guarded, udp } from './support/opened.ts';
 
 const LOOPBACK = '127.0.0.1';
 
 async function started(...args: Parameters<typeof guardInFront>): Promise<Protected & { client: UdpClient }> {
-  const guard = await guardInFront(...args);
-  const client = await new UdpClient().open();
-  atEnd(
-    () => guard.stop(),
-    () => client.close(),
-  );
+  const [guard, client] = await Promise.all([guarded(...args), udp()]);
   return { ...guard, client };
 }
 
@@ -30,6 +25,15 @@ function empty({ client, target }: Awaited<ReturnType<typeof started>>): void {
 }
 const dropped = ({ guard }: Protected): number =>
   guard.detector.verdicts.slice(24).reduce((sum, count) => sum + count, 0);
+/** Sends random names until many were refused: on a busy machine the bucket fills while they are sent. */
+async function emptied(all: Awaited<ReturnType<typeof started>>): Promise<void> {
+  const before = dropped(all);
+  await until('unknown names are refused', async () => {
+    empty(all);
+    await all.client.ask(query(`www.${ZONE_NAME}`, QueryType.A, 39_999), all.target);
+    return dropped(all) > before + 100;
+  });
+}
 
 describe('a query that passes', () => {
   it('is answered as the server answers it: NOERROR, NODATA, NXDOMAIN, wildcard, delegation', async () => {
@@ -79,7 +83,7 @@ describe('a query that passes', () => {
 describe('a query that must pay with an empty bucket', () => {
   it('is dropped where the rule is enabled, while known names are answered', async () => {
     const all = await started({});
-    empty(all);
+    await emptied(all);
     for (let i = 0; i < 50; i++)
       expect(await all.client.ask(query(`h${i}.example.test`, QueryType.A, i), all.target)).toMatchObject({
         answers: 1,
@@ -90,7 +94,7 @@ describe('a query that must pay with an empty bucket', () => {
   it('is answered at its second try when its name is new, while random names are dropped', async () => {
     const all = await started({});
     const { client, target } = all;
-    empty(all);
+    await emptied(all);
     for (let i = 0; i < 10; i++) {
       const asked = query(`fresh${i}.example.test`, QueryType.A, i);
       client.send(asked, target);
@@ -105,9 +109,9 @@ describe('a query that must pay with an empty bucket', () => {
 
   it('is answered TC=1 where that is configured, and answered over TCP', async () => {
     const all = await started({}, { detector: { refuseWith: 'truncate' } });
-    empty(all);
-    await all.client.wait(() => all.client.answers.get(40_699) !== undefined, HANG_MS);
-    expect(all.client.answers.get(40_699)).toMatchObject({ truncated: true, rcode: RCODE.NOERROR });
+    await emptied(all);
+    const refused = [...all.client.answers.values()].find(({ truncated }) => truncated);
+    expect(refused).toMatchObject({ rcode: RCODE.NOERROR, answers: 0 });
     const answers = await askTcp([query('x699.example.test'), query('x700.example.test')], all.target);
     expect(answers.map(({ rcode }) => rcode)).toEqual([RCODE.NXDOMAIN, RCODE.NXDOMAIN]);
   });
@@ -126,9 +130,7 @@ describe('a query that must pay with an empty bucket', () => {
     empty(all);
     await all.client.wait(() => all.client.answers.size === 700, HANG_MS);
     all.rules.set({ ...RULE, mode: 'enabled', modified_on: '2026-11-21T10:00:00.000000+00:00' });
-    await new Promise((resolve) => setImmediate(resolve));
-    empty(all);
-    await all.client.ask(query('www.example.test', QueryType.A, 1), all.target);
+    await emptied(all);
     expect(dropped(all)).toBeGreaterThan(100);
   });
 });

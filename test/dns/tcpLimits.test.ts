@@ -140,7 +140,7 @@ describe('a thousand connections from ten addresses', () => {
   it.each(ATTACKS)(
     'that %s shut nobody out, and close no connection that is used',
     async (_, begin, each) => {
-      const { target, guard } = await guarded(RULE);
+      const { target, plane } = await guarded(RULE);
       const active = await Promise.all(
         Array.from({ length: 5 }, async () => regular(await tcp(target, '127.0.3.2'))),
       );
@@ -158,18 +158,15 @@ describe('a thousand connections from ten addresses', () => {
       const before = active.map(({ answered }) => answered());
       await until('they go on', () => active.every(({ answered }, i) => answered() > (before[i] ?? 0) + 3));
       for (const { stop } of active) await stop();
-      expect(guard.dataPlane.tcp.connections).toBeLessThanOrEqual(1000);
-      expect(guard.dataPlane.tcp.serverConnections).toBeLessThanOrEqual(48);
+      expect(plane.tcp.connections).toBeLessThanOrEqual(1000);
+      expect(plane.tcp.serverConnections).toBeLessThanOrEqual(48);
     },
   );
 
   it('leave room for a client that opens many', async () => {
-    const { target, guard } = await guarded(RULE);
+    const { target, plane } = await guarded(RULE);
     const attackers = crowd(target, (socket) => socket.resume().write(framed(good)));
-    await until(
-      'the attack is on',
-      () => attackers.opened() >= 1000 && guard.dataPlane.tcp.connections >= 900,
-    );
+    await until('the attack is on', () => attackers.opened() >= 1000 && plane.tcp.connections >= 900);
     const resolver: ReturnType<typeof regular>[] = [];
     for (let i = 0; i < 40; i++) {
       const client = await tcp(target, '127.0.3.1');
@@ -185,7 +182,7 @@ describe('a thousand connections from ten addresses', () => {
 
 describe('one address', () => {
   it('has at most a hundred connections, and a further one takes the place of its longest idle one', async () => {
-    const { target, guard } = await guarded(RULE);
+    const { target, plane } = await guarded(RULE);
     const clients: TcpClient[] = [];
     for (let i = 0; i < 100; i++) {
       const client = await tcp(target, '127.0.3.1');
@@ -196,33 +193,39 @@ describe('one address', () => {
     expect(await (await tcp(target, '127.0.3.1')).ask(good)).toBeDefined();
     await clients[1]?.ended();
     expect(await clients[0]?.ask(good)).toBeDefined();
-    expect(guard.dataPlane.tcp.connections).toBe(100);
-    expect(guard.dataPlane.tcp.counts.closed).toMatchObject({ gave_way: 1, no_place: 0 });
+    expect(plane.tcp.connections).toBe(100);
+    expect(plane.tcp.counts.closed).toMatchObject({ gave_way: 1, no_place: 0 });
   });
 
   it('is refused a further one while all of its own wait for answers', async () => {
     const server = await recordingServer(() => undefined);
     atEnd(() => server.stop());
-    const { target, guard } = await guarded(RULE, { servers: [server] });
+    const { target, plane } = await guarded(RULE, { servers: [server] });
     for (let i = 0; i < 100; i++) (await tcp(target, '127.0.3.1')).send(good);
-    await until('all have asked', () => guard.dataPlane.tcp.counts.messages[0] === 100);
+    await until('all have asked', () => plane.tcp.counts.messages[0] === 100);
     await (await tcp(target, '127.0.3.1')).ended();
-    expect(guard.dataPlane.tcp.counts.closed.no_place).toBe(1);
+    expect(plane.tcp.counts.closed.no_place).toBe(1);
   });
 });
 
-describe('a connection is closed', () => {
+/** Each waits for a limit of time: all at the same time, so that what they open is their own. */
+describe.concurrent('a connection is closed', () => {
   const closedFor = async (
     reason: keyof Protected['plane']['tcp']['counts']['closed'],
     begin: (client: TcpClient) => void,
     options?: Parameters<typeof guardInFront>[1],
   ): Promise<TcpClient> => {
-    const { target, guard } = await guarded(RULE, options);
-    const client = await tcp(target);
-    begin(client);
-    await until(`it is closed (${reason})`, () => guard.dataPlane.tcp.counts.closed[reason] === 1);
-    expect(guard.dataPlane.tcp.connections).toBe(0);
-    return client;
+    const { target, plane, stop } = await guardInFront(RULE, options);
+    const client = await TcpClient.open(target);
+    try {
+      begin(client);
+      await until(`it is closed (${reason})`, () => plane.tcp.counts.closed[reason] === 1);
+      expect(plane.tcp.connections).toBe(0);
+      return client;
+    } finally {
+      client.close();
+      await stop();
+    }
   };
 
   it('when it asks nothing', async () => {
@@ -253,10 +256,13 @@ describe('a connection is closed', () => {
 
   it('when no server answers', async () => {
     const silent = await recordingServer(() => undefined);
-    atEnd(() => silent.stop());
-    await closedFor('no_answer', (asking) => asking.send(good), { servers: [silent] });
+    await closedFor('no_answer', (asking) => asking.send(good), { servers: [silent] }).finally(() =>
+      silent.stop(),
+    );
   });
+});
 
+describe('a connection is ended', () => {
   it('when it does not take its answers, of which not many wait in memory', async () => {
     let sent = 0;
     const generous = await recordingServer((packet) => {
@@ -264,24 +270,24 @@ describe('a connection is closed', () => {
       return Buffer.concat([asAnswer(packet), Buffer.alloc(60_000)]);
     });
     atEnd(() => generous.stop());
-    const { target, guard } = await guarded(RULE, { servers: [generous] });
+    const { target, plane } = await guarded(RULE, { servers: [generous] });
     const { socket } = await tcp(target);
     socket.pause();
     every(socket, 1, () => socket.writableLength === 0 && socket.write(framed(good)));
-    await until('it is cut', () => guard.dataPlane.tcp.counts.closed.not_reading === 1);
+    await until('it is cut', () => plane.tcp.counts.closed.not_reading === 1);
     // Most of it waits in the system's own buffers; the guard stopped reading for it.
     expect(sent).toBeLessThan(64 * 1024 * 1024);
-    expect(guard.dataPlane.tcp.serverConnections).toBe(0);
+    expect(plane.tcp.serverConnections).toBe(0);
   });
 
   it('when it has closed its half and has its answers', async () => {
-    const { target, guard } = await guarded(RULE);
+    const { target, plane } = await guarded(RULE);
     const client = await tcp(target);
     client.socket.end(Buffer.concat([framed(large), framed(good)]));
     expect((await client.received(2)).map(({ id }) => id).sort()).toEqual([10, 9]);
     await client.ended();
     client.socket.end();
-    await until('it is closed', () => guard.dataPlane.tcp.connections === 0);
+    await until('it is closed', () => plane.tcp.connections === 0);
   });
 });
 
@@ -293,14 +299,14 @@ describe('connections to the servers behind', () => {
       return asAnswer(packet);
     });
     atEnd(() => server.stop());
-    const { target, guard } = await guarded(RULE, { servers: [server] });
+    const { target, plane } = await guarded(RULE, { servers: [server] });
     const clients: TcpClient[] = [];
     for (let i = 0; i < 300; i++) clients.push(await tcp(target, `127.0.3.${1 + (i % 4)}`));
     for (let round = 0; round < 3; round++)
       for (const answer of await Promise.all(clients.map((client) => client.ask(good))))
         expect(answer).toMatchObject({ id: 9 });
-    expect(guard.dataPlane.tcp.connections).toBe(300);
-    expect(guard.dataPlane.tcp.serverConnections).toBeLessThanOrEqual(48);
+    expect(plane.tcp.connections).toBe(300);
+    expect(plane.tcp.serverConnections).toBeLessThanOrEqual(48);
     // A connection that was given back may still be closing when the next one opens.
     expect(most).toBeLessThanOrEqual(96);
   });
@@ -311,11 +317,11 @@ describe('connections to the servers behind', () => {
       packet.includes(Buffer.from('slow')) ? undefined : asAnswer(packet),
     );
     atEnd(() => server.stop());
-    const { target, guard } = await guarded(RULE, { servers: [server] });
+    const { target, plane } = await guarded(RULE, { servers: [server] });
     const attackers = crowd(target, (socket) => socket.resume().write(framed(slow)), ATTACKERS.slice(0, 3));
     await until(
       'the servers are taken',
-      () => attackers.opened() >= 200 && guard.dataPlane.tcp.serverConnections === 48,
+      () => attackers.opened() >= 200 && plane.tcp.serverConnections === 48,
     );
     for (let i = 0; i < 10; i++) {
       const user = await tcp(target, '127.0.3.1');
@@ -326,12 +332,12 @@ describe('connections to the servers behind', () => {
 
   it('are opened again when the server has closed them', async () => {
     const first = await recordingServer();
-    const { target, guard } = await guarded(RULE, { servers: [first] });
+    const { target, plane } = await guarded(RULE, { servers: [first] });
     atEnd(() => first.stop());
     const client = await tcp(target);
     expect(await client.ask(good)).toBeDefined();
     await first.closeAll();
-    await until('the guard has noticed', () => guard.dataPlane.tcp.serverConnections === 0);
+    await until('the guard has noticed', () => plane.tcp.serverConnections === 0);
     expect(await client.ask(good)).toBeDefined();
   });
 });
@@ -354,16 +360,16 @@ it('answers of the guard itself never stand in the middle of a server answer', a
 it('stops with connections of every kind open', async () => {
   const server = await recordingServer(() => undefined);
   atEnd(() => server.stop());
-  const { target, guard, stop } = await guardInFront(RULE, { servers: [server] });
+  const { target, plane, stop } = await guardInFront(RULE, { servers: [server] });
   const clients = await Promise.all(
     Array.from({ length: 80 }, (_, i) => tcp(target, `127.0.3.${1 + (i % 2)}`)),
   );
   for (const [i, client] of clients.entries()) if (i % 4 > 0) client.send(good);
   clients[1]?.socket.end();
-  await until('they have asked', () => guard.dataPlane.tcp.counts.messages[0] === 60);
+  await until('they have asked', () => plane.tcp.counts.messages[0] === 60);
   await stop();
   for (const client of clients) await client.ended();
-  expect(guard.dataPlane.tcp.connections).toBe(0);
+  expect(plane.tcp.connections).toBe(0);
   const [reset] = await once(connect(target.port, target.host), 'error');
   expect(reset).toMatchObject({ code: 'ECONNREFUSED' });
 });

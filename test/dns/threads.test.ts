@@ -1,13 +1,13 @@
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SOCKETS_PER_THREAD } from '../../src/dns/dataplane/embedded/index.ts';
 import { QueryType } from '../../src/dns/protocol/index.ts';
 import { NO_NEWER_NODE, newerNode } from '../support/newerNode.ts';
 import { until } from '../support/until.ts';
-import { query, type Target, type UdpClient } from './support/dnsClient.ts';
+import { query, type Target, UdpClient } from './support/dnsClient.ts';
 import { atEnd } from './support/ends.ts';
 import { ZONE_NAME } from './support/guardInFront.ts';
 import { udp } from './support/opened.ts';
@@ -28,13 +28,15 @@ const BURST_FOR_NEW_NAMES = 400;
 
 const node = newerNode();
 
+const children: ChildProcess[] = [];
+/** A guard with threads of its own, in a process of its own. */
 async function started() {
   const child = fork(GUARD, [String(THREADS)], { execPath: node, execArgv: [] });
-  atEnd(() => child.kill('SIGKILL'));
+  children.push(child);
   const heard = async (): Promise<GuardState> => (await once(child, 'message'))[0];
   const first = await heard();
   const target: Target = { host: '127.0.0.1', port: first.port };
-  const clients = await Promise.all(Array.from({ length: CLIENTS }, () => openClient('127.0.0.1')));
+  const clients = await Promise.all(Array.from({ length: CLIENTS }, () => new UdpClient().open()));
   return {
     child,
     target,
@@ -48,11 +50,6 @@ async function started() {
   };
 }
 type Started = Awaited<ReturnType<typeof started>>;
-
-async function openClient(host: string): Promise<UdpClient> {
-  const client = await udp(host);
-  return client;
-}
 
 /** Fits the smallest receive buffer that a kernel gives by default. */
 const SLICE = 250;
@@ -75,10 +72,21 @@ const judged = ({ verdicts }: GuardState): number => verdicts.reduce((sum, count
 const of = ({ verdicts }: GuardState, verdict: number): number => verdicts[verdict] ?? 0;
 
 describe.skipIf(node === undefined)(`several threads on one port${node ? '' : ` (${NO_NEWER_NODE})`}`, () => {
+  /** Two guards, one for what needs a bucket that nobody took from. */
+  let quiet: Started;
+  let flooded: Started;
+  beforeAll(async () => {
+    [quiet, flooded] = await Promise.all([started(), started()]);
+  });
+  afterAll(() => {
+    for (const child of children) child.kill('SIGKILL');
+    for (const { clients } of [quiet, flooded]) for (const client of clients) client.close();
+  });
+
   it.skipIf(!existsSync('/proc/net/udp'))(
     'have sockets of their own, and answer clients from any port',
     async () => {
-      const all = await started();
+      const all = quiet;
       const port = all.target.port.toString(16).toUpperCase().padStart(4, '0');
       const sockets =
         readFileSync('/proc/net/udp', 'utf8').split(`0100007F:${port} 00000000:0000`).length - 1;
@@ -93,7 +101,7 @@ describe.skipIf(node === undefined)(`several threads on one port${node ? '' : ` 
   );
 
   it('take from one bucket', async () => {
-    const all = await started();
+    const all = flooded;
     const startedMs = performance.now();
     const state = await flood(all, 5000);
     const elapsedSeconds = (performance.now() - startedMs) / 1000;
@@ -105,10 +113,10 @@ describe.skipIf(node === undefined)(`several threads on one port${node ? '' : ` 
   });
 
   it('all know what one of them learned, while none knows what nobody did', async () => {
-    const all = await started();
+    const all = quiet;
     const { names } = await all.state();
     for (const host of ['127.0.1.1', '127.0.2.1'])
-      await (await openClient(host)).ask(query('h150.example.test'), all.target);
+      await (await udp(host)).ask(query('h150.example.test'), all.target);
     await until('the name is known', async () => (await all.state()).names === names + 1);
     const before = await flood(all, 2000);
     for (const client of all.clients) client.send(query('h150.example.test'), all.target);
@@ -120,7 +128,7 @@ describe.skipIf(node === undefined)(`several threads on one port${node ? '' : ` 
   });
 
   it('all follow a rule that changes, at once', async () => {
-    const all = await started();
+    const all = flooded;
     await flood(all, 2000);
     all.tell('monitor');
     const before = await all.state();
@@ -130,7 +138,7 @@ describe.skipIf(node === undefined)(`several threads on one port${node ? '' : ` 
   });
 
   it('are replaced when they die, while the others go on, and what they counted is kept', async () => {
-    const all = await started();
+    const all = quiet;
     const ask = () =>
       Promise.all(
         all.clients.map((client, n) =>
@@ -154,7 +162,7 @@ describe.skipIf(node === undefined)(`several threads on one port${node ? '' : ` 
   });
 
   it('take no port that another program has', async () => {
-    const other = await openClient('127.0.0.1');
+    const other = await udp();
     const { port } = other.socket.address();
     const child = fork(GUARD, [String(THREADS), String(port)], {
       execPath: node,
@@ -175,7 +183,7 @@ describe.skipIf(node === undefined)(`several threads on one port${node ? '' : ` 
   });
 
   it('leave nothing running when the guard stops', async () => {
-    const { child, tell } = await started();
+    const { child, tell } = quiet;
     const exited = once(child, 'exit');
     tell('stop');
     expect(await exited).toEqual([0, null]);

@@ -57,7 +57,7 @@ const PLACES = [
 
 describe('a zone transfer that nobody allowed', () => {
   it.each(PLACES)('is refused over TCP and UDP with %s', async (_, rule) => {
-    const { target, guard } = await guarded(rule, noNsd ? {} : { servers: [await generousNsd()] });
+    const { target, plane } = await guarded(rule, noNsd ? {} : { servers: [await generousNsd()] });
     const [overUdp, overTcp] = [await udp(), await tcp(target)];
     for (const asked of [axfr, ixfr, withEdns(axfr, 4096), signed])
       for (const answer of [await overUdp.ask(asked, target), await overTcp.ask(asked)]) {
@@ -65,8 +65,8 @@ describe('a zone transfer that nobody allowed', () => {
         expect(answer?.bytes.subarray(12)).toEqual(questionBytes(asked, axfr));
       }
     expect(await overTcp.ask(good)).toMatchObject({ rcode: RCODE.NOERROR, answers: 1 });
-    expect(guard.dataPlane.packets().transfer).toBe(4);
-    expect(guard.dataPlane.tcp.counts).toMatchObject({ transfers: { refused: 4, allowed: 0 } });
+    expect(plane.packets().transfer).toBe(4);
+    expect(plane.tcp.counts).toMatchObject({ transfers: { refused: 4, allowed: 0 } });
   });
 
   it('is refused where the guard judges nothing', async () => {
@@ -196,7 +196,7 @@ describe('a zone transfer from an allowed network', () => {
   it('comes whole over TCP, 50,000 records of it, and is refused to others and over UDP', async (ctx) => {
     if (noNsd) return ctx.skip(noNsd);
     const nsd = await generousNsd(BIG);
-    const { target, guard } = await guarded(RULE, {
+    const { target, plane } = await guarded(RULE, {
       servers: [nsd],
       transfersAllow: ['127.0.0.4/30', '127.0.1.9'].map(parseNetwork),
     });
@@ -223,10 +223,10 @@ describe('a zone transfer from an allowed network', () => {
     }
     expect(await (await udp('127.0.0.6')).ask(axfr, target)).toMatchObject({ rcode: RCODE.REFUSED });
     expect(await (await udp('127.0.0.6')).ask(ixfr, target)).toMatchObject({ rcode: RCODE.REFUSED });
-    expect(guard.dataPlane.tcp.counts.transfers.allowed).toBeGreaterThanOrEqual(1);
+    expect(plane.tcp.counts.transfers.allowed).toBeGreaterThanOrEqual(1);
     // Whoever has its zone and closes the connection holds no place any more.
     client.close();
-    await until('all places are free again', () => guard.dataPlane.tcp.serverConnections === 0);
+    await until('all places are free again', () => plane.tcp.serverConnections === 0);
   });
 
   it('is known by its IPv4 address where the guard listens on both families', async (ctx) => {

@@ -51,9 +51,9 @@ it('a known name is never missed while another thread forgets names and learns o
 it('threads that take from one bucket take what is in it, no token twice and none left', async () => {
   const BURST = 200_000;
   const memory = new SharedArrayBuffer(BUCKET_BYTES);
-  new TokenBucket(0, BURST, memory);
-  const body = `const { SharedBucket } = await load('tokenBucket.js');
-    const bucket = new SharedBucket(workerData, 0);
+  new TokenBucket(memory, 0).resize(0, BURST, 0);
+  const body = `const { TokenBucket } = await load('tokenBucket.js');
+    const bucket = new TokenBucket(workerData, 0);
     let taken = 0;
     while (bucket.take(Date.now())) taken++;
     done(taken);`;

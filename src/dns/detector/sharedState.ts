@@ -4,7 +4,7 @@
  */
 import { NameTable } from './profile/nameTable.ts';
 import { RECENT_NAMES_BYTES } from './recentNames.ts';
-import { BUCKET_BYTES, SharedBucket } from './tokenBucket.ts';
+import { BUCKET_BYTES, TokenBucket } from './tokenBucket.ts';
 import { VERDICTS } from './verdict.ts';
 import { ZONE_BYTES } from './zones/sharedZone.ts';
 import { MAX_ZONES, ZONE_INDEX_BYTES } from './zones/zoneIndex.ts';
@@ -43,12 +43,12 @@ const modes = ['none', 'monitoring', 'enabled'] as const;
 
 /** What the rule in force asks for, and how far it may be carried out now. The detector writes it, in force at once. */
 export class PolicyFlags {
-  readonly bucket: SharedBucket;
+  readonly bucket: TokenBucket;
   readonly #words: Int32Array;
 
   constructor(memory: SharedState) {
     this.#words = new Int32Array(memory.flags);
-    this.bucket = new SharedBucket(memory.bucket, 0);
+    this.bucket = new TokenBucket(memory.bucket, 0);
   }
 
   /** `none` without a rule and for a disabled one. */

@@ -20,7 +20,7 @@ const BURST = 2;
 export const BUCKET_BYTES = 24;
 
 /** A bucket that somebody made in this memory. `offset` is a multiple of eight. */
-export class SharedBucket {
+export class TokenBucket {
   readonly #words: Int32Array;
   readonly #size: Float64Array;
 
@@ -82,18 +82,5 @@ export class SharedBucket {
       const after = Math.min(most, Math.round(before + units));
       if (Atomics.compareExchange(this.#words, TOKENS, before, after) === before) return;
     }
-  }
-}
-
-export class TokenBucket extends SharedBucket {
-  /** It starts full: what comes first finds the whole burst. */
-  constructor(
-    ratePerSecond: number,
-    burst: number,
-    memory = new SharedArrayBuffer(BUCKET_BYTES),
-    offset = 0,
-  ) {
-    super(memory, offset);
-    this.resize(ratePerSecond, burst, 0);
   }
 }

@@ -10,6 +10,7 @@ export const TOKEN = 'fg_test_token_of_the_dns_tests_000000000';
 export const ACCOUNT = 'acme';
 
 export interface Program {
+  readonly dataDir: string;
   readonly url: string;
   readonly dns: Target;
   /** A request to the rules API of the account; the parsed body. */
@@ -60,6 +61,7 @@ export async function startProgram(dataDir: string, server: Target, ...flags: st
   });
   const rules = `${found.url}/client/v4/accounts/${ACCOUNT}/network/advanced_dns_protection/configs/dns_protection/rules`;
   return {
+    dataDir,
     url: found.url,
     dns: { host: '127.0.0.1', port: found.port },
     async api(method, path = '', body) {

@@ -54,6 +54,14 @@ export interface TcpShared {
   failed(error: unknown): void;
 }
 
+/** A connection as it was accepted. */
+export interface AcceptedSocket {
+  readonly socket: Socket;
+  readonly address: string;
+  /** Whose it is counted as: the address, or its network. */
+  readonly client: string;
+}
+
 const question = new Question();
 
 export class TcpConnection implements PlaceHolder {
@@ -89,7 +97,7 @@ export class TcpConnection implements PlaceHolder {
     this.#takenMs = this.#shared.clockMs;
   };
 
-  constructor(socket: Socket, address: string, client: string, shared: TcpShared) {
+  constructor({ socket, address, client }: AcceptedSocket, shared: TcpShared) {
     this.client = client;
     this.address = address;
     this.#socket = socket;

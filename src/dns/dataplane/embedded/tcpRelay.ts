@@ -84,7 +84,7 @@ export class TcpRelay {
     if (givesWay?.isBusy) this.#table.postpone(givesWay);
     else if (givesWay !== undefined) this.#table.remove(givesWay);
     givesWay?.giveWay();
-    this.#table.add(new TcpConnection(socket, address, client, this.#shared));
+    this.#table.add(new TcpConnection({ socket, address, client }, this.#shared));
   }
 
   #sweep(): void {

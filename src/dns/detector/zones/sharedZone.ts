@@ -1,5 +1,5 @@
 /** What every thread that decides about queries must know and count of a zone, in shared memory: the rest is the zone's own. */
-import { SharedBucket } from '../tokenBucket.ts';
+import { TokenBucket } from '../tokenBucket.ts';
 
 const QUERIES = 0;
 const UNKNOWN = 1;
@@ -18,7 +18,7 @@ const SUSPECT_MS = 1000;
 export const ZONE_BYTES = 64;
 
 export class SharedZone {
-  readonly bucket: SharedBucket;
+  readonly bucket: TokenBucket;
   readonly #words: Int32Array;
   readonly #times: Float64Array;
 
@@ -26,7 +26,7 @@ export class SharedZone {
     const offset = index * ZONE_BYTES;
     this.#words = new Int32Array(memory, offset, ZONE_BYTES / 4);
     this.#times = new Float64Array(memory, offset, ZONE_BYTES / 8);
-    this.bucket = new SharedBucket(memory, offset + BUCKET_OFFSET);
+    this.bucket = new TokenBucket(memory, offset + BUCKET_OFFSET);
   }
 
   /** Counts a query; true when its name is one unknown name too many and the zone must be looked at now. Says so once. */

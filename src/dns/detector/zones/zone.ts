@@ -4,7 +4,7 @@
  */
 import type { LearnedZone } from '../profileStore.ts';
 import { FLOOR } from '../thresholds.ts';
-import type { SharedBucket } from '../tokenBucket.ts';
+import type { TokenBucket } from '../tokenBucket.ts';
 import type { SharedZone } from './sharedZone.ts';
 
 /** A share is far from its baseline when it lies 0.3 above it: a 20 % NXDOMAIN background must become half of all. */
@@ -129,7 +129,7 @@ export class Zone {
   }
 
   /** For zones judged by rate alone; sized by the detector every second. */
-  get bucket(): SharedBucket {
+  get bucket(): TokenBucket {
     return this.shared.bucket;
   }
 
