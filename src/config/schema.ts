@@ -4,7 +4,7 @@
  */
 import { type Static, Type } from 'typebox';
 
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 
 const Log = Type.Object(
   {

@@ -9,7 +9,6 @@ export type {
   AuditFilter,
   AuditLog,
   RuleChange,
-  TokenChange,
 } from './audit.ts';
 export { effectiveRule, type Place } from './effectiveRule.ts';
 export { fieldTable } from './fieldTable.ts';

@@ -2,12 +2,12 @@ import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } 
 import { join } from 'node:path';
 
 /** Two servers on one data folder would each believe to be its only writer. */
-export class DataDirInUseError extends Error {
+class DataDirInUseError extends Error {
   override readonly name = 'DataDirInUseError';
 }
 
 /** The data folder cannot be written: it is read-only, full, someone else's, or no folder. */
-export class DataDirUnusableError extends Error {
+class DataDirUnusableError extends Error {
   override readonly name = 'DataDirUnusableError';
 }
 

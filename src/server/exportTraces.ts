@@ -13,7 +13,7 @@ import { indexFolder } from './indexFolder.ts';
 const MAX_NAMED_GAPS = 5;
 
 /** A range cannot be exported; the message says what to do. */
-export class ExportError extends Error {
+class ExportError extends Error {
   override readonly name = 'ExportError';
 }
 

@@ -2,15 +2,14 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AuthorityServer, serveZones, ZoneData } from '../../src/dns/authority/index.ts';
+import { PROGRAM } from '../support/program.ts';
 import { ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
 import { ACCOUNT, type Program, startProgram, TOKEN } from './support/program.ts';
 import { noDnsdist } from './support/realDnsdist.ts';
 
-const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const run = promisify(execFile);
 const RULE = {
   scope: 'global',
@@ -43,7 +42,7 @@ const floodgate = async (...words: string[]): Promise<string> => {
     FLOODGATE_ACCOUNT: ACCOUNT,
     FLOODGATE_TOKEN: TOKEN,
   };
-  const { stdout } = await run(process.execPath, [MAIN, ...words], { env });
+  const { stdout } = await run(process.execPath, [PROGRAM, ...words], { env });
   return stdout;
 };
 

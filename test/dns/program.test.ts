@@ -2,18 +2,17 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type AuthorityServer, serveZones, ZoneData } from '../../src/dns/authority/index.ts';
 import { QueryType } from '../../src/dns/protocol/index.ts';
+import { PROGRAM } from '../support/program.ts';
 import { until } from '../support/until.ts';
 import { query, RCODE, UdpClient } from './support/dnsClient.ts';
 import { ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
 import { type Program, startProgram } from './support/program.ts';
 import { TcpClient } from './support/tcpClient.ts';
 
-const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const run = promisify(execFile);
 const RULE = {
   scope: 'global',
@@ -180,7 +179,7 @@ it('a guard without servers, or with a bad address, is refused with the option t
   const taken = `${server.host}:${server.port}`;
   const refused = async (message: string | RegExp, ...flags: string[]): Promise<void> => {
     const fixed = ['--rules-only', '--port', '0', '--data-dir', await newFolder(), '--dns-account', 'acme'];
-    await expect(run(process.execPath, [MAIN, 'start', ...fixed, ...flags])).rejects.toMatchObject({
+    await expect(run(process.execPath, [PROGRAM, 'start', ...fixed, ...flags])).rejects.toMatchObject({
       code: 64,
       stderr: typeof message === 'string' ? expect.stringContaining(message) : expect.stringMatching(message),
     });

@@ -5,17 +5,16 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { beforeEach, expect, it } from 'vitest';
 import { type AuthorityServer, serveZones, ZoneData } from '../../src/dns/authority/index.ts';
 import { QueryType } from '../../src/dns/protocol/index.ts';
+import { PROGRAM } from '../support/program.ts';
 import { type GuardedChild, spawnGuarded } from '../support/spawn.ts';
 import { until } from '../support/until.ts';
 import { query, RCODE, type Target, UdpClient } from './support/dnsClient.ts';
 import { atEnd } from './support/ends.ts';
 import { ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
 
-const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const LOOPBACK = '127.0.0.1';
 const KNOWN = 'the names of the zone are known';
 let folder: string;
@@ -51,7 +50,7 @@ class Running {
       '--dns-zones',
       ...zones,
     ];
-    this.child = spawnGuarded(process.execPath, [MAIN, ...args]);
+    this.child = spawnGuarded(process.execPath, [PROGRAM, ...args]);
     this.exited = once(this.child, 'exit');
     atEnd(() => this.child.kill('SIGKILL') && this.exited);
     for (const input of [this.child.stdout, this.child.stderr])

@@ -133,7 +133,7 @@ function moment(name: string, value: unknown, fallbackMs: number): number {
 }
 
 /** How the guard stands at this moment, as one rule sees it. */
-export function standing(
+function standing(
   detector: AttackDetector,
   stats: QueryStats,
   ruleId: string,

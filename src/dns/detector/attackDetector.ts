@@ -25,7 +25,7 @@ export interface DetectorOptions {
   readonly learnForMinutes: number;
 }
 
-export const DEFAULT_DETECTOR_OPTIONS: DetectorOptions = {
+const DEFAULT_DETECTOR_OPTIONS: DetectorOptions = {
   profile: {},
   multipliers: DEFAULT_MULTIPLIERS,
   refuseWith: 'drop',

@@ -7,7 +7,7 @@ const MS_PER_SECOND = 1000;
 /** Tokens are counted in thousandths: what a whole number of tokens a second brings in a millisecond is a whole number of them. */
 const UNITS_PER_TOKEN = 1000;
 /** The most tokens that fit 32 bits. Five seconds of 400,000 queries each: more than one machine passes on. */
-export const MAX_BURST = 2_000_000;
+const MAX_BURST = 2_000_000;
 /** Clocks read by two threads in the same moment differ by less; a step back by more is a clock that was set. */
 const CLOCK_SET_BACK_MS = 1000;
 

@@ -17,7 +17,6 @@ export {
 // A query, read in one pass.
 export {
   HEADER_BYTES,
-  isTransfer,
   MAX_QUERY_BYTES,
   Question,
   questionSuffix,

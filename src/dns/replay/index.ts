@@ -1,3 +1,3 @@
 /** Replay: what a rule would have done with recorded traffic, told before it is enabled. */
-export { type Datagram, datagramsOf, PcapError } from './pcap.ts';
+export { datagramsOf, PcapError } from './pcap.ts';
 export { type ReplayResult, replay } from './replay.ts';

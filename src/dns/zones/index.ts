@@ -1,5 +1,5 @@
 /** Zones that are named in the configuration: their names, from files and transfers, into the profile. */
 export { MasterFileError, readMasterFile } from './masterFile.ts';
 export { recordData } from './recordData.ts';
-export { type MissingZone, seedZones, type ZoneSeeding, type ZoneSource } from './seedZones.ts';
+export { seedZones, type ZoneSeeding, type ZoneSource } from './seedZones.ts';
 export { transferZone } from './zoneTransfer.ts';

@@ -30,7 +30,7 @@ const LENGTH_BYTES = 2;
 const RECORD_HEADER_BYTES = 10;
 
 /** The transfer failed; what was read of it may be a part of the zone. */
-export class TransferError extends Error {
+class TransferError extends Error {
   override readonly name = 'TransferError';
 
   constructor(zone: string, { host, port }: ServerAddress, why: string) {

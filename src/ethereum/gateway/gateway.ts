@@ -52,7 +52,7 @@ export interface GatewayDependencies {
 const STREAM_BYTES = 3 * 1024 * 1024;
 
 /** All paths of the gateway are below. */
-export const GATEWAY_PREFIX = '/v1/';
+const GATEWAY_PREFIX = '/v1/';
 
 interface Entry {
   readonly method: Method;

@@ -1,8 +1,8 @@
 /** Ingest: follows a chain and fills ranges, so that the index holds one chain and all of it. */
 export { ASSUMED_FINAL_DEPTH } from './assumedFinalDepth.ts';
-export { type FillOptions, fillRange } from './fillRange.ts';
+export { fillRange } from './fillRange.ts';
 export { FinalityError } from './fork.ts';
-export { Indexer, type IndexerObserver, type IndexerStatus } from './indexer.ts';
+export { Indexer, type IndexerObserver } from './indexer.ts';
 export { missingBlocks } from './missingBlocks.ts';
 export { Pace } from './pace.ts';
 export { BlockUnavailableError } from './pastBlocks.ts';

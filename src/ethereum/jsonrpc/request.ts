@@ -23,7 +23,7 @@ export type Body =
   | { readonly kind: 'batch'; readonly calls: readonly (Call | BadCall)[] };
 
 /** Requests in a batch (docs/decisions/gateway.md). */
-export const MAX_BATCH_ENTRIES = 100;
+const MAX_BATCH_ENTRIES = 100;
 
 /** Longest method name or id that is looked at; longer ones are never echoed. */
 const MAX_TEXT_LENGTH = 256;

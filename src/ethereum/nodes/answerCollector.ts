@@ -7,7 +7,7 @@ import { NodeBusyError, NodeError } from './nodeError.ts';
 import { OversizedAnswerError, OversizedRequestError } from './requestFault.ts';
 
 /** Answers above this are passed on while they arrive; below, they are read whole, checked and may be cached. */
-export const STREAM_THRESHOLD_BYTES = 1024 * 1024;
+const STREAM_THRESHOLD_BYTES = 1024 * 1024;
 /** So much of an answer needs no room: as many arrive at a time as there are connections. */
 const FREE_BYTES = 64 * 1024;
 /** A whole answer is in memory twice while it is read: in the pieces in which it came, and in one. */

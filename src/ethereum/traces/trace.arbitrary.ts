@@ -6,13 +6,13 @@ import type { Address, Data, Hash, Quantity, Trace } from './trace.ts';
 const hexOf = (bytes: Uint8Array): string => `0x${Buffer.from(bytes).toString('hex')}`;
 
 /** Few addresses, so that traces share some. The casts brand text that is of the right shape by construction. */
-export const anyAddress = (): fc.Arbitrary<Address> =>
+const anyAddress = (): fc.Arbitrary<Address> =>
   fc.oneof(
     fc.nat(5).map((n) => `0x${n.toString(16).padStart(40, '0')}` as Address),
     fc.uint8Array({ minLength: 20, maxLength: 20 }).map((bytes) => hexOf(bytes) as Address),
   );
 
-export const anyHash = (): fc.Arbitrary<Hash> =>
+const anyHash = (): fc.Arbitrary<Hash> =>
   fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => hexOf(bytes) as Hash);
 
 const anyQuantity = (): fc.Arbitrary<Quantity> =>

@@ -1,7 +1,7 @@
 /** What both interfaces share: the listener and its limits, health, metrics, and the ledger of what is not sent yet. */
-export { type Interceptor, interceptRequests } from './interceptRequests.ts';
+export { interceptRequests } from './interceptRequests.ts';
 export { createListener } from './listener.ts';
 export { operations, type Readiness } from './operations.ts';
-export { Readers, type ReadersOptions } from './unsent/readers.ts';
+export { Readers } from './unsent/readers.ts';
 export { TooMuchUnsentError } from './unsent/tooMuchUnsent.ts';
 export { TrackedResponse } from './unsent/trackedResponse.ts';

@@ -1,3 +1,3 @@
 /** Metrics: cheap ones for a hot path, and gauges that are read when somebody asks. */
-export { gaugesOf, type RegisterGauge } from './gauges.ts';
+export { gaugesOf } from './gauges.ts';
 export { TalliedSeries, talliedHistogram } from './talliedHistogram.ts';

@@ -1,2 +1,2 @@
 // One task after the other: for what must not run beside itself, as writes of one store.
-export { QueueFullError, SerialQueue, type SerialQueueOptions } from './serialQueue.ts';
+export { SerialQueue } from './serialQueue.ts';

@@ -5,5 +5,5 @@
 export { errorTable } from './errors.ts';
 export type { RateLimit } from './rateLimit.ts';
 export type { RuleAnalytics } from './ruleHandlers.ts';
-export { type RulesApiOptions, rulesApi } from './rulesApi.ts';
+export { rulesApi } from './rulesApi.ts';
 export { sendBadUrl } from './sendError.ts';

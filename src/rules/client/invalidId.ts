@@ -4,7 +4,7 @@ import { allowedAccountId, allowedRuleId, describeValue, isAccountId, isRuleId }
  * What came as an id is none. Thrown before anything is sent: in the path of a request an id that is empty, or that
  * holds a slash, would name something else than one rule of one account.
  */
-export class InvalidIdError extends Error {
+class InvalidIdError extends Error {
   override readonly name = 'InvalidIdError';
 
   constructor(field: 'ruleId' | 'accountId', value: unknown, allowed: string) {

@@ -3,7 +3,7 @@ import { MAX_RULES_PER_ACCOUNT, type NewRule, type Rule } from '../index.ts';
 import type { Plan } from './makePlan.ts';
 
 /** The rules are not any more as they were when the plan was made. */
-export class PlanOutdated extends Error {
+class PlanOutdated extends Error {
   constructor(rule: Rule) {
     super(`${rule.scope} ${rule.name} (${rule.id}) was changed since the plan was made; make a new plan`);
     this.name = 'PlanOutdated';

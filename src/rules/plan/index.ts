@@ -5,4 +5,4 @@
 export { applyPlan } from './applyPlan.ts';
 export { formatPlan } from './formatPlan.ts';
 export { isEmpty, makePlan, type Plan, planFingerprint, riskOf } from './makePlan.ts';
-export { formatRuleFile, type RuleFile, RuleFileError, readRuleFile } from './ruleFile.ts';
+export { formatRuleFile, readRuleFile } from './ruleFile.ts';

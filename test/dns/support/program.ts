@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { PROGRAM } from '../../support/program.ts';
 import { spawnGuarded } from '../../support/spawn.ts';
 import { until } from '../../support/until.ts';
 import type { Target } from './dnsClient.ts';
 
-const MAIN = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
 export const TOKEN = 'fg_test_token_of_the_dns_tests_000000000';
 export const ACCOUNT = 'acme';
 
@@ -40,7 +39,7 @@ export async function startProgram(dataDir: string, server: Target, ...flags: st
     ACCOUNT,
   ];
   const dnsFlags = ['--dns-listen', '127.0.0.1:0', '--dns-servers', `${server.host}:${server.port}`];
-  const child = spawnGuarded(process.execPath, [MAIN, 'start', ...fixed, ...dnsFlags, ...flags]);
+  const child = spawnGuarded(process.execPath, [PROGRAM, 'start', ...fixed, ...dnsFlags, ...flags]);
   const exited = once(child, 'exit');
   let output = '';
   const found = await new Promise<{ url: string; port: number }>((resolve, reject) => {

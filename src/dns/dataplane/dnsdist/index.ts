@@ -1,5 +1,5 @@
 /** The data plane for more than one machine: PowerDNS dnsdist carries out what the detector decides, with its own selectors. */
 
-export { type DnsdistConfiguration, dnsdistConfiguration } from './configuration.ts';
-export { ConsoleError, DnsdistConsole } from './console.ts';
+export { dnsdistConfiguration } from './configuration.ts';
+export { DnsdistConsole } from './console.ts';
 export { DnsdistDataPlane, type DnsdistOptions } from './dnsdistDataPlane.ts';

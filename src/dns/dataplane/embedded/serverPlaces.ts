@@ -5,7 +5,7 @@
 import { ConnectionTable, type Held } from './connectionTable.ts';
 
 /** Fewer than half of the 100 that NSD takes by default: beyond, it closes those that are quiet for 200 ms. BIND takes 150. */
-export const MAX_SERVER_CONNECTIONS = 48;
+const MAX_SERVER_CONNECTIONS = 48;
 
 export interface PlaceHolder extends Held {
   /** The place that was asked for is there. */

@@ -5,11 +5,11 @@
 import type { ConnectionTable, Held } from './connectionTable.ts';
 
 /** Far more than honest clients of DNS over TCP hold open, at some tens of kilobytes each. */
-export const MAX_CONNECTIONS = 1000;
+const MAX_CONNECTIONS = 1000;
 /** No more than a tenth of them all for one client, however empty the table is. */
-export const MAX_CONNECTIONS_PER_CLIENT = 100;
+const MAX_CONNECTIONS_PER_CLIENT = 100;
 /** Places that are made free again before the next client needs one: a busy connection takes a moment to give way. */
-export const RESERVED_CONNECTIONS = 50;
+const RESERVED_CONNECTIONS = 50;
 
 export type Admission<T> =
   | { readonly admitted: false }

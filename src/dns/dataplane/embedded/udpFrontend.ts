@@ -9,7 +9,7 @@ import { answerFault, truncate } from './localResponses.ts';
 import { noLookup } from './noLookup.ts';
 
 /** Large enough to hold a tenth of a second of a full flood: what overflows here is lost without a look at it. */
-export const FRONTEND_BUFFER_BYTES = 8 * 1024 * 1024;
+const FRONTEND_BUFFER_BYTES = 8 * 1024 * 1024;
 
 export interface UdpFrontendOptions {
   readonly host: string;

@@ -18,7 +18,7 @@ export interface ProfileOptions {
 /** 24 MB. A million names is a large hosting provider's busy day. */
 export const DEFAULT_MAX_NAMES = 1_000_000;
 /** The period the original looks at: a week holds every weekly habit. */
-export const DEFAULT_WINDOW_MS = 7 * 24 * 3_600_000;
+const DEFAULT_WINDOW_MS = 7 * 24 * 3_600_000;
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -27,7 +27,7 @@ const HOURS_PER_DAY = 24;
 const HOUR_MASK = 0xfff;
 const SEEDED = 1;
 /** The hour is kept modulo 4096 (170 days): a longer window could not tell old from new. */
-export const MAX_WINDOW_MS = 90 * 24 * HOUR_MS;
+const MAX_WINDOW_MS = 90 * 24 * HOUR_MS;
 /** Windows repeat after 42 minutes; a whole round of {@link Profile.sweep} before that clears what is stale. */
 const SWEEPS_PER_ROUND = 1200;
 /** How many neighbours are looked at for the one that gives way in a full table. */

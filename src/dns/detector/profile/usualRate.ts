@@ -18,7 +18,7 @@ const limits = Float64Array.from({ length: MAX_STEP + 1 }, (_, step) =>
 export const limitOf = (step: number): number => limits[step] ?? Number.POSITIVE_INFINITY;
 
 /** The step for a count of queries in a window, rounded up. */
-export const stepOf = (count: number): number =>
+const stepOf = (count: number): number =>
   Math.min(MAX_STEP, Math.ceil(STEPS_PER_DOUBLING * Math.log2(Math.max(1, count))));
 
 /**

@@ -26,7 +26,7 @@ function quantityOf(value: unknown): string | undefined {
   return digits === undefined ? undefined : `0x${digits.toLowerCase()}`;
 }
 
-export const quantity = kind(
+const quantity = kind(
   'a quantity: a 0x string of at most 256 bits, or a JSON integer from 0 to 2^53 - 1',
   quantityOf,
 );

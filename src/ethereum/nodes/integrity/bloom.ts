@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 
 /** Each costs a hash of some 5 µs; above this a check is not cheap any more. */
-export const MAX_HASHED_ENTRIES = 256;
+const MAX_HASHED_ENTRIES = 256;
 
 const BLOOM_BYTES = 256;
 /** Bits of a bloom filter that one entry sets, each told by two bytes of its hash. */

@@ -26,7 +26,7 @@ function where(place: Place): string {
 }
 
 /** Any value from outside as short plain text. */
-export function quote(value: unknown): string {
+function quote(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   if (Array.isArray(value)) return `an array of ${value.length}`;

@@ -33,13 +33,11 @@ import { LISTS_PER_MERGE, mergeRecent } from './mergeRecent.ts';
 import { encodeChain } from './records.ts';
 import { WriteBatch } from './writeBatch.ts';
 
-export { NoIndexError } from './environment.ts';
-
 /** A dictionary is made anew after so many segments: the addresses in use on a chain change over weeks. */
 const SEGMENTS_PER_DICTIONARY = 128;
 
 /** Memory for traces in recent use where nothing else is asked for. */
-export const DEFAULT_CACHE_BYTES = 80 * 1024 * 1024;
+const DEFAULT_CACHE_BYTES = 80 * 1024 * 1024;
 
 /**
  * Positions of recent blocks that are held in memory, at some 30 bytes each, before they are merged into the lists on disk:
