@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { SerialQueue } from '../../platform/serialQueue/index.ts';
 import { NodeError, type NodeHeads } from '../nodes/index.ts';
 import { type IndexChange, type IndexedBlock, MAX_RANGE_BLOCKS, type TraceStore } from '../traces/index.ts';
 import { ASSUMED_FINAL_DEPTH } from './assumedFinalDepth.ts';
@@ -68,8 +69,7 @@ export class Indexer {
   #wake: () => void = () => undefined;
   /** The head has changed since the last turn began. */
   #isHeadNew = false;
-  /** The writer's queue: each task starts when the one before has ended, well or not. */
-  #tail: Promise<unknown> = Promise.resolve();
+  readonly #writes = new SerialQueue();
   readonly #past: PastBlocks;
 
   constructor(options: IndexerOptions, dependencies: IndexerDependencies) {
@@ -79,10 +79,10 @@ export class Indexer {
       source: dependencies.source,
       signal: this.#stop.signal,
       finalNumber: () => this.#finalNumber(),
-      inTurn: (write) => this.#inTurn(write),
+      inTurn: (write) => this.#writes.run(write),
       catchUp: async () => {
         await this.freshHeads();
-        return this.#inTurn(() => this.#catchUp());
+        return this.#writes.run(() => this.#catchUp());
       },
     });
   }
@@ -104,7 +104,7 @@ export class Indexer {
     this.#stop.abort();
     this.#wake();
     await Promise.all([this.#loop, this.#gapLoop]);
-    await this.#tail.catch(() => undefined);
+    await this.#writes.idle();
   }
 
   status(): IndexerStatus {
@@ -159,7 +159,7 @@ export class Indexer {
       let pauseMs = pollIntervalMs;
       try {
         this.#isHeadNew = false;
-        const isBehind = await this.#inTurn(() => this.#catchUp());
+        const isBehind = await this.#writes.run(() => this.#catchUp());
         if (isBehind || this.#isHeadNew) pauseMs = 0;
         if (this.#failures > 0) observer.recovered();
         this.#failures = 0;
@@ -237,7 +237,7 @@ export class Indexer {
         this.#firstMissing = (blocks.at(-1)?.block.number ?? cursor) + 1;
         observer.filled(blocks, toBlock);
       };
-      const apply = (change: IndexChange): Promise<void> => this.#inTurn(() => store.apply(change));
+      const apply = (change: IndexChange): Promise<void> => this.#writes.run(() => store.apply(change));
       const failed = (error: unknown, retryMs: number): void => observer.failed(error, retryMs);
       const pace = steadyPace();
       await fillRange({
@@ -292,9 +292,11 @@ export class Indexer {
       // The follower has not come so far: let it, now, in as many turns as it takes.
       await this.freshHeads();
       for (let isBehind = true; isBehind && missing > ((await store.head())?.number ?? -1); )
-        isBehind = await this.#inTurn(() => this.#catchUp()).catch((error: unknown) => {
-          throw new BlockUnavailableError(missing, { cause: error });
-        });
+        isBehind = await this.#writes
+          .run(() => this.#catchUp())
+          .catch((error: unknown) => {
+            throw new BlockUnavailableError(missing, { cause: error });
+          });
       return;
     }
     await this.#past.fetch(missing, Math.min(toBlock, head.number));
@@ -304,12 +306,6 @@ export class Indexer {
   async #finalNumber(): Promise<number> {
     const told = this.#heads?.finalized?.number ?? (this.#heads?.latest.number ?? 0) - ASSUMED_FINAL_DEPTH;
     return Math.max(told, (await this.#options.store.finalizedNumber()) ?? -1);
-  }
-
-  #inTurn<T>(task: () => Promise<T>): Promise<T> {
-    const done = this.#tail.then(task, task);
-    this.#tail = done.catch(() => undefined);
-    return done;
   }
 
   #pause(ms: number): Promise<void> {

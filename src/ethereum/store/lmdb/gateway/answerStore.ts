@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Database, RootDatabase } from 'lmdb';
+import { SerialQueue } from '../../../../platform/serialQueue/index.ts';
 import type { Anchor, AnswerStore } from '../../../gateway/index.ts';
 
 /** Answers are gathered this long and written in one commit: a commit costs a flush of the disk. */
@@ -31,7 +32,7 @@ export class GatewayAnswers implements AnswerStore {
   readonly #waiting = new Map<string, Uint8Array>();
   #waitingBytes = 0;
   #timer: NodeJS.Timeout | undefined;
-  #writing: Promise<unknown> = Promise.resolve();
+  readonly #writes = new SerialQueue();
 
   constructor(root: RootDatabase, maxBytes: number) {
     this.#root = root;
@@ -75,19 +76,18 @@ export class GatewayAnswers implements AnswerStore {
   }
 
   /** Writes what waits; resolves when it is written or given up. */
-  flush(): Promise<unknown> {
+  async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#waiting.size === 0) return this.#writing;
+    if (this.#waiting.size === 0) return this.#writes.idle();
     const batch = [...this.#waiting];
-    // A full disk costs the cache its answers, and nobody else anything.
-    this.#writing = this.#writing
-      .then(() => this.#root.transaction(() => this.#write(batch)))
-      .catch(() => undefined)
-      .finally(() => {
-        for (const [key, answer] of batch) if (this.#waiting.delete(key)) this.#waitingBytes -= answer.length;
-      });
-    return this.#writing;
+    try {
+      await this.#writes.run(() => this.#root.transaction(() => this.#write(batch)));
+    } catch {
+      // A full disk costs the cache its answers, and nobody else anything.
+    } finally {
+      for (const [key, answer] of batch) if (this.#waiting.delete(key)) this.#waitingBytes -= answer.length;
+    }
   }
 
   #write(batch: readonly (readonly [string, Uint8Array])[]): void {

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { SerialQueue } from '../../../../platform/serialQueue/index.ts';
 import {
   AnswerTooLargeError,
   blockAt,
@@ -73,8 +74,8 @@ class LmdbTraceStore implements TraceStore {
   readonly #answers: AnswerWriter;
   /** The epoch of the state that the kept texts are of. */
   #epoch = 0;
-  /** The last change that was begun: changes are worked out one after the other, each from the state before. */
-  #lastChange: Promise<void> = Promise.resolve();
+  /** Changes are worked out one after the other, each from the state before. */
+  readonly #changes = new SerialQueue();
   readonly #isReader: boolean;
   readonly #maxRecentPositions: number;
   readonly #listsPerMerge: number;
@@ -97,7 +98,7 @@ class LmdbTraceStore implements TraceStore {
   }
 
   bindChain(identity: ChainIdentity): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#changes.run(async () => {
       const held = this.chain();
       if (held === undefined) {
         await this.#commit(
@@ -167,7 +168,7 @@ class LmdbTraceStore implements TraceStore {
   }
 
   apply(change: IndexChange): Promise<void> {
-    const applied = this.#inTurn(async () => {
+    const applied = this.#changes.run(async () => {
       await this.#mergeIfOver(2 * this.#maxRecentPositions);
       const dictionary = await this.#dictionaryFor(change);
       const batch = new WriteBatch(
@@ -182,7 +183,7 @@ class LmdbTraceStore implements TraceStore {
       await this.#commit(() => batch.write()).finally(() => this.#state.recent.stage([]));
     });
     // Whoever waits for the change need not wait for this. Where it fails, a later change does it, or fails with it.
-    this.#inTurn(() => this.#mergeIfOver(this.#maxRecentPositions)).catch(() => undefined);
+    this.#changes.run(() => this.#mergeIfOver(this.#maxRecentPositions)).catch(() => undefined);
     return applied;
   }
 
@@ -222,14 +223,8 @@ class LmdbTraceStore implements TraceStore {
   }
 
   async close(): Promise<void> {
-    await this.#lastChange;
+    await this.#changes.idle();
     await this.#environment.root.close();
-  }
-
-  #inTurn(change: () => Promise<void>): Promise<void> {
-    const done = this.#lastChange.then(change);
-    this.#lastChange = done.catch(() => undefined);
-    return done;
   }
 
   /** Writes in one transaction, waits until it is on disk unless that matters to nobody, and lets the next read see it. */
