@@ -9,6 +9,7 @@ import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
 import { DnsdistConsole } from '../../src/dns/dataplane/dnsdist/index.ts';
 import { QueryType } from '../../src/dns/protocol/index.ts';
 import { DnsStore } from '../../src/dns/store/lmdb/index.ts';
+import { QUIET } from '../../src/platform/logging/index.ts';
 import type { Rule } from '../../src/rules/index.ts';
 import { until } from '../support/until.ts';
 import { askTcp, query, RCODE, type UdpClient } from './support/dnsClient.ts';
@@ -471,7 +472,7 @@ describe('dnsdist, driven', () => {
     const guard = await driveDnsdist({
       ...{ rules, consoles: [dnsdist.console], key: dnsdist.key, dnstap: dnsdist.dnstap, folder },
       zones: [{ name: ZONE_NAME, file: zoneFile }],
-      log: { info() {}, warn: (fields, text) => void warnings.push(`${JSON.stringify(fields)} ${text}`) },
+      log: { ...QUIET, warn: (fields, text) => void warnings.push(`${JSON.stringify(fields)} ${text}`) },
     });
     atEnd(() => guard.stop());
     const registry = new Registry();

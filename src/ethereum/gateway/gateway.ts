@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readers, TrackedResponse } from '../../platform/http/index.ts';
+import type { Log } from '../../platform/logging/index.ts';
 import {
   type Call,
   type CallHandler,
@@ -18,7 +19,6 @@ import type { CallContext, Method } from './method.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { noRoom } from './noRoom.ts';
 import { type RequestBody, readRequestBody } from './readRequestBody.ts';
-import type { Log } from './relay/startNetwork.ts';
 import { TurnBatcher } from './turnBatcher.ts';
 
 export interface GatewayOptions {

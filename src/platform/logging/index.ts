@@ -4,7 +4,8 @@
 export interface Log {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
 }
 
 /** Says nothing. */
-export const QUIET: Log = { info() {}, warn() {} };
+export const QUIET: Log = { info() {}, warn() {}, error() {} };

@@ -1,9 +1,11 @@
 import { expect, it } from 'vitest';
+import { QUIET } from '../../../platform/logging/index.ts';
 import { ServerLog } from './serverLog.ts';
 
 it('says once that a server is away and why, once that it is back, and nothing of one that comes and goes', () => {
   const lines: string[] = [];
   const log = new ServerLog({
+    ...QUIET,
     info: (_, message) => void lines.push(message),
     warn: (fields, message) => void lines.push(`${JSON.stringify(fields)} ${message}`),
   });

@@ -1,3 +1,4 @@
+import type { Log } from '../../../platform/logging/index.ts';
 import { NodePool, type PoolObserver, type UpstreamNode } from '../../nodes/index.ts';
 import type { ChainIdentity } from '../../traces/index.ts';
 import { AnswerCache } from '../cache/answerCache.ts';
@@ -5,13 +6,6 @@ import type { AnswerStore } from '../cache/answerStore.ts';
 import type { GatewayMetrics } from '../metrics.ts';
 import { FailedRequests } from './failedRequests.ts';
 import type { Network } from './network.ts';
-
-/** Where lines for the operator go; pino's logger is one. */
-export interface Log {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
 
 export interface NetworkOptions {
   /** As it stands in the path. */
