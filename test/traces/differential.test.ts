@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TraceFilter } from '../../src/ethereum/traces/index.ts';
 import { type Anvil, createTraffic, SCRIPT_BLOCKS, startAnvil } from '../support/anvil.ts';
@@ -19,6 +20,7 @@ const REORGANISATIONS = 8;
 const QUERIES_AFTER_EACH = 250;
 const REORGANISATIONS_UNDER_LOAD = 5;
 const ASKING_AT_ONCE = 8;
+const ASKING_REST_MS = 5;
 
 describe(`trace_filter against a plain filter over what the node answers, seed ${SEED}`, () => {
   const random = new Random(SEED);
@@ -95,7 +97,11 @@ describe(`trace_filter against a plain filter over what the node answers, seed $
       let replaced = false;
       const asking = Promise.all(
         Array.from({ length: ASKING_AT_ONCE }, async () => {
-          while (!replaced) seen.push(...(await askAll(floodgate.gatewayUrl, tailQueries(wholeTail))));
+          while (!replaced) {
+            seen.push(...(await askAll(floodgate.gatewayUrl, tailQueries(wholeTail))));
+            // The node that replaces its blocks needs the processor, too.
+            await pause(ASKING_REST_MS);
+          }
         }),
       );
       // Once as deep as it can be: down to the block behind the finalized one.
