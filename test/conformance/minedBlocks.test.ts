@@ -184,7 +184,7 @@ describe('blocks of the proof of work, from a node that has debug_ only', () => 
         });
         expect(found.result.at(-1)).toEqual(json.result.at(-1));
       }
-      expect(floodgate.output()).toContain('"way":"callTracer"');
+      expect(floodgate.output()).toContain('"traceMethod":"callTracer"');
     } finally {
       await floodgate.stop();
       await player.stop();
