@@ -2,19 +2,19 @@ import type { MethodRow } from './row.ts';
 
 /** A table of methods as docs/gateway.md shows it, in Markdown. */
 export function methodsTable(methods: readonly MethodRow[]): string {
-  const header = ['Method', 'Parameters', 'Answered by', 'Kept', 'Limits', 'What it answers'];
+  const header = ['Method', 'Parameters', 'Answered by', 'Cached', 'Limits', 'What it answers'];
   const rows = methods.map((row) => [
     `\`${row.name}\``,
     row.params.map(({ name, optional }) => (optional ? `[${name}]` : name)).join(', '),
     row.scope.of === 'index' ? 'index' : 'nodes',
-    keptFor(row),
+    cachedFor(row),
     row.limits ?? '',
     row.summary,
   ]);
   return [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-function keptFor({ scope }: MethodRow): string {
+function cachedFor({ scope }: MethodRow): string {
   switch (scope.of) {
     case 'index':
       return 'index';

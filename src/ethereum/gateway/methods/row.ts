@@ -17,11 +17,11 @@ export interface Param {
 }
 
 /**
- * What the answer of a node depends on, from which follows how long it may be kept and which node may give it.
+ * What the answer of a node depends on, from which follows how long it may be cached and which node may give it.
  * - `constant`: nothing that changes.
- * - `moment`: the node and the moment; never kept.
+ * - `moment`: the node and the moment; never cached.
  * - `head`: the latest block.
- * - `block`: the block that parameter `param` names; kept for good once that is final.
+ * - `block`: the block that parameter `param` names; cached for good once that is final.
  * - `found`: the block in which it was found, told by member `member` of the answer.
  * - `logs`: the range of the log filter.
  */
