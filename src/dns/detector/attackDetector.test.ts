@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Rule } from '../../rules/index.ts';
-import { QueryType, questionOf, typeBit } from '../protocol/index.ts';
+import { nameToWire, Question, QueryType, questionOf, questionOfWire, typeBit } from '../protocol/index.ts';
 import { AttackDetector, type DetectorOptions } from './attackDetector.ts';
 import { outcomeOf, outcomes, reasonOf, type Verdict } from './verdict.ts';
 
@@ -29,7 +29,10 @@ const question = (name: string, type: number = QueryType.A) => questionOf(name, 
 const knownQuestions = Array.from({ length: NAMES }, (_, n) => question(`h${n}.${ZONE}`));
 const known = (n: number) => knownQuestions[n % NAMES] ?? question(ZONE);
 let randoms = 0;
-const random = () => question(`r${(randoms++).toString(36)}x.${ZONE}`);
+/** Used again for each random name: there are a million of them. */
+const randomQuestion = new Question();
+const random = () =>
+  questionOfWire(nameToWire(`r${(randoms++).toString(36)}x.${ZONE}`), QueryType.A, KEY, randomQuestion);
 
 /** A detector that knows a zone of a thousand names by its file. */
 function seeded(rule: Partial<Rule> = {}, options: Partial<DetectorOptions> = {}): AttackDetector {
