@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Rule } from '../../rules/index.ts';
-import { nameToWire, Question, QueryType, questionOf, questionOfWire, typeBit } from '../protocol/index.ts';
+import { nameToWire, QueryType, Question, questionOf, questionOfWire, typeBit } from '../protocol/index.ts';
 import { AttackDetector, type DetectorOptions } from './attackDetector.ts';
 import { outcomeOf, outcomes, reasonOf, type Verdict } from './verdict.ts';
 
