@@ -50,18 +50,7 @@ export async function startEthereumNetwork(
   { table, store, answers, metrics, ingestMetrics, logger }: EthereumNetworkDependencies,
 ): Promise<EthereumNetwork> {
   const { name, upstream, config } = options;
-  const network = await startNetwork(
-    {
-      name,
-      chain: await store.chain(),
-      upstreams: upstream,
-      pollIntervalMs: config.index.pollIntervalMs,
-      timeoutMs: config.gateway.requestTimeoutMs,
-      maxAnswerBytes: config.gateway.maxAnswerBytes,
-      cacheMemoryBytes: config.gateway.cacheMemoryBytes,
-    },
-    { store: answers, metrics, log: logger },
-  ).catch(async (error: unknown) => {
+  const network = await connect().catch(async (error: unknown) => {
     await store.close();
     throw error instanceof ChainMismatchError ? new ConfigError(`network ${name}: ${error.message}`) : error;
   });
@@ -111,4 +100,20 @@ export async function startEthereumNetwork(
       await store.close();
     },
   };
+
+  async function connect() {
+    const chain = await store.chain();
+    return startNetwork(
+      {
+        name,
+        chain,
+        upstreams: upstream,
+        pollIntervalMs: config.index.pollIntervalMs,
+        timeoutMs: config.gateway.requestTimeoutMs,
+        maxAnswerBytes: config.gateway.maxAnswerBytes,
+        cacheMemoryBytes: config.gateway.cacheMemoryBytes,
+      },
+      { store: answers, metrics, log: logger },
+    );
+  }
 }
