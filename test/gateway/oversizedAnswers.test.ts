@@ -52,10 +52,13 @@ const refusal = {
   },
 };
 
-async function isUp(floodgate: Floodgate, node: string): Promise<boolean> {
+async function says(floodgate: Floodgate, metric: string, node: string, value: number): Promise<boolean> {
   const page = await (await fetch(`${floodgate.url}/metrics`)).text();
-  return page.includes(`floodgate_upstream_up{network="mainnet",node="${node}"} 1`);
+  return page.includes(`${metric}{network="mainnet",node="${node}"} ${value}\n`);
 }
+
+const isUp = (floodgate: Floodgate, node: string): Promise<boolean> =>
+  says(floodgate, 'floodgate_upstream_up', node, 1);
 
 const allAreUp = async (floodgate: Floodgate, nodes = NODES): Promise<boolean> => {
   const up = await Promise.all(nodes.map((node) => isUp(floodgate, node)));
@@ -316,6 +319,11 @@ describe('answers above the limit, of a single node (a fake before a real one)',
   it.each(['latest', '0x1'])(
     'at %s are refused, and again without asking it, until the block is another',
     async (block) => {
+      // A poll that tells of a new head meanwhile would make it another block.
+      const head = Number(await connect(chain.anvil.url).call<string>('eth_blockNumber'));
+      await until('the head is known', () =>
+        says(floodgate, 'floodgate_upstream_head_block', 'node-1', head),
+      );
       node.spoil = withLength('eth_call');
       const params = anyCall(block);
       const before = node.counts.get('eth_call') ?? 0;
