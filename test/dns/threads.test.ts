@@ -109,10 +109,9 @@ describe.skipIf(node === undefined)(`several threads on one port${node ? '' : ` 
     expect(of(state, PAID_UNKNOWN)).toBeLessThanOrEqual(
       BURST_FOR_NEW_NAMES + 1 + elapsedSeconds * RATE_PER_SECOND,
     );
-    const others = [...state.verdicts.entries()].filter(
-      ([verdict, count]) => count > 0 && verdict !== PAID_UNKNOWN && verdict !== DROPPED_UNKNOWN,
-    );
-    expect(others).toEqual([]);
+    // While the machine is too busy to make it an attack, whoever cannot pay is only told from the others.
+    const refused = of(state, DROPPED_UNKNOWN) + of(state, WOULD_DROP_UNKNOWN);
+    expect(of(state, PAID_UNKNOWN) + refused).toBe(5000);
     expect(judged(state)).toBe(5000);
   });
 
