@@ -24,6 +24,9 @@ function attack(target: Target, localAddress: string, begin: (socket: Socket) =>
   return socket;
 }
 
+/** The guard and the server accept a connection a turn of the event loop, which they share with these here. */
+const REOPEN_MS = 50;
+
 /** Opens so many connections from each address and keeps opening new ones for those that were closed, until it is stopped. */
 function crowd(
   target: Target,
@@ -43,7 +46,7 @@ function crowd(
     open.add(socket);
     socket.once('close', () => {
       open.delete(socket);
-      setImmediate(() => add(address));
+      setTimeout(add, REOPEN_MS, address);
     });
   };
   for (const address of addresses) for (let i = 0; i < each; i++) add(address);
@@ -80,8 +83,8 @@ const every = (socket: Socket, ms: number, act: () => void): void => {
   const timer = setInterval(() => (socket.writable ? act() : clearInterval(timer)), ms);
   socket.once('close', () => clearInterval(timer));
 };
-/** Whoever comes and goes does it as fast as it can: a few at a time. */
-const FEW = 10;
+/** Whoever comes and goes does it all the time: a few at a time. */
+const FEW = 2;
 const ATTACKS: readonly (readonly [what: string, begin: (socket: Socket) => void, each: number])[] = [
   ['ask nothing', () => {}, EACH],
   [
