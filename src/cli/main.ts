@@ -46,17 +46,18 @@ function commandsFor(word: string | undefined): Iterable<() => Promise<(program:
   return named === undefined ? COMMANDS.values() : [named];
 }
 
-for (const load of commandsFor(process.argv[2])) (await load())(program);
-
-endWithReader();
-try {
-  await program.parseAsync();
-} catch (error) {
-  process.exitCode = tell(error);
+async function run(): Promise<void> {
+  for (const load of commandsFor(process.argv[2])) (await load())(program);
+  endWithReader();
+  try {
+    await program.parseAsync();
+  } catch (error) {
+    process.exitCode = tell(error);
+  }
+  await flushOutput();
+  // What is still open (a stuck socket, a timer of a library) must not keep a stopped program alive.
+  process.exit();
 }
-await flushOutput();
-// What is still open (a stuck socket, a timer of a library) must not keep a stopped program alive.
-process.exit();
 
 /** Says what went wrong; the exit code for it. */
 function tell(error: unknown): number {
@@ -89,3 +90,5 @@ function isOperators(error: unknown): boolean {
   ];
   return error instanceof Error && names.includes(error.name);
 }
+
+void run();

@@ -1,0 +1,34 @@
+// Starts the bundled program beside it (as test/support/build.ts makes it, under the name of PROGRAM) with the code that V8 compiled
+// of it in an earlier run. Where V8 does not take that code, it compiles anew.
+const { existsSync, readFileSync, writeFileSync } = require('node:fs');
+const Module = require('node:module');
+const { dirname, join } = require('node:path');
+const { deserialize, serialize } = require('node:v8');
+const { constants, Script } = require('node:vm');
+
+const CACHE = join(__dirname, 'compiled');
+const compiled = existsSync(CACHE) ? deserialize(readFileSync(CACHE)) : new Map();
+const scripts = new Map();
+
+Module.prototype._compile = function (content, filename) {
+  const script = new Script(Module.wrap(content.replace(/^#!.*/, '')), {
+    filename,
+    cachedData: compiled.get(filename),
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  });
+  scripts.set(filename, script);
+  const run = script.runInThisContext();
+  const load = Object.assign((id) => this.require(id), Module.createRequire(filename));
+  return run.call(this.exports, this.exports, load, this, filename, dirname(filename));
+};
+
+// At its end V8 has also compiled the functions that were called.
+if (process.env['KEEP_COMPILED_CODE'] !== undefined)
+  process.once('exit', () =>
+    writeFileSync(
+      CACHE,
+      serialize(new Map([...scripts].map(([name, script]) => [name, script.createCachedData()]))),
+    ),
+  );
+
+require('./program.cjs');
