@@ -24,6 +24,8 @@ async function transferred(server: Target, key?: TsigKey): Promise<string[]> {
   return names;
 }
 
+/** In place of a message: the server closes the connection. */
+const END = Buffer.alloc(0);
 /** What changes the messages of a server on their way: it gets each with its number, and gives what is passed on. */
 type Meddler = (message: Buffer, number: number, query: Buffer) => readonly Buffer[];
 
@@ -45,6 +47,7 @@ async function meddling(server: Target, meddle: Meddler): Promise<Target> {
       while (pending.length >= 2 && pending.length >= 2 + pending.readUInt16BE(0)) {
         const end = 2 + pending.readUInt16BE(0);
         for (const message of meddle(Buffer.from(pending.subarray(2, end)), number++, asked.subarray(2))) {
+          if (message === END) return void socket.end();
           const length = Buffer.alloc(2);
           length.writeUInt16BE(message.length);
           socket.write(Buffer.concat([length, message]));
@@ -141,7 +144,7 @@ describe('a transfer with a TSIG key', () => {
     // All owners in the file, and the name between two of them; hashes of NSEC3 are 32 characters.
     const names = new Set(seeded);
     expect([...names].filter((name) => /^[0-9a-v]{32}\./.test(name))).toEqual([]);
-    expect(names.size).toBe(200 + 12);
+    expect(names.size).toBe(200 + 13);
     expect(detector.profile.size).toBe(names.size);
     const { hashHigh, hashLow } = questionOf(`h199.${ZONE_NAME}`, 1, detector.key);
     expect(detector.profile.find(hashHigh, hashLow)).toBeGreaterThanOrEqual(0);
@@ -154,12 +157,12 @@ describe('a transfer with a TSIG key', () => {
   it('from NSD comes whole, with all messages signed or some in between not, and a change of any message is found', async (ctx) => {
     if (noNsd) return ctx.skip(noNsd);
     const key = serverKey('hmac-sha256');
-    const hosts = Array.from({ length: 90_000 }, (_, i) => `big${i} A 192.0.2.1`).join('\n');
+    const hosts = Array.from({ length: 20_000 }, (_, i) => `big${i} A 192.0.2.1`).join('\n');
     const nsd = await startNsd(ZONE_NAME, `${ZONE_TEXT}\n${hosts}\n`, { key });
     atEnd(() => nsd.stop());
     const good = keyOf(key);
     const whole = await transferred(nsd, good);
-    expect(whole.length).toBeGreaterThan(90_000);
+    expect(whole.length).toBeGreaterThan(20_000);
     await expect(transferred(nsd)).rejects.toThrow('refused with rcode');
     await expect(transferred(nsd, keyOf({ ...key, secret: secret() }))).rejects.toThrow(/BADSIG|not signed/);
     let count = 0;
@@ -168,22 +171,22 @@ describe('a transfer with a TSIG key', () => {
       return sparse(...message);
     });
     const sparse = signingEvery(3, key);
-    expect(await transferred(sparsely, good)).toEqual(whole);
-    expect(count).toBeGreaterThan(20);
+    expect((await transferred(sparsely, good)).length).toBe(whole.length);
+    expect(count).toBeGreaterThan(8);
     const last = count - 1;
     const always: readonly (readonly [Meddler, RegExp])[] = [
       [(message) => [unsigned(message)], /is not signed/],
       [(message) => [cutShort(message, 16)], /is cut short/],
       [(message) => [cutShort(message, 0)], /is cut short/],
       [(message, n) => [n === 0 ? flipped(message, 60) : message], /is wrong/],
-      [(message, n) => [n === last ? unsigned(message) : message], /ended before/],
-      [(message, n) => [n > 0 ? unsigned(message) : message], /without a signature|ended before/],
+      [(message, n) => (n === last ? [unsigned(message), END] : [message]), /ended before/],
+      [(message, n) => [n > 0 ? unsigned(message) : message, ...(n === last ? [END] : [])], /ended before/],
     ];
     for (const [meddle, wanted] of always)
       await expect(transferred(await meddling(nsd, meddle), good)).rejects.toThrow(wanted);
     // The fifth message is one of those without a signature of their own.
     const inBetween: readonly Meddler[] = [
-      (message) => [flipped(message, message.length - 1)],
+      (message) => [flipped(Buffer.from(message), message.length - 1)],
       () => [],
       (message) => [message, message],
     ];

@@ -47,7 +47,7 @@ export const startSigningKnot = (zone: string, text: string, key: ServerKey): Pr
       }
       client.answers.clear();
       client.send(query(zone, 6, 1), address);
-      await client.wait(() => client.answers.has(1), 100);
+      await client.wait(() => client.answers.get(1)?.rcode === RCODE.NOERROR, 100);
       if (client.answers.get(1)?.rcode === RCODE.NOERROR) break;
     }
     client.close();
@@ -65,7 +65,7 @@ log:
   - target: stderr
     any: warning
 database:
-    storage: "${folder}/db"
+    storage: "${folder}"
 key:
   - id: ${key.name}
     algorithm: ${key.algorithm}
