@@ -35,7 +35,7 @@ async function meddling(server: Target, meddle: Meddler): Promise<Target> {
   const front = createServer((socket) => {
     const onward = connect(server.port, server.host);
     for (const side of [socket, onward]) open.add(side.on('error', () => {}));
-    let asked = Buffer.alloc(0);
+    let asked: Buffer = Buffer.alloc(0);
     socket.on('data', (chunk: Buffer) => {
       asked = Buffer.concat([asked, chunk]);
       onward.write(chunk);
@@ -99,7 +99,7 @@ const macAt = (message: Buffer): number => tsigStart(message) + 14 + 10 + 13 + 1
  * that this stands for others.
  */
 function signingEvery(nth: number, { secret: text }: ServerKey): Meddler {
-  let prior = Buffer.alloc(0);
+  let prior: Buffer = Buffer.alloc(0);
   let since: Buffer[] = [];
   let isFirst = true;
   return (message, number, asked) => {

@@ -1,9 +1,10 @@
 /** The data plane that drives dnsdist: rules to its console, names to its file, and what it sees by dnstap to the detector. */
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Registry } from 'prom-client';
 import type { Network, ServerAddress } from '../../../platform/addresses/index.ts';
 import { SerialQueue } from '../../../platform/serialQueue/index.ts';
-import { reasonOf } from '../../detector/index.ts';
+import { reasonOf, VERDICTS } from '../../detector/index.ts';
 import {
   HEADER_BYTES,
   nameToWire,
@@ -14,13 +15,14 @@ import {
 } from '../../protocol/index.ts';
 import { type DataPlane, type DataPlaneContext, PacketFaults } from '../index.ts';
 import { BusyNames } from './busyNames.ts';
-import { compileRules, MAX_TYPE_COMBINATIONS, type RULE_NAMES } from './compileRules.ts';
+import { commandOf, compileRules, type DnsdistState, MAX_TYPE_COMBINATIONS } from './compileRules.ts';
 import { DnsdistConsole } from './console.ts';
 import { DnstapServer, type TapFrame } from './dnstap.ts';
 import { KnownNames } from './knownNames.ts';
 import { registerDnsdistMetrics } from './metrics.ts';
 import { DnsdistNode } from './node.ts';
-import { readMatches } from './readMatches.ts';
+import { NodeVerdicts, readVerdicts } from './readVerdicts.ts';
+import { NAMES_FILE, RULES_FILE } from './rulesLoader.ts';
 
 export interface DnsdistOptions {
   /** The consoles of the nodes, and the key that they share (base64, as dnsdist's setKey takes it). */
@@ -49,6 +51,8 @@ export class DnsdistDataPlane implements DataPlane {
   readonly #known: KnownNames;
   readonly #busy = new BusyNames();
   readonly #nodes: readonly DnsdistNode[];
+  readonly #verdicts = new Float64Array(VERDICTS);
+  readonly #verdictsOf: ReadonlyMap<DnsdistNode, NodeVerdicts>;
   readonly #faults: PacketFaults;
   readonly #tap: DnstapServer;
   readonly #question = new Question();
@@ -61,16 +65,21 @@ export class DnsdistDataPlane implements DataPlane {
   #publishedMs = Number.NEGATIVE_INFINITY;
   /** Why the names could not be written the last time; empty where they were. */
   #failure = '';
+  /** The rules that a dnsdist finds which is started while Floodgate is away. */
+  #writtenRules = '';
+  #counting: Promise<void> | undefined;
+  #sawAttack = false;
   #ticks = 0;
 
   constructor(options: DnsdistOptions, context: DataPlaneContext) {
     const { detector, log } = context;
     this.#options = options;
     this.#context = context;
-    this.#known = new KnownNames(detector, join(options.folder, 'known.cdb'));
+    this.#known = new KnownNames(detector, join(options.folder, NAMES_FILE));
     this.#nodes = options.consoles.map(
       (address) => new DnsdistNode(new DnsdistConsole(address, options.key), log),
     );
+    this.#verdictsOf = new Map(this.#nodes.map((node) => [node, new NodeVerdicts(this.#verdicts)]));
     this.#faults = new PacketFaults((fault) => log.warn({ fault }, FAULT));
     this.#tap = new DnstapServer((frame) => this.#learnFrom(frame), this.#faults);
   }
@@ -98,9 +107,23 @@ export class DnsdistDataPlane implements DataPlane {
     );
   }
 
-  /** What dnsdist's rules matched since they were last changed, over all nodes, by reason. */
-  matches(): Promise<Record<keyof typeof RULE_NAMES, number>> {
-    return readMatches(this.#nodes.map(({ console }) => console));
+  /** By dnsdist's own counters, over all nodes, as they were when they were read last. */
+  verdicts(): Float64Array {
+    return this.#verdicts;
+  }
+
+  /** Reads the counters now. A node that is away is counted when it is back. */
+  async count(): Promise<void> {
+    this.#counting ??= Promise.all(
+      this.#nodes.map(async (node) => {
+        if (!node.console.connected) return;
+        const counts = await readVerdicts(node.console).catch(() => undefined);
+        if (counts !== undefined) this.#verdictsOf.get(node)?.note(counts);
+      }),
+    ).then(() => {
+      this.#counting = undefined;
+    });
+    await this.#counting;
   }
 
   /** Rejects where dnstap cannot listen. */
@@ -121,7 +144,8 @@ export class DnsdistDataPlane implements DataPlane {
     if (!this.#isStarted) return;
     void this.#publishing.run(async () => {
       await this.#publish();
-      for (const node of this.#nodes) node.want(this.#wanted());
+      const wanted = this.#wanted();
+      for (const node of this.#nodes) node.want(wanted);
     });
   }
 
@@ -132,7 +156,9 @@ export class DnsdistDataPlane implements DataPlane {
   /** Zones come under attack, names become busy, buckets are resized: what is wanted may be other than a second ago. */
   tick(): void {
     if (++this.#ticks % FORGET_EVERY_TICKS === 0) this.#known.forget();
+    this.#sawAttack = this.#context.detector.attack;
     this.policyChanged();
+    void this.count();
   }
 
   /** Each node's state is in the metrics; without Floodgate a node goes on with the last rules. */
@@ -146,6 +172,7 @@ export class DnsdistDataPlane implements DataPlane {
     this.#isStarted = false;
     await this.#publishing.idle();
     await Promise.all(this.#nodes.map((node) => node.settled()));
+    await this.count();
     for (const node of this.#nodes) node.console.close();
     await this.#tap.close();
   }
@@ -156,7 +183,10 @@ export class DnsdistDataPlane implements DataPlane {
     const isSoon = performance.now() - this.#publishedMs < PUBLISH_WHILE_SEEDING_MS;
     if (isSoon && this.#context.isSeeding() && unseededNow.length === this.#unseededZones.length) return;
     this.#publishedMs = performance.now();
-    const failure = await this.#known.publish().then(() => '', String);
+    const failure = await this.#known
+      .publish()
+      .then(() => this.#writeRules())
+      .then(() => '', String);
     if (failure === '') this.#unseededZones = unseededNow;
     if (failure !== '' && failure !== this.#failure)
       this.#context.log.warn(
@@ -164,6 +194,16 @@ export class DnsdistDataPlane implements DataPlane {
         'the names cannot be written: dnsdist goes on with the last ones',
       );
     this.#failure = failure;
+  }
+
+  /** Behind the names that they are about; whole or not at all. */
+  async #writeRules(): Promise<void> {
+    const rules = compileRules(this.#state());
+    if (rules === this.#writtenRules || this.#known.published === undefined) return;
+    const file = join(this.#options.folder, RULES_FILE);
+    await writeFile(`${file}.new`, rules);
+    await rename(`${file}.new`, file);
+    this.#writtenRules = rules;
   }
 
   /**
@@ -184,23 +224,32 @@ export class DnsdistDataPlane implements DataPlane {
 
   /** The command that puts everything in force. */
   #wanted(): string {
+    const { transfersAllow = [] } = this.#options;
+    return commandOf(compileRules(this.#state()), this.#known.published, transfersAllow);
+  }
+
+  #state(): DnsdistState {
     const { detector } = this.#context;
     const nowMs = Date.now();
     const zones = detector.zones.all();
-    return compileRules({
+    const judgedByNames = zones.filter((zone) => !zone.byRate);
+    const alarming = judgedByNames.filter((zone) => zone.alarmPerSecond !== undefined && zone.name !== '');
+    return {
       rule: detector.rule,
-      knownNames: this.#known.published,
       typeCombinations: this.#known.typeCombinations(MAX_TYPE_COMBINATIONS),
       busyNames: this.#busy.names(nowMs),
       refuseWith: detector.options.refuseWith,
       bucket: detector.bucketSize(),
-      attackedZones: zones.filter((zone) => !zone.byRate && zone.attacked(nowMs)).map(({ name }) => name),
+      attackedZones: judgedByNames.filter((zone) => zone.attacked(nowMs)).map(({ name }) => name),
+      alarm: {
+        zones: alarming.map(({ name }) => name),
+        perSecond: Math.max(0, ...alarming.map(({ alarmPerSecond = 0 }) => alarmPerSecond)),
+      },
       zonesByRate: zones
         .filter((zone) => zone.byRate && zone.name !== '')
         .map(({ name, bucket: { ratePerSecond, burst } }) => ({ name, ratePerSecond, burst })),
-      transfersAllow: this.#options.transfersAllow ?? [],
       unseededZones: this.#unseededZones,
-    });
+    };
   }
 
   #learnFrom({ isAnswer, overUdp, client, message }: TapFrame): void {
@@ -216,6 +265,11 @@ export class DnsdistDataPlane implements DataPlane {
     }
     if (!overUdp || readQuery(message, message.length, detector.key, question) !== ReadResult.ok) return;
     const verdict = detector.decide(question, nowMs);
+    // What is an attack from now on is carried out now, not when the second is over.
+    if (detector.attack && !this.#sawAttack) {
+      this.#sawAttack = true;
+      this.policyChanged();
+    }
     if (reasonOf(verdict) === 'aboveUsual')
       this.#busy.note(message.subarray(HEADER_BYTES, question.end - 4), nowMs);
   }

@@ -133,6 +133,11 @@ export class Zone {
     return this.shared.bucket;
   }
 
+  /** Unknown names a second from which it may be under attack; undefined while what is unknown here says nothing. */
+  get alarmPerSecond(): number | undefined {
+    return this.#alarmShare() === Number.POSITIVE_INFINITY ? undefined : this.#alarmLevel();
+  }
+
   attacked(nowMs: number): boolean {
     return this.shared.attacked(nowMs);
   }
