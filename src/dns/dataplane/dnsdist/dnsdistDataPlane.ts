@@ -181,13 +181,12 @@ export class DnsdistDataPlane implements DataPlane {
     if (!this.#mayPublish()) return;
     const unseededNow = this.#unseeded();
     const isSoon = performance.now() - this.#publishedMs < PUBLISH_WHILE_SEEDING_MS;
-    if (isSoon && this.#context.isSeeding() && unseededNow.length === this.#unseededZones.length) return;
-    this.#publishedMs = performance.now();
-    const failure = await this.#known
-      .publish()
-      .then(() => this.#writeRules())
+    const namesWait =
+      isSoon && this.#context.isSeeding() && unseededNow.length === this.#unseededZones.length;
+    if (!namesWait) this.#publishedMs = performance.now();
+    const failure = await (namesWait ? Promise.resolve() : this.#known.publish())
+      .then(() => this.#writeRules(namesWait ? this.#unseededZones : unseededNow))
       .then(() => '', String);
-    if (failure === '') this.#unseededZones = unseededNow;
     if (failure !== '' && failure !== this.#failure)
       this.#context.log.warn(
         { reason: failure },
@@ -197,7 +196,8 @@ export class DnsdistDataPlane implements DataPlane {
   }
 
   /** Behind the names that they are about; whole or not at all. */
-  async #writeRules(): Promise<void> {
+  async #writeRules(unseeded: readonly string[]): Promise<void> {
+    this.#unseededZones = unseeded;
     const rules = compileRules(this.#state());
     if (rules === this.#writtenRules || this.#known.published === undefined) return;
     const file = join(this.#options.folder, RULES_FILE);
