@@ -452,10 +452,7 @@ describe('dnsdist, driven', () => {
       await until('the changed rule is in force', async () => next.dataPlane.hasRules());
       rules.set(RULE);
       await until('the rule is in force again', async () => next.dataPlane.hasRules());
-      await floodUntil(
-        { ...all, guard: next },
-        async () => (await refused(next, 'unknownName')) > 200,
-      );
+      await floodUntil({ ...all, guard: next }, async () => (await refused(next, 'unknownName')) > 200);
       for (let i = 0; i < 100; i++)
         expect(await client.ask(query(`h${i}.${ZONE_NAME}`, 1, i), dnsdist, 5000)).toMatchObject({
           answers: 1,

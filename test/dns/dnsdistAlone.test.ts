@@ -51,9 +51,10 @@ async function floodUntilDropped(least: number): Promise<void> {
   const dropped = async () =>
     Number(/floodgate-dropped-unknownName\s+(\d+)/.exec(await consoleOf.run('showRules()'))?.[1] ?? 0);
   for (let round = 0; (await dropped()) < least; round++) {
-    for (let i = 0; i < 100; i++)
-      client.send(query(`x${round}-${i}.${ZONE_NAME}`, 1, 10_000 + i), dnsdist);
-    expect(await client.ask(query(`h${round % 200}.${ZONE_NAME}`, 1, 1), dnsdist)).toMatchObject({ answers: 1 });
+    for (let i = 0; i < 100; i++) client.send(query(`x${round}-${i}.${ZONE_NAME}`, 1, 10_000 + i), dnsdist);
+    expect(await client.ask(query(`h${round % 200}.${ZONE_NAME}`, 1, 1), dnsdist)).toMatchObject({
+      answers: 1,
+    });
     if (round > 200) throw new Error(await consoleOf.run('showRules()'));
   }
 }

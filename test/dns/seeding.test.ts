@@ -200,7 +200,11 @@ describe('an attack', () => {
     const left = store.load();
     if (left === undefined) throw new Error('nothing is stored');
     const profileStore = { load: () => left, save: async () => {}, saveLearned: async () => {} };
-    const { guard: next, stop } = await guardInFront(RULE, { zones: [{ name: ZONE_NAME, file }], seed: false, profileStore });
+    const { guard: next, stop } = await guardInFront(RULE, {
+      zones: [{ name: ZONE_NAME, file }],
+      seed: false,
+      profileStore,
+    });
     // Before a single query has come.
     expect(next.detector.attack).toBe(true);
     expect(next.detector.zones.get(ZONE_NAME)?.attacked(Date.now())).toBe(true);

@@ -49,11 +49,7 @@ export async function startGuard<P extends DataPlane>(
 ): Promise<Guard<P>> {
   const detector = restoredDetector(detectorOptions, { profileStore, log });
   const dataPlane = makeDataPlane({ detector, log, isSeeding: () => seeding.busy });
-  const stats = new QueryStats(
-    detector,
-    Date.now(),
-    () => dataPlane.verdicts?.() ?? detector.verdicts,
-  );
+  const stats = new QueryStats(detector, Date.now(), () => dataPlane.verdicts?.() ?? detector.verdicts);
   const policyChanged = (): void => dataPlane.policyChanged();
   const seeding = seedZones(zones, {
     detector,

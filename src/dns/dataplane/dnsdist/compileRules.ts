@@ -17,8 +17,8 @@ import {
   oneOf,
   rule,
   rulesText,
-  tagIt,
   tagged,
+  tagIt,
   UNKNOWN,
   type Words,
 } from './ruleData.ts';
@@ -57,9 +57,7 @@ const THE_ALARM = '!';
 /** The state as data: a file of it is what a dnsdist goes by that was started anew while Floodgate is away. */
 export function compileRules(state: DnsdistState): string {
   const { rule: inForce } = state;
-  return rulesText(
-    inForce === undefined || inForce.mode === 'disabled' ? [] : protecting(state, inForce),
-  );
+  return rulesText(inForce === undefined || inForce.mode === 'disabled' ? [] : protecting(state, inForce));
 }
 
 /** One console command that puts rules in force, whole: dnsdist swaps its rule list at once. */
@@ -97,11 +95,7 @@ function protecting(state: DnsdistState, inForce: Rule): string[] {
     ...byRate,
     ...unknownNames(state, inForce, unknown),
     ...beyondTypes,
-    refused([
-      tagged(TAG.pays),
-      not(tagged(TAG.pays, 'zoneRate')),
-      beyond(THE_ACCOUNT, ratePerSecond, burst),
-    ]),
+    refused([tagged(TAG.pays), not(tagged(TAG.pays, 'zoneRate')), beyond(THE_ACCOUNT, ratePerSecond, burst)]),
   ];
 }
 
@@ -125,16 +119,13 @@ function unknownNames(state: DnsdistState, inForce: Rule, unknown: Words): strin
     ...notIn(state.unseededZones),
     ...notIn(state.zonesByRate.map(({ name }) => name)),
   ];
-  const pays = (...selectors: readonly Words[]): string =>
-    paying('unknownName', [...others, ...selectors]);
+  const pays = (...selectors: readonly Words[]): string => paying('unknownName', [...others, ...selectors]);
   if (inForce.profile_sensitivity !== 'low') return [pays(unknown)];
   const { zones, perSecond } = state.alarm;
   return [
     ...(state.attackedZones.length > 0 ? [pays(inZones(state.attackedZones), unknown)] : []),
     // A flood pays from its first moment on, not only when Floodgate has seen it.
-    ...(zones.length > 0
-      ? [pays(inZones(zones), unknown, beyond(THE_ALARM, perSecond, perSecond))]
-      : []),
+    ...(zones.length > 0 ? [pays(inZones(zones), unknown, beyond(THE_ALARM, perSecond, perSecond))] : []),
   ];
 }
 

@@ -47,9 +47,7 @@ export function dnsdistConfiguration({
     `setKey(${luaText(key)})`,
     `controlSocket(${luaText(textOf(console))})`,
     `floodgateTap=newFrameStreamTcpLogger(${luaText(textOf(dnstap))},${TAP_OPTIONS})`,
-    ...refusals.map(
-      ({ selector, action, name }) => `addAction(${selector},${action},{name="${name}"})`,
-    ),
+    ...refusals.map(({ selector, action, name }) => `addAction(${selector},${action},{name="${name}"})`),
     'addAction(AllRule(),DnstapLogAction("floodgate",floodgateTap),{name="floodgate-tap"})',
     'addResponseAction(AllRule(),DnstapLogResponseAction("floodgate",floodgateTap))',
     ...(folder === undefined

@@ -40,7 +40,6 @@ export class NodeVerdicts {
     // What was counted before this run is another run's.
     if (before === undefined) return;
     for (const [verdict, count] of counts.entries())
-      this.#total[verdict] =
-        (this.#total[verdict] ?? 0) + count - (isAnew ? 0 : (before[verdict] ?? 0));
+      this.#total[verdict] = (this.#total[verdict] ?? 0) + count - (isAnew ? 0 : (before[verdict] ?? 0));
   }
 }

@@ -12,7 +12,11 @@ export const RULES_HEAD = 'floodgate rules 1';
 export const RULES_FILE = 'rules';
 export const NAMES_FILE = 'known.cdb';
 /** The tags by which rules of ours tell each other about a query. */
-export const TAG = { pays: 'floodgate-pays', refused: 'floodgate-refused', types: 'floodgate-types' } as const;
+export const TAG = {
+  pays: 'floodgate-pays',
+  refused: 'floodgate-refused',
+  types: 'floodgate-types',
+} as const;
 /** 4096 zones and as many busy names as there may be are a fifth of it. */
 const MAX_BYTES = 4 * 1024 * 1024;
 /** Deeper than any rule of ours; dnsdist asks selectors within selectors by recursion. */
