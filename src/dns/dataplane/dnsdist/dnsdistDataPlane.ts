@@ -1,10 +1,9 @@
 /** The data plane that drives dnsdist: rules to its console, names to its file, and what it sees by dnstap to the detector. */
-import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Registry } from 'prom-client';
 import type { Network, ServerAddress } from '../../../platform/addresses/index.ts';
 import { SerialQueue } from '../../../platform/serialQueue/index.ts';
-import { reasonOf, VERDICTS } from '../../detector/index.ts';
+import { reasonOf } from '../../detector/index.ts';
 import {
   HEADER_BYTES,
   nameToWire,
@@ -15,14 +14,16 @@ import {
 } from '../../protocol/index.ts';
 import { type DataPlane, type DataPlaneContext, PacketFaults } from '../index.ts';
 import { BusyNames } from './busyNames.ts';
-import { commandOf, compileRules, type DnsdistState, MAX_TYPE_COMBINATIONS } from './compileRules.ts';
+import { commandOf, compileRules, MAX_TYPE_COMBINATIONS } from './compileRules.ts';
 import { DnsdistConsole } from './console.ts';
 import { DnstapServer, type TapFrame } from './dnstap.ts';
 import { KnownNames } from './knownNames.ts';
 import { registerDnsdistMetrics } from './metrics.ts';
 import { DnsdistNode } from './node.ts';
-import { NodeVerdicts, readVerdicts } from './readVerdicts.ts';
+import { RulesFile } from './rulesFile.ts';
 import { NAMES_FILE, RULES_FILE } from './rulesLoader.ts';
+import { stateOf } from './stateOf.ts';
+import { DnsdistVerdicts } from './verdicts.ts';
 
 export interface DnsdistOptions {
   /** The consoles of the nodes, and the key that they share (base64, as dnsdist's setKey takes it). */
@@ -50,9 +51,9 @@ export class DnsdistDataPlane implements DataPlane {
   readonly #context: DataPlaneContext;
   readonly #known: KnownNames;
   readonly #busy = new BusyNames();
+  readonly #rulesFile: RulesFile;
   readonly #nodes: readonly DnsdistNode[];
-  readonly #verdicts = new Float64Array(VERDICTS);
-  readonly #verdictsOf: ReadonlyMap<DnsdistNode, NodeVerdicts>;
+  readonly #verdicts: DnsdistVerdicts;
   readonly #faults: PacketFaults;
   readonly #tap: DnstapServer;
   readonly #question = new Question();
@@ -65,9 +66,6 @@ export class DnsdistDataPlane implements DataPlane {
   #publishedMs = Number.NEGATIVE_INFINITY;
   /** Why the names could not be written the last time; empty where they were. */
   #failure = '';
-  /** The rules that a dnsdist finds which is started while Floodgate is away. */
-  #writtenRules = '';
-  #counting: Promise<void> | undefined;
   #sawAttack = false;
   #ticks = 0;
 
@@ -76,10 +74,11 @@ export class DnsdistDataPlane implements DataPlane {
     this.#options = options;
     this.#context = context;
     this.#known = new KnownNames(detector, join(options.folder, NAMES_FILE));
+    this.#rulesFile = new RulesFile(join(options.folder, RULES_FILE));
     this.#nodes = options.consoles.map(
       (address) => new DnsdistNode(new DnsdistConsole(address, options.key), log),
     );
-    this.#verdictsOf = new Map(this.#nodes.map((node) => [node, new NodeVerdicts(this.#verdicts)]));
+    this.#verdicts = new DnsdistVerdicts(this.#nodes.map(({ console }) => console));
     this.#faults = new PacketFaults((fault) => log.warn({ fault }, FAULT));
     this.#tap = new DnstapServer((frame) => this.#learnFrom(frame), this.#faults);
   }
@@ -109,21 +108,12 @@ export class DnsdistDataPlane implements DataPlane {
 
   /** By dnsdist's own counters, over all nodes, as they were when they were read last. */
   verdicts(): Float64Array {
-    return this.#verdicts;
+    return this.#verdicts.total;
   }
 
   /** Reads the counters now. A node that is away is counted when it is back. */
-  async count(): Promise<void> {
-    this.#counting ??= Promise.all(
-      this.#nodes.map(async (node) => {
-        if (!node.console.connected) return;
-        const counts = await readVerdicts(node.console).catch(() => undefined);
-        if (counts !== undefined) this.#verdictsOf.get(node)?.note(counts);
-      }),
-    ).then(() => {
-      this.#counting = undefined;
-    });
-    await this.#counting;
+  count(): Promise<void> {
+    return this.#verdicts.read();
   }
 
   /** Rejects where dnstap cannot listen. */
@@ -198,12 +188,7 @@ export class DnsdistDataPlane implements DataPlane {
   /** Behind the names that they are about; whole or not at all. */
   async #writeRules(unseeded: readonly string[]): Promise<void> {
     this.#unseededZones = unseeded;
-    const rules = compileRules(this.#state());
-    if (rules === this.#writtenRules || this.#known.published === undefined) return;
-    const file = join(this.#options.folder, RULES_FILE);
-    await writeFile(`${file}.new`, rules);
-    await rename(`${file}.new`, file);
-    this.#writtenRules = rules;
+    if (this.#known.published !== undefined) await this.#rulesFile.write(this.#rules());
   }
 
   /**
@@ -222,34 +207,17 @@ export class DnsdistDataPlane implements DataPlane {
       .map(({ name }) => name);
   }
 
+  #rules(): string {
+    const typeCombinations = this.#known.typeCombinations(MAX_TYPE_COMBINATIONS);
+    const busyNames = this.#busy.names(Date.now());
+    const unseededZones = this.#unseededZones;
+    return compileRules(stateOf(this.#context.detector, { typeCombinations, busyNames, unseededZones }));
+  }
+
   /** The command that puts everything in force. */
   #wanted(): string {
     const { transfersAllow = [] } = this.#options;
-    return commandOf(compileRules(this.#state()), this.#known.published, transfersAllow);
-  }
-
-  #state(): DnsdistState {
-    const { detector } = this.#context;
-    const nowMs = Date.now();
-    const zones = detector.zones.all();
-    const judgedByNames = zones.filter((zone) => !zone.byRate);
-    const alarming = judgedByNames.filter((zone) => zone.alarmPerSecond !== undefined && zone.name !== '');
-    return {
-      rule: detector.rule,
-      typeCombinations: this.#known.typeCombinations(MAX_TYPE_COMBINATIONS),
-      busyNames: this.#busy.names(nowMs),
-      refuseWith: detector.options.refuseWith,
-      bucket: detector.bucketSize(),
-      attackedZones: judgedByNames.filter((zone) => zone.attacked(nowMs)).map(({ name }) => name),
-      alarm: {
-        zones: alarming.map(({ name }) => name),
-        perSecond: Math.max(0, ...alarming.map(({ alarmPerSecond = 0 }) => alarmPerSecond)),
-      },
-      zonesByRate: zones
-        .filter((zone) => zone.byRate && zone.name !== '')
-        .map(({ name, bucket: { ratePerSecond, burst } }) => ({ name, ratePerSecond, burst })),
-      unseededZones: this.#unseededZones,
-    };
+    return commandOf(this.#rules(), this.#known.published, transfersAllow);
   }
 
   #learnFrom({ isAnswer, overUdp, client, message }: TapFrame): void {

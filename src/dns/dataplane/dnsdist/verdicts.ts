@@ -13,7 +13,7 @@ const verdicts = new Map(
 const TIMEOUT_MS = 1000;
 
 /** `showRules` prints a line a rule: its number, name, matches, and what it says. */
-export async function readVerdicts(console: DnsdistConsole): Promise<Float64Array> {
+async function readVerdicts(console: DnsdistConsole): Promise<Float64Array> {
   const counts = new Float64Array(VERDICTS);
   const table = await console.run('showRules({truncateRuleWidth=1})', TIMEOUT_MS);
   for (const line of table.split('\n')) {
@@ -25,7 +25,7 @@ export async function readVerdicts(console: DnsdistConsole): Promise<Float64Arra
 }
 
 /** The counts of one node since this run first heard of them, also where dnsdist is started anew and begins at zero. */
-export class NodeVerdicts {
+class NodeVerdicts {
   readonly #total: Float64Array;
   #last: Float64Array | undefined;
 
@@ -42,4 +42,36 @@ export class NodeVerdicts {
     for (const [verdict, count] of counts.entries())
       this.#total[verdict] = (this.#total[verdict] ?? 0) + count - (isAnew ? 0 : (before[verdict] ?? 0));
   }
+}
+
+export class DnsdistVerdicts {
+  /** Over all nodes, by the verdict's number, as they were when they were read last. */
+  readonly total = new Float64Array(VERDICTS);
+  readonly #nodes: readonly { readonly console: DnsdistConsole; readonly verdicts: NodeVerdicts }[];
+  #reading: Promise<void> | undefined;
+
+  constructor(consoles: readonly DnsdistConsole[]) {
+    this.#nodes = consoles.map((console) => ({ console, verdicts: new NodeVerdicts(this.total) }));
+  }
+
+  /** Reads the counters of all nodes now. One that is away is counted when it is back. */
+  read(): Promise<void> {
+    this.#reading ??= Promise.all(this.#nodes.map(readNode)).then(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+}
+
+async function readNode({
+  console,
+  verdicts: counts,
+}: {
+  readonly console: DnsdistConsole;
+  readonly verdicts: NodeVerdicts;
+}): Promise<void> {
+  if (!console.connected) return;
+  // A node that fails here is reported where it is told of the rules.
+  const read = await readVerdicts(console).catch(() => undefined);
+  if (read !== undefined) counts.note(read);
 }
