@@ -1,10 +1,25 @@
-/** The figures of the DNS guard: `npm run bench:dns`. Each is a ratio or a count against something in the same run. */
+/**
+ * The figures of the DNS guard: `npm run bench:dns`; of all guards side by side, `npm run bench:dns -- compare`; of a restart,
+ * `npm run bench:dns -- start`. Each is a ratio or a count against something in the same run.
+ */
 import { benchAttackFree } from './dns/attackFree.ts';
+import { compare } from './dns/compare.ts';
 import { benchDnsdist } from './dns/dnsdist.ts';
 import { benchEmbedded } from './dns/embedded.ts';
 import { missing } from './dns/processes.ts';
 import { benchRuleInForce } from './dns/ruleInForce.ts';
+import { benchStart } from './dns/start.ts';
 import { benchVerdict } from './dns/verdict.ts';
+
+const [part, ...rest] = process.argv.slice(2);
+if (part === 'compare') {
+  await compare(rest);
+  process.exit();
+}
+if (part === 'start') {
+  for (const told of await benchStart()) console.log(told);
+  process.exit();
+}
 
 const verdict = benchVerdict();
 console.log(`a verdict, known name      ${verdict.knownNs.toFixed(0)} ns`);

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { verdictOf } from '../../src/dns/detector/index.ts';
 import { driveDnsdist } from '../../test/dns/support/driveDnsdist.ts';
 import { startDnsdist } from '../../test/dns/support/realDnsdist.ts';
 import { startNsd } from '../../test/dns/support/realServer.ts';
@@ -91,13 +92,14 @@ async function underFlood(
     const running = await start(dnsdist.port);
     const legit = await legitimate(dnsdist.port, LEGIT_PER_SECOND, FLOOD_SECONDS, NAMES);
     const { sent, seconds } = await running.stop();
-    const { unknownName } = await guard.dataPlane.matches();
+    await guard.dataPlane.count();
+    const refused = guard.dataPlane.verdicts()[verdictOf('dropped', 'unknownName')] ?? 0;
     return {
       flood: name,
       floodPerSecond: sent / seconds,
       legitAnswered: legit.answered / legit.sent,
       legitP99Ms: legit.p99Ms,
-      refused: unknownName / sent,
+      refused: refused / sent,
     };
   } finally {
     await guard.stop();

@@ -1,11 +1,26 @@
-/** A flood from many sources, one query a second each for a random name, in a process of its own until its parent lets go. */
+/**
+ * A flood from many sources, in a process of its own until its parent lets go: `PORT SOURCES [QUERIES_A_SECOND|full] [FLOOD]`. One
+ * query a second from each source where nothing is said.
+ */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { nameToWire, queryPacket } from '../../src/dns/protocol/index.ts';
+import { setPriority } from 'node:os';
+import { nameToWire, queryPacket, typeNumber } from '../../src/dns/protocol/index.ts';
+import { floods, knownFloods } from './names.ts';
 
-const [port = 0, sources = 20_000] = process.argv.slice(2).map(Number);
-const SLICES_PER_SECOND = 100;
+const [port = '0', count = '20000', rate, kind = 'random names'] = process.argv.slice(2);
+const sources = Number(count);
+const perSecond = rate === 'full' ? Number.POSITIVE_INFINITY : Number(rate ?? count);
+/** Drawn before the flood begins, and again and again afterwards: making a name takes longer than sending it. */
+const PACKETS = 200_000;
+const MOST_AT_ONCE = 256;
 
+const line = { ...floods, ...knownFloods }[kind];
+if (line === undefined) throw new Error(`there is no flood of ${kind}`);
+const packets = Array.from({ length: PACKETS }, (_, i) => {
+  const [name = '', type = 'A'] = line().split(' ');
+  return queryPacket(nameToWire(name), typeNumber(type) ?? 1, i & 0xffff);
+});
 const sockets = await Promise.all(
   Array.from({ length: sources }, async (_, i) => {
     const socket = createSocket('udp4').bind(0, `127.${10 + (i >> 14)}.${(i >> 7) & 127}.${(i & 127) + 1}`);
@@ -13,14 +28,24 @@ const sockets = await Promise.all(
     return socket;
   }),
 );
+try {
+  setPriority(10);
+} catch {
+  // It is the flood that may be late.
+}
 let sent = 0;
+let isOver = false;
 const started = performance.now();
-setInterval(() => {
-  const due = ((performance.now() - started) / 1000) * sources;
-  for (; sent < due; sent++) {
-    const name = nameToWire(`${Math.random().toString(36).slice(2, 12)}.example.test`);
-    sockets[sent % sources]?.send(queryPacket(name, 1, sent & 0xffff), port, '127.0.0.1');
-  }
-}, 1000 / SLICES_PER_SECOND);
+function send(): void {
+  const due = Math.min(((performance.now() - started) / 1000) * perSecond, sent + MOST_AT_ONCE);
+  for (; sent < due; sent++)
+    sockets[sent % sources]?.send(packets[sent % PACKETS] ?? new Uint8Array(), Number(port), '127.0.0.1');
+  if (!isOver) setImmediate(send);
+}
+send();
 process.send?.('ready');
+process.once('message', () => {
+  isOver = true;
+  process.send?.({ sent, seconds: (performance.now() - started) / 1000 });
+});
 process.on('disconnect', () => process.exit());

@@ -32,6 +32,12 @@ export const floods: Readonly<Record<string, () => string>> = {
   'mixed types': () => `${random(10)}.${ZONE} ${pick(['A', 'AAAA', 'TXT', 'MX', 'NS', 'SOA', 'CAA', 'SRV'])}`,
 };
 
+/** Floods of names that are in the zone: those of one name, and of all. */
+export const knownFloods: Readonly<Record<string, () => string>> = {
+  'one known name': () => `h7.${ZONE} A`,
+  'known names': () => knownLine(),
+};
+
 export const knownLine = (): string => `h${Math.floor(Math.random() * NAMES)}.${ZONE} A`;
 
 /** Writes so many lines for dnsperf. */

@@ -92,18 +92,27 @@ export interface Flood {
   stop(): Promise<{ sent: number; seconds: number }>;
 }
 
-/** So many sources with one query a second each. */
-export async function floodOfSources(port: number, sources: number): Promise<Flood> {
-  const child = fork(here('manySources.js'), [port, sources].map(String));
+/** From so many sources; one query a second for a random name from each where nothing is said. */
+export async function floodOfSources(
+  port: number,
+  sources: number,
+  how?: { readonly flood: string; readonly perSecond: number | undefined },
+): Promise<Flood> {
+  const args = [here('manySources.js'), String(port), String(sources)];
+  if (how !== undefined) args.push(String(how.perSecond ?? 'full'), how.flood);
+  const [file, all] =
+    how === undefined ? [process.execPath, args] : onCores('attackers', process.execPath, args);
+  const child = spawn(file, all, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   await once(child, 'message');
-  const started = performance.now();
   return {
     async stop() {
+      const told = once(child, 'message') as Promise<[{ sent: number; seconds: number }]>;
+      child.send('stop');
+      const [figures] = await told;
       const exited = once(child, 'exit');
-      const seconds = (performance.now() - started) / 1000;
       child.disconnect();
       await exited;
-      return { sent: sources * seconds, seconds };
+      return figures;
     },
   };
 }

@@ -8,8 +8,8 @@ import { RULE, TestRules, ZONE_NAME, ZONE_TEXT } from '../../test/dns/support/gu
 import { startDnsdist } from '../../test/dns/support/realDnsdist.ts';
 
 const CHANGES = 20;
-const NO_ACTION = /floodgate-unknownName.*no op/i;
-const DROP = /floodgate-unknownName.*drop/i;
+const NO_ACTION = /floodgate-refuses.*wouldDrop/;
+const DROP = /floodgate-refuses.*dropped/;
 
 /** The longest time from a change of the rule to both nodes showing it, in milliseconds. */
 export async function benchRuleInForce(): Promise<number> {

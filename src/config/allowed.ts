@@ -30,7 +30,7 @@ function allowedText(limits: Constraints): string {
   if (limits.pattern?.includes(':[0-9]'))
     return 'an address and a port like 192.0.2.1:53 or [2001:db8::1]:53';
   if (limits.pattern === '^[^=]+=.+$')
-    return 'a zone and where to read it: example.com=FILE or example.com=axfr:192.0.2.1:53';
+    return 'a zone and where to read it: example.com=FILE, example.com=axfr:192.0.2.1:53 or example.com=axfr:192.0.2.1:53 key NAME';
   if (limits.pattern?.startsWith('^[A-Za-z0-9+/]'))
     return '32 bytes in base64, as dnsdist makes with makeKey()';
   if (limits.pattern?.startsWith('^[A-Za-z0-9_-]'))

@@ -254,7 +254,21 @@ const Dns = Type.Object(
       default: [],
       maxItems: 4096,
       description:
-        'Zones whose names are known from the start: example.com=FILE, or example.com=axfr:192.0.2.1:53 to transfer it.',
+        'Zones whose names are known from the start: example.com=FILE, or example.com=axfr:192.0.2.1:53 to transfer it; with " key NAME" behind it, signed by that TSIG key.',
+    }),
+    tsigKeys: Type.Array(Type.String({ pattern: '^[^:]+:[^:]+:[^:]+$' }), {
+      default: [],
+      maxItems: 1000,
+      secret: true,
+      allowed:
+        'keys as `dig -y` takes them: hmac-sha256:NAME:SECRET or hmac-sha512:NAME:SECRET, with the secret in base64',
+      description: 'TSIG keys by which zones are transferred.',
+    }),
+    tsigKeyFiles: Type.Array(Type.String({ minLength: 1 }), {
+      default: [],
+      maxItems: 1000,
+      description:
+        'Files with TSIG keys: `key` statements as tsig-keygen prints them, or a line for each as in dns.tsigKeys.',
     }),
     transfers: Transfers,
     dnsdistConsoles: Type.Array(Type.String({ pattern: HOST_AND_PORT }), {

@@ -4,22 +4,16 @@ import { type Config, ConfigError } from '../config/index.ts';
 import type { GuardOptions } from '../dns/controller/index.ts';
 import type { DnsdistOptions } from '../dns/dataplane/dnsdist/index.ts';
 import type { EmbeddedOptions } from '../dns/dataplane/embedded/index.ts';
-import { nameToWire } from '../dns/protocol/index.ts';
-import type { ZoneSource } from '../dns/zones/index.ts';
-import {
-  BadNetworkError,
-  type Network,
-  parseNetwork,
-  type ServerAddress,
-} from '../platform/addresses/index.ts';
+import { BadNetworkError, type Network, parseNetwork } from '../platform/addresses/index.ts';
+import { addressOf } from './address.ts';
+import { zoneSourcesOf } from './zoneSources.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const PERCENT = 100;
-const TRANSFER = 'axfr:';
 
 export const guardOptionsOf = ({ dns }: Config): GuardOptions => ({
   place: { region: dns.region, datacenter: dns.datacenter },
-  zones: dns.zones.map(zoneOf),
+  zones: zoneSourcesOf(dns),
   detector: {
     profile: { maxNames: dns.maxNames, windowMs: dns.windowDays * DAY_MS },
     refuseWith: dns.refuseWith,
@@ -56,17 +50,6 @@ export function dnsdistOptionsOf({ dns, dataDir }: Config): DnsdistOptions {
   };
 }
 
-/** The schema has seen to the form; the port may still be too large. */
-function addressOf(text: string, option: string): ServerAddress {
-  const colon = text.lastIndexOf(':');
-  const port = Number(text.slice(colon + 1));
-  if (!(port <= 0xffff))
-    throw new ConfigError(`${option} is ${JSON.stringify(text)}; a port is at most 65535`);
-  if (port === 0 && option !== 'dns.listen')
-    throw new ConfigError(`${option} is ${JSON.stringify(text)}; nobody can be reached at port 0`);
-  return { host: text.slice(0, colon).replace(/^\[|\]$/g, ''), port };
-}
-
 function networkOf(text: string): Network {
   try {
     return parseNetwork(text);
@@ -74,17 +57,4 @@ function networkOf(text: string): Network {
     if (error instanceof BadNetworkError) throw new ConfigError(`dns.transfers.allow: ${error.message}`);
     throw error;
   }
-}
-
-function zoneOf(text: string): ZoneSource {
-  const equals = text.indexOf('=');
-  const name = text.slice(0, equals);
-  const source = text.slice(equals + 1);
-  try {
-    nameToWire(name);
-  } catch (error) {
-    throw new ConfigError(`dns.zones: ${error instanceof Error ? error.message : String(error)}`);
-  }
-  if (!source.startsWith(TRANSFER)) return { name, file: source };
-  return { name, transferFrom: addressOf(source.slice(TRANSFER.length), 'dns.zones') };
 }

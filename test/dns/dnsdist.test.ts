@@ -7,6 +7,7 @@ import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
 import { DnsdistConsole } from '../../src/dns/dataplane/dnsdist/index.ts';
+import { outcomeOf, reasonOf, type Verdict } from '../../src/dns/detector/index.ts';
 import { QueryType } from '../../src/dns/protocol/index.ts';
 import { DnsStore } from '../../src/dns/store/lmdb/index.ts';
 import { QUIET } from '../../src/platform/logging/index.ts';
@@ -88,7 +89,16 @@ async function settled(matched: () => Promise<number>): Promise<number> {
   });
   return last;
 }
-const matched = async ({ guard }: Running) => (await guard.dataPlane.matches()).unknownName > 200;
+/** Queries that were refused, or would be, for one reason or any. */
+async function refused({ dataPlane }: DnsdistGuard, because?: string): Promise<number> {
+  await dataPlane.count();
+  return [...dataPlane.verdicts()].reduce((sum, queries, number) => {
+    const verdict = number as Verdict; // an index of the table of verdicts
+    const isRefusal = !['passed', 'paid'].includes(outcomeOf(verdict));
+    return isRefusal && (because === undefined || reasonOf(verdict) === because) ? sum + queries : sum;
+  }, 0);
+}
+const matched = async ({ guard }: Running) => (await refused(guard, 'unknownName')) > 200;
 
 describe('dnsdist, driven', () => {
   it('drops unknown names beyond the bucket, answers known ones and everything over TCP, in any case', async (ctx) => {
@@ -108,7 +118,7 @@ describe('dnsdist, driven', () => {
   it('lets known names with unknown types pay at sensitivity high, and never those with a known type', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const all = await running({ ...RULE, profile_sensitivity: 'high' });
-    const matched = async () => (await all.guard.dataPlane.matches()).unknownNameOrType;
+    const matched = () => refused(all.guard);
     await until('the rule is in force', async () => all.guard.dataPlane.hasRules());
     // A zone's names are known with A, AAAA, HTTPS and NS besides what they have: TXT is none of these.
     await floodWith(
@@ -144,7 +154,7 @@ describe('dnsdist, driven', () => {
   it('lets all queries for a known name pay at sensitivity very_high while it is beyond its usual rate', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const all = await running({ ...RULE, profile_sensitivity: 'very_high' });
-    const matched = async () => (await all.guard.dataPlane.matches()).unknownNameOrType;
+    const matched = () => refused(all.guard);
     await until('the rule is in force', async () => all.guard.dataPlane.hasRules());
     await floodWith(
       all,
@@ -168,11 +178,11 @@ describe('dnsdist, driven', () => {
     atEnd(() => console.close());
     const shows = (what: string, wanted: (table: string) => boolean) =>
       until(what, async () => wanted(await console.run('showRules()')));
-    await shows('the rule monitors', (table) => /floodgate-unknownName.*no op/i.test(table));
+    await shows('the rule monitors', (table) => /floodgate-refuses.*wouldDrop/.test(table));
     all.rules.set(RULE);
-    await shows('the rule drops', (table) => /floodgate-unknownName.*drop/i.test(table));
+    await shows('the rule drops', (table) => /floodgate-refuses.*dropped/.test(table));
     all.rules.set();
-    await shows('no rule is left', (table) => !table.includes('floodgate-unknownName'));
+    await shows('no rule is left', (table) => !table.includes('floodgate-refuses'));
   });
 
   it('has a changed rule in force on both of two nodes, and on a living one while the other is away', async (ctx) => {
@@ -197,9 +207,9 @@ describe('dnsdist, driven', () => {
       while (!wanted.test(await console.run('showRules()')));
       console.close();
     };
-    await Promise.all([one, two].map((node) => says(node, /floodgate-unknownName.*no op/i)));
+    await Promise.all([one, two].map((node) => says(node, /floodgate-refuses.*wouldDrop/)));
     rules.set(RULE);
-    await Promise.all([one, two].map((node) => says(node, /floodgate-unknownName.*drop/i)));
+    await Promise.all([one, two].map((node) => says(node, /floodgate-refuses.*dropped/)));
 
     await two.stop();
     twoRuns = false;
@@ -207,10 +217,10 @@ describe('dnsdist, driven', () => {
       const console = new DnsdistConsole(one.console, key);
       const table = await console.run('showRules({showUUIDs=true})');
       console.close();
-      return /floodgate-unknownName +([0-9a-f-]{36})/.exec(table)?.[1] ?? `no id: ${table}`;
+      return /floodgate-refuses +([0-9a-f-]{36})/.exec(table)?.[1] ?? `no id: ${table}`;
     };
     rules.set({ ...RULE, rate_sensitivity: 'high' });
-    await says(one, /floodgate-unknownName.*Max 50 /);
+    await says(one, /floodgate-refuses.*Max 50 /);
     const id = await setAt();
     expect(id).toMatch(/^[0-9a-f-]{36}$/);
     // The node that is left keeps its bucket: it is not given the same rules again and again.
@@ -256,7 +266,7 @@ describe('dnsdist, driven', () => {
       zones: [{ name: ZONE_NAME, file: zoneFile }],
     });
     atEnd(() => guard.stop());
-    const says = async (node: RealDnsdist, wanted = /floodgate-unknownName/): Promise<void> => {
+    const says = async (node: RealDnsdist, wanted = /floodgate-refuses/): Promise<void> => {
       const console = new DnsdistConsole(node.console, key);
       while (!wanted.test(await console.run('showRules()')));
       console.close();
@@ -272,7 +282,7 @@ describe('dnsdist, driven', () => {
     await until('it was noticed', async () => (guard.dataPlane.nodes()[0]?.failures.unreachable ?? 0) >= 2);
     expect(guard.dataPlane.hasRules()).toBe(false);
     away = false;
-    await says(anew, /floodgate-unknownName.*no op/i);
+    await says(anew, /floodgate-refuses.*wouldDrop/);
     await until('it is known to be in force', async () => guard.dataPlane.hasRules());
   });
 
@@ -342,7 +352,7 @@ describe('dnsdist, driven', () => {
     const console = new DnsdistConsole(all.dnsdist.console, all.dnsdist.key);
     atEnd(() => console.close());
     const count = async () =>
-      Number(/floodgate-unknownName\s+(\d+)/.exec(await console.run('showRules()'))?.[1] ?? 0);
+      Number(/floodgate-dropped-unknownName\s+(\d+)/.exec(await console.run('showRules()'))?.[1] ?? 0);
     const before = await count();
     await floodUntil(all, async () => (await count()) > before + 200);
     expect(await all.client.ask(query(`h7.${ZONE_NAME}`, 1, 3), all.dnsdist)).toMatchObject({ answers: 1 });
@@ -370,7 +380,7 @@ describe('dnsdist, driven', () => {
     const console = new DnsdistConsole(dnsdist.console, dnsdist.key);
     atEnd(() => console.close());
     const table = () => console.run('showRules()');
-    const hits = async () => Number(/floodgate-unknownName\s+(\d+)/.exec(await table())?.[1] ?? 0);
+    const hits = async () => Number(/floodgate-dropped-unknownName\s+(\d+)/.exec(await table())?.[1] ?? 0);
     const client = await udp();
     const flood = async (): Promise<void> => {
       for (let i = 0; i < 200; i++)
@@ -398,7 +408,7 @@ describe('dnsdist, driven', () => {
     const next = await start();
     atEnd(() => next.stop());
     expect((await next.api('DELETE', `/${created.json.result.id}`)).status).toBe(200);
-    while ((await table()).includes('floodgate-unknownName'));
+    while ((await table()).includes('floodgate-refuses'));
   });
 
   it('finds the names that an earlier run learned, and publishes them again', async (ctx) => {
@@ -442,10 +452,7 @@ describe('dnsdist, driven', () => {
       await until('the changed rule is in force', async () => next.dataPlane.hasRules());
       rules.set(RULE);
       await until('the rule is in force again', async () => next.dataPlane.hasRules());
-      await floodUntil(
-        { ...all, guard: next },
-        async () => (await next.dataPlane.matches()).unknownName > 200,
-      );
+      await floodUntil({ ...all, guard: next }, async () => (await refused(next, 'unknownName')) > 200);
       for (let i = 0; i < 100; i++)
         expect(await client.ask(query(`h${i}.${ZONE_NAME}`, 1, i), dnsdist, 5000)).toMatchObject({
           answers: 1,

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { respond, ZoneData } from '../../src/dns/authority/index.ts';
 import type { Guard } from '../../src/dns/controller/index.ts';
+import { AttackDetector, ZoneSeed } from '../../src/dns/detector/index.ts';
 import { QueryType, questionOf } from '../../src/dns/protocol/index.ts';
 import { DnsStore } from '../../src/dns/store/lmdb/index.ts';
-import type { ZoneSource } from '../../src/dns/zones/index.ts';
+import { readMasterFile, type ZoneSource } from '../../src/dns/zones/index.ts';
 import { until } from '../support/until.ts';
 import { parse, query } from './support/dnsClient.ts';
 import { atEnd } from './support/ends.ts';
@@ -171,6 +172,51 @@ describe('what was learned and seen', () => {
   });
 });
 
+describe('an attack', () => {
+  it('is on again after a kill in its middle, with the thresholds of before, though the names were saved long ago', async () => {
+    const store = new DnsStore(folder);
+    const file = join(folder, 'zone');
+    await writeFile(file, ZONE_TEXT);
+    const startedMs = Date.now();
+    const detector = new AttackDetector({ high: 1, low: 2 }, { profile: { maxNames: 10_000 } }, startedMs);
+    const minute = Math.floor(startedMs / 60_000);
+    const rates = Array.from({ length: 600 }, (_, i) => [minute - 600 + i, 5000] as const);
+    detector.restore({ hashKey: detector.key, savedMs: startedMs, rates, zones: [] }, startedMs);
+    const seed = new ZoneSeed({ zone: ZONE_NAME, nowMs: startedMs }, { detector });
+    for (const { owner, type } of readMasterFile(ZONE_TEXT, ZONE_NAME)) seed.add(owner, type);
+    seed.finish();
+    await store.save(detector.learned(startedMs), detector.profile.entries());
+
+    const first = await guard([{ name: ZONE_NAME, file }], store);
+    expect(first.detector.attack).toBe(false);
+    const flood = ({ detector: flooded }: Guard): void => {
+      for (let i = 0; i < 2000; i++)
+        flooded.decide(questionOf(`x${i}.example.test`, 1, flooded.key), Date.now());
+    };
+    flood(first);
+    expect(first.detector.attack).toBe(true);
+    await until('it is stored', () => store.load()?.learned.zones.some(({ attacked }) => attacked) ?? false);
+    // What a kill leaves: a copy, as the first run goes on.
+    const left = store.load();
+    if (left === undefined) throw new Error('nothing is stored');
+    const profileStore = { load: () => left, save: async () => {}, saveLearned: async () => {} };
+    const { guard: next, stop } = await guardInFront(RULE, {
+      zones: [{ name: ZONE_NAME, file }],
+      seed: false,
+      profileStore,
+    });
+    // Before a single query has come.
+    expect(next.detector.attack).toBe(true);
+    expect(next.detector.zones.get(ZONE_NAME)?.attacked(Date.now())).toBe(true);
+    expect(next.detector.history.threshold).toEqual({ ratePerSecond: 5000, burst: 25_000 });
+    expect(next.detector.ready).toBe(true);
+    expect(next.detector.profile.size).toBeGreaterThan(200);
+    await stop();
+    await first.stop();
+    await store.close();
+  });
+});
+
 describe('the store', () => {
   it('keeps seven days of minutes, adds to a minute that is stored twice, and forgets the rest', async () => {
     const store = new DnsStore(folder);
@@ -208,5 +254,9 @@ describe('the store', () => {
       expect([...(store.load()?.entries ?? [])]).toEqual(names(count));
       expect(store.load()?.learned).toEqual(learned);
     }
+    const later = { ...learned, savedMs: 7 };
+    await store.saveLearned(later);
+    expect(store.load()?.learned).toEqual(later);
+    expect([...(store.load()?.entries ?? [])]).toEqual(names(4096));
   });
 });

@@ -10,6 +10,7 @@ interface DnsdistConfigOptions {
   readonly dnstap: ServerAddress;
   readonly transfersAllow: readonly Network[];
   readonly key?: string;
+  readonly folder?: string;
 }
 
 /** 32 bytes, as dnsdist's makeKey() makes them. */
@@ -47,6 +48,12 @@ export function registerDnsDnsdistConfig(dns: Command): void {
       new Option('--key <base64>', 'the key of the console (dns.dnsdistKey); a new one where left out')
         .env('FLOODGATE_DNS_DNSDIST_KEY')
         .argParser(keyOf),
+    )
+    .addOption(
+      new Option(
+        '--folder <folder>',
+        'the folder of the names (dns.dnsdistFolder): what a dnsdist goes by that is started without Floodgate',
+      ).env('FLOODGATE_DNS_DNSDIST_FOLDER'),
     )
     .action(
       async ({ key = randomBytes(KEY_BYTES).toString('base64'), ...addresses }: DnsdistConfigOptions) => {

@@ -36,12 +36,15 @@ export class QueryStats {
   /** Queries by verdict since the start, for each rule that was in force. */
   readonly totals = new Map<string, Float64Array>();
   readonly #detector: AttackDetector;
+  readonly #verdicts: () => Float64Array;
   readonly #before = new Float64Array(VERDICTS);
   readonly #thisMinute = new Map<string, { counts: Float64Array; zones: Set<string> }>();
   #minute: number;
 
-  constructor(detector: AttackDetector, nowMs: number) {
+  /** `verdicts` are the counts so far, by the verdict's number; the detector's where left out. */
+  constructor(detector: AttackDetector, nowMs: number, verdicts = () => detector.verdicts) {
     this.#detector = detector;
+    this.#verdicts = verdicts;
     this.#minute = Math.floor(nowMs / MINUTE_MS);
   }
 
@@ -51,8 +54,9 @@ export class QueryStats {
     const minute = this.#of(ruleId);
     const total = this.totals.get(ruleId) ?? new Float64Array(VERDICTS);
     this.totals.set(ruleId, total);
+    const counted = this.#verdicts();
     for (let verdict = 0; verdict < VERDICTS; verdict++) {
-      const now = this.#detector.verdicts[verdict] ?? 0;
+      const now = counted[verdict] ?? 0;
       const more = now - (this.#before[verdict] ?? 0);
       if (more === 0) continue;
       minute.counts[verdict] = (minute.counts[verdict] ?? 0) + more;

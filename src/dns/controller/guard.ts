@@ -48,8 +48,8 @@ export async function startGuard<P extends DataPlane>(
   { dataPlane: makeDataPlane, rules, profileStore, queryStatsStore, log = QUIET }: GuardDependencies<P>,
 ): Promise<Guard<P>> {
   const detector = restoredDetector(detectorOptions, { profileStore, log });
-  const stats = new QueryStats(detector, Date.now());
   const dataPlane = makeDataPlane({ detector, log, isSeeding: () => seeding.busy });
+  const stats = new QueryStats(detector, Date.now(), () => dataPlane.verdicts?.() ?? detector.verdicts);
   const policyChanged = (): void => dataPlane.policyChanged();
   const seeding = seedZones(zones, {
     detector,

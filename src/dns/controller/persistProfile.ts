@@ -5,6 +5,8 @@ import { SerialQueue } from '../../platform/serialQueue/index.ts';
 import { AttackDetector, type DetectorOptions, type ProfileStore } from '../detector/index.ts';
 
 const WORD = 2 ** 32;
+/** An attack that begins or ends is stored within this. */
+const ATTACK_CHECK_MS = 1000;
 /** What a crash costs: ten minutes of learning, of a week. */
 const SAVE_MS = 10 * 60_000;
 
@@ -36,15 +38,24 @@ export function persistProfile(
 ): { stop(): Promise<void> } {
   if (profileStore === undefined) return { async stop() {} };
   const saves = new SerialQueue();
-  const save = (): Promise<void> =>
+  const stored = (save: () => Promise<void>): Promise<void> =>
     saves
-      .run(() => profileStore.save(detector.learned(Date.now()), detector.profile.entries()))
+      .run(save)
       .catch((error: unknown) => log.warn({ error: String(error) }, 'what was learned could not be stored'));
-  const timer = setInterval(save, SAVE_MS);
-  timer.unref();
+  const save = () =>
+    stored(() => profileStore.save(detector.learned(Date.now()), detector.profile.entries()));
+  // A run that is killed in the middle of an attack leaves behind that there is one, and its thresholds.
+  let attack = detector.attack;
+  const checkAttack = (): void => {
+    if (detector.attack === attack) return;
+    attack = detector.attack;
+    void stored(() => profileStore.saveLearned(detector.learned(Date.now())));
+  };
+  const timers = [setInterval(save, SAVE_MS), setInterval(checkAttack, ATTACK_CHECK_MS)];
+  for (const timer of timers) timer.unref();
   return {
     async stop() {
-      clearInterval(timer);
+      for (const timer of timers) clearInterval(timer);
       await save();
     },
   };

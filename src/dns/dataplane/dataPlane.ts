@@ -30,6 +30,11 @@ export interface DataPlane {
   nameSeeded?(owner: Uint8Array): void;
   /** Every second, when the detector has looked after its zones. */
   tick(nowMs: number): void;
+  /**
+   * How often each verdict was carried out since the start, by its number, for planes whose packets the detector may not all
+   * see. The detector's own count where left out.
+   */
+  verdicts?(): Float64Array;
   /** Why DNS is not answered as configured, for the readiness check; undefined where it is. */
   notReady(): string | undefined;
   registerMetrics(registry: Registry): void;

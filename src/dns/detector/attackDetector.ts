@@ -211,7 +211,7 @@ export class AttackDetector implements AnswerSink {
       savedMs: nowMs,
       hashKey: this.key,
       rates: this.history.samples(),
-      zones: this.zones.all().map((zone) => zone.learned()),
+      zones: this.zones.all().map((zone) => ({ ...zone.learned(), attacked: zone.attacked(nowMs) })),
     };
   }
 
@@ -223,6 +223,11 @@ export class AttackDetector implements AnswerSink {
       const zone = stored.name === '' ? this.zones.outside : this.zones.add(stored.name);
       zone?.restore(stored);
     }
+    // The thresholds first: none are computed during an attack.
+    this.tick(nowMs);
+    for (const { name, attacked } of learned.zones)
+      if (attacked === true && this.#restoredLately)
+        (name === '' ? this.zones.outside : this.zones.get(name))?.attack(nowMs);
     this.tick(nowMs);
   }
 

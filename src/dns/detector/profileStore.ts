@@ -23,6 +23,8 @@ export interface LearnedZone {
   readonly onceOnlyAnswers: number;
   /** Whether all its names were in the profile; left out by what was saved before this was kept. */
   readonly seeded?: boolean;
+  /** Whether it was under attack when this was saved. */
+  readonly attacked?: boolean;
   /** The zone whose seed says that any name answers here; empty for none. */
   readonly boundlessBy?: string;
 }
@@ -33,4 +35,6 @@ export interface ProfileStore {
   load(): { learned: Learned; entries: Iterable<ProfileEntry> } | undefined;
   /** Replaces what is stored; all or nothing. */
   save(learned: Learned, entries: Iterable<ProfileEntry>): Promise<void>;
+  /** Replaces all but the names, where names are stored. */
+  saveLearned(learned: Learned): Promise<void>;
 }

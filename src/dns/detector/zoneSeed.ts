@@ -15,8 +15,8 @@ export interface SeedResult {
 /** What clients ask of any name, whether the zone has it or not. */
 const ALWAYS_ASKED =
   typeBit(QueryType.A) | typeBit(QueryType.AAAA) | typeBit(QueryType.HTTPS) | typeBit(QueryType.NS);
-/** Owners of these are not asked for by name, or have another record that says so. */
-const NO_NAMES = new Set(['RRSIG', 'NSEC', 'NSEC3']);
+/** Owners of these are not asked for by name (the hashes of NSEC3), or have another record that says so. */
+const NO_NAMES: ReadonlySet<number | undefined> = new Set([QueryType.RRSIG, QueryType.NSEC, QueryType.NSEC3]);
 const ASTERISK = 0x2a;
 
 export interface ZoneSeedOptions {
@@ -53,11 +53,12 @@ export class ZoneSeed {
 
   /** Adds the owner (in wire form) of one record of the zone. */
   add(owner: Uint8Array, type: string): void {
-    if (NO_NAMES.has(type)) return;
+    const number = typeNumber(type);
+    if (NO_NAMES.has(number)) return;
     const isCut = type === 'NS' && nameToText(owner) !== this.#zoneName;
     if (isCut || type === 'DNAME') this.#markBoundless(owner);
     if (owner[1] === ASTERISK && owner[0] === 1) this.#markBoundless(owner.subarray(2));
-    this.#addName(owner, ALWAYS_ASKED | typeBit(typeNumber(type) ?? 0));
+    this.#addName(owner, ALWAYS_ASKED | typeBit(number ?? 0));
     this.#addEmptyNonTerminals(owner);
   }
 

@@ -6,13 +6,14 @@ import type { Log } from '../../platform/logging/index.ts';
 import { type AttackDetector, type SeedResult, ZoneSeed } from '../detector/index.ts';
 import { readMasterFile } from './masterFile.ts';
 import { inTurns, SeedTurns } from './seedTurns.ts';
+import type { TsigKey } from './tsigKey.ts';
 import { ZoneSlots } from './zoneSlots.ts';
 import { serialOf, transferZone } from './zoneTransfer.ts';
 
 /** A zone and where its names come from. */
 export type ZoneSource =
   | { readonly name: string; readonly file: string }
-  | { readonly name: string; readonly transferFrom: ServerAddress };
+  | { readonly name: string; readonly transferFrom: ServerAddress; readonly key?: TsigKey | undefined };
 
 /** How soon a new name is known: a stat of a file, or one small query to a server of ours. */
 const CHECK_MS = 2000;
@@ -194,7 +195,8 @@ const serverOf = (source: ZoneSource): string =>
   'transferFrom' in source ? `${source.transferFrom.host} ${source.transferFrom.port}` : '';
 
 async function versionOf(source: ZoneSource, signal: AbortSignal): Promise<string> {
-  if ('transferFrom' in source) return String(await serialOf(source.name, source.transferFrom, { signal }));
+  if ('transferFrom' in source)
+    return String(await serialOf(source.name, source.transferFrom, { key: source.key, signal }));
   const { mtimeMs, size, ino } = await stat(source.file);
   return `${mtimeMs} ${size} ${ino}`;
 }
@@ -210,6 +212,7 @@ async function recordsOf(
   signal: AbortSignal,
   onProgress: () => void,
 ): Promise<Iterable<SeedRecord> | AsyncIterable<SeedRecord>> {
-  if ('transferFrom' in source) return transferZone(source.name, source.transferFrom, { signal, onProgress });
+  if ('transferFrom' in source)
+    return transferZone(source.name, source.transferFrom, { key: source.key, signal, onProgress });
   return readMasterFile(await readFile(source.file, { encoding: 'utf8', signal }), source.name);
 }

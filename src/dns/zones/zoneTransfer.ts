@@ -17,6 +17,8 @@ import {
   skipName,
   typeName,
 } from '../protocol/index.ts';
+import { TsigSession } from './tsig.ts';
+import type { TsigKey } from './tsigKey.ts';
 
 /** A server that says nothing for so long has broken off the transfer. */
 const IDLE_MS = 10_000;
@@ -46,6 +48,8 @@ export interface TransferredRecord {
 }
 
 export interface TransferOptions {
+  /** Signs the query and must have signed the answer. */
+  readonly key?: TsigKey | undefined;
   /** Breaks the transfer off, at once. */
   readonly signal?: AbortSignal;
   /** How long all of it may take. */
@@ -92,10 +96,12 @@ async function* messages(
   zone: string,
   server: ServerAddress,
   type: number,
-  { signal, maxMs, onProgress }: TransferOptions & { readonly maxMs: number },
+  { key, signal, maxMs, onProgress }: TransferOptions & { readonly maxMs: number },
 ): AsyncGenerator<Buffer> {
   const id = randomInt(0x10000);
-  const query = queryPacket(nameToWire(zone), type, id);
+  const tsig = key && new TsigSession(key);
+  const question = queryPacket(nameToWire(zone), type, id);
+  const query = tsig?.sign(question, Date.now()) ?? question;
   const socket = connect({ host: server.host, port: server.port });
   socket.setTimeout(IDLE_MS, () =>
     socket.destroy(new Error(`nothing came for ${IDLE_MS / MS_PER_SECOND} seconds`)),
@@ -119,8 +125,11 @@ async function* messages(
         pending = pending.subarray(end);
         if (message.length < HEADER_BYTES || readUint16(message, 0) !== id || !isResponse(message))
           throw new Error('an answer that is not ours');
-        if (rcodeOf(message) !== 0) throw new Error(`the server refused with rcode ${rcodeOf(message)}`);
-        yield message;
+        const trusted = tsig?.verify(message, Date.now()) ?? [message];
+        for (const one of trusted) {
+          if (rcodeOf(one) !== 0) throw new Error(`the server refused with rcode ${rcodeOf(one)}`);
+          yield one;
+        }
         // One answer is all that any other question has.
         if (type !== QueryType.AXFR) return;
       }

@@ -22,8 +22,10 @@ export interface RealDnsdist extends Target {
   readonly console: Target;
   readonly key: string;
   readonly dnstap: Target;
-  /** A folder that dnsdist can read. */
+  /** A folder that dnsdist can read, and looks for its last rules in. */
   readonly folder: string;
+  /** Kills it and starts it anew; resolves with what it wrote when it answers. */
+  restart(): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -52,8 +54,29 @@ async function start(
   const file = join(folder, 'dnsdist.conf');
   await writeFile(
     file,
-    dnsdistConfiguration({ listen, servers: [server], console, key, dnstap, transfersAllow }),
+    dnsdistConfiguration({ listen, servers: [server], console, key, dnstap, transfersAllow, folder }),
   );
+  let running = await run(file, listen);
+  return {
+    ...listen,
+    console,
+    key,
+    dnstap,
+    folder,
+    async restart() {
+      await running.stop();
+      running = await run(file, listen);
+      return running.output;
+    },
+    async stop() {
+      await running.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Resolves when it answers. */
+async function run(file: string, listen: Target): Promise<{ output: string; stop(): Promise<void> }> {
   const child = spawnGuarded(DNSDIST, ['-C', file, '--supervised', '--disable-syslog']);
   let output = '';
   for (const stream of [child.stdout, child.stderr])
@@ -69,15 +92,10 @@ async function start(
   }
   client.close();
   return {
-    ...listen,
-    console,
-    key,
-    dnstap,
-    folder,
+    output,
     async stop() {
       child.kill('SIGKILL');
       await exited;
-      await rm(folder, { recursive: true, force: true });
     },
   };
 }

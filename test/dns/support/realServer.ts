@@ -28,7 +28,17 @@ export function startNsd(zone: string, text: string, options: NsdOptions = {}): 
   return startOnFreePort(() => start(zone, text, options));
 }
 
+/** A key as servers are configured with it. */
+export interface ServerKey {
+  readonly name: string;
+  readonly algorithm: string;
+  /** In base64. */
+  readonly secret: string;
+}
+
 interface NsdOptions {
+  /** The only one that may transfer the zone; anybody on loopback may where left out. */
+  readonly key?: ServerKey;
   readonly servers?: number;
   readonly nice?: number;
   /** As `taskset` takes them; all of them where left out. */
@@ -38,7 +48,7 @@ interface NsdOptions {
 async function start(
   zone: string,
   text: string,
-  { servers = 1, nice = 0, cores }: NsdOptions,
+  { servers = 1, nice = 0, cores, key }: NsdOptions,
 ): Promise<RealServer> {
   const folder = await mkdtemp(join(tmpdir(), 'floodgate-nsd-'));
   await chmod(folder, 0o755);
@@ -46,7 +56,7 @@ async function start(
   const zoneFile = join(folder, 'zone');
   await writeFile(zoneFile, text);
   const config = join(folder, 'nsd.conf');
-  await writeFile(config, configOf(folder, zone, zoneFile, port, servers));
+  await writeFile(config, configOf({ folder, zone, zoneFile, port, servers, key }));
   const niceNsd = ['nice', '-n', String(nice), NSD, '-d', '-c', config];
   const [file = '', ...args] = cores === undefined ? niceNsd : ['taskset', '-c', cores, ...niceNsd];
   const child = spawnGuarded(file, args);
@@ -72,7 +82,16 @@ async function start(
   };
 }
 
-const configOf = (folder: string, zone: string, zoneFile: string, port: number, servers: number): string => `
+interface NsdConfig {
+  readonly folder: string;
+  readonly zone: string;
+  readonly zoneFile: string;
+  readonly port: number;
+  readonly servers: number;
+  readonly key: ServerKey | undefined;
+}
+
+const configOf = ({ folder, zone, zoneFile, port, servers, key }: NsdConfig): string => `
 server:
   ip-address: ${LOOPBACK}@${port}
   server-count: ${servers}
@@ -88,10 +107,10 @@ server:
   minimal-responses: yes
 remote-control:
   control-enable: no
-zone:
+${key ? `key:\n  name: ${key.name}\n  algorithm: ${key.algorithm}\n  secret: "${key.secret}"\n` : ''}zone:
   name: ${zone}
   zonefile: ${zoneFile}
-  provide-xfr: ${LOOPBACK} NOKEY
+  provide-xfr: ${LOOPBACK} ${key?.name ?? 'NOKEY'}
 `;
 
 async function answers(

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { parseNetwork } from '../../../platform/addresses/index.ts';
 import type { Rule } from '../../../rules/index.ts';
 import { QueryType, typeBit } from '../../protocol/index.ts';
-import { compileRules, type DnsdistState, luaText } from './compileRules.ts';
+import { commandOf, compileRules, type DnsdistState } from './compileRules.ts';
+import { luaText } from './luaText.ts';
 
 const RULE: Rule = {
   id: '31c70c65-9f81-4669-94ed-1e1e041e7b06',
@@ -17,135 +18,139 @@ const RULE: Rule = {
   modified_on: '',
 };
 const STATE: DnsdistState = {
-  transfersAllow: [],
   rule: RULE,
-  knownNames: '/var/lib/floodgate/known.cdb',
   typeCombinations: [],
   busyNames: [],
   refuseWith: 'drop',
   bucket: { ratePerSecond: 100, burst: 500 },
   attackedZones: [],
+  alarm: { zones: [], perSecond: 0 },
   unseededZones: [],
   zonesByRate: [],
 };
-const rules = (state: Partial<DnsdistState>) => compileRules({ ...STATE, ...state });
+/** The data with its texts as people read them. */
+const rules = (state: Partial<DnsdistState>): string[] =>
+  compileRules({ ...STATE, ...state })
+    .trimEnd()
+    .split('\n')
+    .slice(1)
+    .map((line) => line.replace(/\b(?:[0-9a-f]{2}){3,}\b/g, (word) => Buffer.from(word, 'hex').toString()));
 
-describe('the rules of dnsdist', () => {
-  it('refuse what is not known and beyond the bucket, and nothing over TCP', () => {
-    expect(rules({})).toContain(
-      'newRuleAction(AndRule({TCPRule(false),NotRule(KeyValueStoreLookupRule(floodgateKnown,KeyValueLookupKeyQName(true))),' +
-        'NotRule(bucket("",100,500))}),DropAction(),{name="floodgate-unknownName"})',
-    );
+const ACCOUNT =
+  'floodgate-refuses tag floodgate-refused dropped and 3 tagged floodgate-pays * not tagged floodgate-pays zoneRate beyond - 100 500';
+
+describe('the rules of dnsdist, as data', () => {
+  it('let what is not known pay, and refuse it beyond the bucket', () => {
+    expect(rules({})).toEqual([
+      'floodgate-pays tag floodgate-pays unknownName and 2 not tagged floodgate-pays * unknown',
+      ACCOUNT,
+    ]);
   });
 
   it('only count where the rule is monitoring, and answer TC=1 where configured', () => {
-    expect(rules({ rule: { ...RULE, mode: 'monitoring' } })).toContain('NoneAction()');
-    expect(rules({ refuseWith: 'truncate' })).toContain('TCAction()');
+    expect(rules({ rule: { ...RULE, mode: 'monitoring' } }).at(-1)).toContain('wouldDrop');
+    expect(rules({ refuseWith: 'truncate' }).at(-1)).toContain('truncated');
   });
 
   it('are none without a rule, and with a disabled one', () => {
     for (const state of [{ rule: undefined }, { rule: { ...RULE, mode: 'disabled' } as Rule }])
-      expect(rules(state)).not.toMatch(/NotRule\(bucket|DropAction|NoneAction/);
+      expect(rules(state)).toEqual([]);
   });
 
-  it('are for the names that dnsdist has while none are published, and none where it has none', () => {
-    const compiled = rules({ knownNames: undefined });
-    expect(compiled).not.toContain('newCDBKVStore');
-    expect(compiled).toMatch(/if floodgateKnown then .*DropAction/);
-  });
-
-  it('hold at sensitivity low only in zones under attack', () => {
+  it('hold at sensitivity low in zones under attack, and beyond the alarm in all whose names are known', () => {
     const low = { ...RULE, profile_sensitivity: 'low' } as const;
-    expect(rules({ rule: low })).not.toContain('DropAction');
-    expect(rules({ rule: low, attackedZones: ['a.test'] })).toContain(`makeRule({${luaText('a.test')}})`);
+    expect(rules({ rule: low })).toEqual([ACCOUNT]);
+    const alarm = { zones: ['a.test', 'b.test'], perSecond: 150 };
+    expect(rules({ rule: low, attackedZones: ['a.test'], alarm }).slice(0, 2)).toEqual([
+      'floodgate-pays tag floodgate-pays unknownName and 3 not tagged floodgate-pays * zones 1 a.test unknown',
+      'floodgate-pays tag floodgate-pays unknownName and 4 not tagged floodgate-pays * zones 2 a.test b.test unknown beyond 21 150 150',
+    ]);
   });
 
   it('let also a known name with an unknown type pay at sensitivity high and above, from the same bucket', () => {
     const a = typeBit(QueryType.A);
     const aaaa = typeBit(QueryType.AAAA);
-    const other = typeBit(4711);
     const high = { ...RULE, profile_sensitivity: 'high' } as const;
     const compiled = rules({ rule: high, typeCombinations: [a, a | aaaa, 0xffff, 0xffff & ~aaaa] });
-    const tag = (types: number): string =>
-      `TagRule("floodgate-types",${luaText(types.toString(16).padStart(4, '0'))})`;
-    expect(other & (a | aaaa)).toBe(0);
-    expect(compiled).toContain(
-      'newRuleAction(TCPRule(false),KeyValueStoreLookupAction(floodgateKnown,KeyValueLookupKeyQName(true),"floodgate-types"))',
+    const known = (types: number): string =>
+      `tagged floodgate-types ${Buffer.from(types.toString(16).padStart(4, '0')).toString()}`;
+    expect(compiled[0]).toMatch(/^floodgate-types lookup floodgate-types /);
+    expect(compiled[1]).toBe(
+      'floodgate-pays tag floodgate-pays unknownName and 2 not tagged floodgate-pays * tagged floodgate-types -',
     );
-    expect(compiled).toContain(
-      `OrRule({TagRule("floodgate-types",""),AndRule({${tag(a)},NotRule(OrRule({QTypeRule(1)}))}),` +
-        `AndRule({${tag(a | aaaa)},NotRule(OrRule({QTypeRule(1),QTypeRule(28)}))}),` +
-        `AndRule({${tag(0xffff & ~aaaa)},OrRule({QTypeRule(28)})})})`,
+    expect(compiled[2]).toBe(
+      'floodgate-pays tag floodgate-pays unknownType and 2 not tagged floodgate-pays * or 3 ' +
+        `and 2 ${known(a)} not or 1 type 1 and 2 ${known(a | aaaa)} not or 2 type 1 type 28 ` +
+        `and 2 ${known(0xffff & ~aaaa)} or 1 type 28`,
     );
-    expect(compiled).not.toContain(tag(0xffff));
-    expect(compiled.match(/NotRule\(bucket/g)).toHaveLength(1);
+    expect(compiled[3]).toBe(ACCOUNT);
     const veryHigh = { ...high, profile_sensitivity: 'very_high' } as const;
     const busyNames = ['busy.test'];
-    expect(rules({ rule: veryHigh, typeCombinations: [a] })).toBe(
+    expect(rules({ rule: veryHigh, typeCombinations: [a] })).toEqual(
       rules({ rule: high, typeCombinations: [a], busyNames }),
     );
-    expect(rules({ rule: veryHigh, typeCombinations: [a], busyNames })).toContain(
-      `ipairs({${luaText('busy.test')}})`,
-    );
-    expect(rules({ typeCombinations: [a] })).not.toContain('TagRule');
-  });
-
-  it('detector zones whose names cannot be learned by their own rate', () => {
-    const compiled = rules({ zonesByRate: [{ name: 'w.test', ratePerSecond: 7, burst: 9 }] });
-    expect(compiled).toContain(`makeRule({${luaText('w.test')}}),`);
-    expect(compiled).toContain(`NotRule(bucket(${luaText('w.test')},7,9))`);
-    expect(compiled).toContain(`NotRule(makeRule({${luaText('w.test')}}))`);
-  });
-
-  it('refuse transfers and all that is no query whatever the rule is, but for networks that may, over TCP', () => {
-    const refusals = [
-      'newRuleAction(NotRule(OpcodeRule(DNSOpcode.Query)),RCodeAction(DNSRCode.NOTIMP)',
-      'newRuleAction(AndRule({OrRule({QTypeRule(252),QTypeRule(251)})}),RCodeAction(DNSRCode.REFUSED)',
-    ];
-    const disabled = { ...RULE, mode: 'disabled' } as const;
-    for (const state of [{}, { rule: undefined }, { rule: disabled }, { knownNames: undefined }])
-      for (const refusal of refusals)
-        expect(rules(state).split('if floodgateKnown then')[0]).toContain(refusal);
-    expect(rules({ transfersAllow: ['192.0.2.0/24', '::1'].map(parseNetwork) })).toContain(
-      'AndRule({OrRule({QTypeRule(252),QTypeRule(251)}),NotRule(AndRule({TCPRule(true),NetmaskGroupRule((function() ' +
-        'local allowed=newNMG() allowed:addMask("192.0.2.0/24") allowed:addMask("0:0:0:0:0:0:0:1/128") return allowed end)())}))})',
+    expect(rules({ rule: veryHigh, typeCombinations: [a], busyNames })[2]).toBe(
+      'floodgate-pays tag floodgate-pays aboveUsual and 2 not tagged floodgate-pays * names 1 busy.test',
     );
   });
 
-  it('have no byte of a name, a path or a label as it came: no name becomes Lua', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary', minLength: 1 }), (text) => {
-        expect(luaText(text)).toMatch(/^"(\\\d{3})+"$/);
-      }),
-    );
-    expect(rules({})).not.toContain('reboot');
+  it('judge zones whose names cannot be learned by their own rate, and wait for names that are being read', () => {
+    const zonesByRate = [{ name: 'w.test', ratePerSecond: 7, burst: 9 }];
+    const compiled = rules({ zonesByRate, unseededZones: ['late.test'] });
+    expect(compiled.slice(0, 3)).toEqual([
+      'floodgate-pays tag floodgate-pays zoneRate and 2 zones 1 w.test unknown',
+      'floodgate-refuses tag floodgate-refused dropped and 3 tagged floodgate-pays zoneRate zones 1 w.test beyond w.test 7 9',
+      'floodgate-pays tag floodgate-pays unknownName and 4 not tagged floodgate-pays * not zones 1 late.test not zones 1 w.test unknown',
+    ]);
   });
 
-  it('are the same Lua whatever the names in them are: only strings of escapes differ', () => {
+  it('are words of digits and small letters, as many as ever, whatever the names in them are', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', minLength: 1 }),
-      fc.constantFrom('"}) os.execute("x") --', ']]', '\\"', '\n', '\0', "'..os.exit()..'"),
+      fc.constantFrom('"}) os.execute("x") --', ']]', '\\"', '\n', '\0', "'..os.exit()..'", ' ', '*'),
     );
-    const shapeOf = (
-      profile_sensitivity: Rule['profile_sensitivity'],
-      zone: string,
-      other: string,
-      path: string,
-    ): string =>
-      rules({
-        rule: { ...RULE, id: other, name: zone, scope: 'region', region: path, profile_sensitivity } as Rule, // any text in each
+    const dataOf = (profile_sensitivity: Rule['profile_sensitivity'], zone: string, other: string): string =>
+      compileRules({
+        ...STATE,
+        rule: { ...RULE, id: other, name: zone, profile_sensitivity },
         busyNames: [zone, other],
-        knownNames: path,
         attackedZones: [zone, other],
+        alarm: { zones: [zone], perSecond: 100 },
         zonesByRate: [{ name: other, ratePerSecond: 7, burst: 9 }],
-      }).replace(/"(\\\d{3})+"/g, 'TEXT');
+      });
+    const shapeOf = (data: string): number[] => data.split('\n').map((line) => line.split(' ').length);
     for (const sensitivity of ['low', 'medium', 'high', 'very_high'] as const) {
-      const shape = shapeOf(sensitivity, 'a.test', 'b.test', '/c');
+      const shape = shapeOf(dataOf(sensitivity, 'a.test', 'b.test'));
       fc.assert(
-        fc.property(text, text, text, (zone, other, path) => {
-          expect(shapeOf(sensitivity, zone, other, path)).toBe(shape);
+        fc.property(text, text, (zone, other) => {
+          const data = dataOf(sensitivity, zone, other);
+          expect(data).toMatch(/^([a-z0-9*-]+( [a-z0-9*-]+)*\n)+$/);
+          expect(shapeOf(data)).toEqual(shape);
         }),
       );
     }
+  });
+});
+
+describe('the command for the console', () => {
+  it('has no byte of a path or of rules as it came: none of it becomes Lua', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', minLength: 1 }), (text) => {
+        expect(luaText(text)).toMatch(/^"([A-Za-z0-9.:[\]+/=_ -]|\\\d{3})+"$/);
+        expect(commandOf('x', text, [])).toBe(commandOf('x', '/p', []).replace('"/p"', () => luaText(text)));
+      }),
+    );
+    expect(commandOf(compileRules(STATE), undefined, [])).not.toContain('reboot');
+    expect(commandOf('x', undefined, [])).toMatch(/,"x",nil\)$/);
+  });
+
+  it('refuses transfers and all that is no query, but for networks that may, over TCP', () => {
+    expect(commandOf('x', undefined, [])).toContain(
+      'newRuleAction(AndRule({OrRule({QTypeRule(252),QTypeRule(251)})}),RCodeAction(DNSRCode.REFUSED)',
+    );
+    expect(commandOf('x', undefined, ['192.0.2.0/24', '::1'].map(parseNetwork))).toContain(
+      'AndRule({OrRule({QTypeRule(252),QTypeRule(251)}),NotRule(AndRule({TCPRule(true),NetmaskGroupRule((function() ' +
+        'local allowed=newNMG() allowed:addMask("192.0.2.0/24") allowed:addMask("0:0:0:0:0:0:0:1/128") return allowed end)())}))})',
+    );
   });
 });

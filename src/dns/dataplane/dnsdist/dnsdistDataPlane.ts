@@ -14,13 +14,16 @@ import {
 } from '../../protocol/index.ts';
 import { type DataPlane, type DataPlaneContext, PacketFaults } from '../index.ts';
 import { BusyNames } from './busyNames.ts';
-import { compileRules, MAX_TYPE_COMBINATIONS, type RULE_NAMES } from './compileRules.ts';
+import { commandOf, compileRules, MAX_TYPE_COMBINATIONS } from './compileRules.ts';
 import { DnsdistConsole } from './console.ts';
 import { DnstapServer, type TapFrame } from './dnstap.ts';
 import { KnownNames } from './knownNames.ts';
 import { registerDnsdistMetrics } from './metrics.ts';
 import { DnsdistNode } from './node.ts';
-import { readMatches } from './readMatches.ts';
+import { RulesFile } from './rulesFile.ts';
+import { NAMES_FILE, RULES_FILE } from './rulesLoader.ts';
+import { stateOf } from './stateOf.ts';
+import { DnsdistVerdicts } from './verdicts.ts';
 
 export interface DnsdistOptions {
   /** The consoles of the nodes, and the key that they share (base64, as dnsdist's setKey takes it). */
@@ -48,7 +51,9 @@ export class DnsdistDataPlane implements DataPlane {
   readonly #context: DataPlaneContext;
   readonly #known: KnownNames;
   readonly #busy = new BusyNames();
+  readonly #rulesFile: RulesFile;
   readonly #nodes: readonly DnsdistNode[];
+  readonly #verdicts: DnsdistVerdicts;
   readonly #faults: PacketFaults;
   readonly #tap: DnstapServer;
   readonly #question = new Question();
@@ -61,16 +66,19 @@ export class DnsdistDataPlane implements DataPlane {
   #publishedMs = Number.NEGATIVE_INFINITY;
   /** Why the names could not be written the last time; empty where they were. */
   #failure = '';
+  #sawAttack = false;
   #ticks = 0;
 
   constructor(options: DnsdistOptions, context: DataPlaneContext) {
     const { detector, log } = context;
     this.#options = options;
     this.#context = context;
-    this.#known = new KnownNames(detector, join(options.folder, 'known.cdb'));
+    this.#known = new KnownNames(detector, join(options.folder, NAMES_FILE));
+    this.#rulesFile = new RulesFile(join(options.folder, RULES_FILE));
     this.#nodes = options.consoles.map(
       (address) => new DnsdistNode(new DnsdistConsole(address, options.key), log),
     );
+    this.#verdicts = new DnsdistVerdicts(this.#nodes.map(({ console }) => console));
     this.#faults = new PacketFaults((fault) => log.warn({ fault }, FAULT));
     this.#tap = new DnstapServer((frame) => this.#learnFrom(frame), this.#faults);
   }
@@ -98,9 +106,14 @@ export class DnsdistDataPlane implements DataPlane {
     );
   }
 
-  /** What dnsdist's rules matched since they were last changed, over all nodes, by reason. */
-  matches(): Promise<Record<keyof typeof RULE_NAMES, number>> {
-    return readMatches(this.#nodes.map(({ console }) => console));
+  /** By dnsdist's own counters, over all nodes, as they were when they were read last. */
+  verdicts(): Float64Array {
+    return this.#verdicts.total;
+  }
+
+  /** Reads the counters now. A node that is away is counted when it is back. */
+  count(): Promise<void> {
+    return this.#verdicts.read();
   }
 
   /** Rejects where dnstap cannot listen. */
@@ -121,7 +134,8 @@ export class DnsdistDataPlane implements DataPlane {
     if (!this.#isStarted) return;
     void this.#publishing.run(async () => {
       await this.#publish();
-      for (const node of this.#nodes) node.want(this.#wanted());
+      const wanted = this.#wanted();
+      for (const node of this.#nodes) node.want(wanted);
     });
   }
 
@@ -132,7 +146,9 @@ export class DnsdistDataPlane implements DataPlane {
   /** Zones come under attack, names become busy, buckets are resized: what is wanted may be other than a second ago. */
   tick(): void {
     if (++this.#ticks % FORGET_EVERY_TICKS === 0) this.#known.forget();
+    this.#sawAttack = this.#context.detector.attack;
     this.policyChanged();
+    void this.count();
   }
 
   /** Each node's state is in the metrics; without Floodgate a node goes on with the last rules. */
@@ -146,6 +162,7 @@ export class DnsdistDataPlane implements DataPlane {
     this.#isStarted = false;
     await this.#publishing.idle();
     await Promise.all(this.#nodes.map((node) => node.settled()));
+    await this.count();
     for (const node of this.#nodes) node.console.close();
     await this.#tap.close();
   }
@@ -154,16 +171,24 @@ export class DnsdistDataPlane implements DataPlane {
     if (!this.#mayPublish()) return;
     const unseededNow = this.#unseeded();
     const isSoon = performance.now() - this.#publishedMs < PUBLISH_WHILE_SEEDING_MS;
-    if (isSoon && this.#context.isSeeding() && unseededNow.length === this.#unseededZones.length) return;
-    this.#publishedMs = performance.now();
-    const failure = await this.#known.publish().then(() => '', String);
-    if (failure === '') this.#unseededZones = unseededNow;
+    const namesWait =
+      isSoon && this.#context.isSeeding() && unseededNow.length === this.#unseededZones.length;
+    if (!namesWait) this.#publishedMs = performance.now();
+    const failure = await (namesWait ? Promise.resolve() : this.#known.publish())
+      .then(() => this.#writeRules(namesWait ? this.#unseededZones : unseededNow))
+      .then(() => '', String);
     if (failure !== '' && failure !== this.#failure)
       this.#context.log.warn(
         { reason: failure },
         'the names cannot be written: dnsdist goes on with the last ones',
       );
     this.#failure = failure;
+  }
+
+  /** Behind the names that they are about; whole or not at all. */
+  async #writeRules(unseeded: readonly string[]): Promise<void> {
+    this.#unseededZones = unseeded;
+    if (this.#known.published !== undefined) await this.#rulesFile.write(this.#rules());
   }
 
   /**
@@ -182,25 +207,17 @@ export class DnsdistDataPlane implements DataPlane {
       .map(({ name }) => name);
   }
 
+  #rules(): string {
+    const typeCombinations = this.#known.typeCombinations(MAX_TYPE_COMBINATIONS);
+    const busyNames = this.#busy.names(Date.now());
+    const unseededZones = this.#unseededZones;
+    return compileRules(stateOf(this.#context.detector, { typeCombinations, busyNames, unseededZones }));
+  }
+
   /** The command that puts everything in force. */
   #wanted(): string {
-    const { detector } = this.#context;
-    const nowMs = Date.now();
-    const zones = detector.zones.all();
-    return compileRules({
-      rule: detector.rule,
-      knownNames: this.#known.published,
-      typeCombinations: this.#known.typeCombinations(MAX_TYPE_COMBINATIONS),
-      busyNames: this.#busy.names(nowMs),
-      refuseWith: detector.options.refuseWith,
-      bucket: detector.bucketSize(),
-      attackedZones: zones.filter((zone) => !zone.byRate && zone.attacked(nowMs)).map(({ name }) => name),
-      zonesByRate: zones
-        .filter((zone) => zone.byRate && zone.name !== '')
-        .map(({ name, bucket: { ratePerSecond, burst } }) => ({ name, ratePerSecond, burst })),
-      transfersAllow: this.#options.transfersAllow ?? [],
-      unseededZones: this.#unseededZones,
-    });
+    const { transfersAllow = [] } = this.#options;
+    return commandOf(this.#rules(), this.#known.published, transfersAllow);
   }
 
   #learnFrom({ isAnswer, overUdp, client, message }: TapFrame): void {
@@ -216,6 +233,11 @@ export class DnsdistDataPlane implements DataPlane {
     }
     if (!overUdp || readQuery(message, message.length, detector.key, question) !== ReadResult.ok) return;
     const verdict = detector.decide(question, nowMs);
+    // What is an attack from now on is carried out now, not when the second is over.
+    if (detector.attack && !this.#sawAttack) {
+      this.#sawAttack = true;
+      this.policyChanged();
+    }
     if (reasonOf(verdict) === 'aboveUsual')
       this.#busy.note(message.subarray(HEADER_BYTES, question.end - 4), nowMs);
   }

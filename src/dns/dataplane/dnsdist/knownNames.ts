@@ -5,7 +5,7 @@
  */
 import { readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import type { AttackDetector } from '../../detector/index.ts';
-import { Question, questionOfWire } from '../../protocol/index.ts';
+import { HEADER_BYTES, Question, queryPacket, readQuestionSection } from '../../protocol/index.ts';
 import { type CdbEntry, cdbEntries, cdbOf } from './cdb.ts';
 
 export class KnownNames {
@@ -14,6 +14,8 @@ export class KnownNames {
   /** Type bits by the name's wire form in lower case, as text of one character a byte. */
   readonly #names = new Map<string, number>();
   readonly #question = new Question();
+  /** A query as long as the longest name makes it. */
+  readonly #packet = queryPacket(new Uint8Array(MAX_NAME_BYTES), 0);
   #changed = false;
   #combinations: readonly number[] | undefined;
   #published = false;
@@ -64,9 +66,8 @@ export class KnownNames {
 
   /** As bits; undefined where the profile does not know the name. */
   #typesOf(name: string): number | undefined {
-    const { key, profile } = this.#detector;
-    const wire = Buffer.from(name, 'latin1');
-    const { hashHigh, hashLow } = questionOfWire(wire, 0, key, this.#question);
+    const { profile } = this.#detector;
+    const { hashHigh, hashLow } = this.#questionOf(Buffer.from(name, 'latin1'));
     const place = profile.find(hashHigh, hashLow);
     return place < 0 ? undefined : profile.types(place);
   }
@@ -78,20 +79,25 @@ export class KnownNames {
   async load(nowMs: number): Promise<void> {
     const file = await readFile(this.#file).catch(() => Buffer.alloc(0));
     if (file.length > 0) this.#changedSecond = Math.floor((await stat(this.#file)).mtimeMs / 1000);
-    for (const [key, value] of cdbEntries(file)) {
-      const wire = Uint8Array.from(key);
-      if (isName(wire)) this.#readmit(wire, typesOf(value), nowMs);
-    }
+    for (const [key, value] of cdbEntries(file)) if (isName(key)) this.#readmit(key, typesOf(value), nowMs);
     this.#published = this.#names.size > 0;
   }
 
+  /** Called for each of a million names before dnsdist is told of anything: one look at each. */
   #readmit(wire: Uint8Array, types: number, nowMs: number): void {
-    const { key, profile } = this.#detector;
-    const { hashHigh, hashLow } = questionOfWire(wire, 0, key, this.#question);
+    const { profile } = this.#detector;
+    const { hashHigh, hashLow } = this.#questionOf(wire);
     const place = profile.find(hashHigh, hashLow);
     const known = place < 0 ? 0 : profile.types(place);
-    if (place >= 0 && (types & ~known) === 0) this.add(wire);
-    else if (profile.readmit(hashHigh, hashLow, types, nowMs)) this.add(wire);
+    const isKnown = place >= 0 && (types & ~known) === 0;
+    if (isKnown || profile.readmit(hashHigh, hashLow, types, nowMs)) this.#set(textOf(wire), known | types);
+  }
+
+  /** As `questionOfWire` reads it, in one packet for all names. */
+  #questionOf(wire: Uint8Array): Question {
+    this.#packet.set(wire, HEADER_BYTES);
+    readQuestionSection(this.#packet, this.#packet.length, this.#detector.key, this.#question);
+    return this.#question;
   }
 
   /** Takes out what the profile has forgotten, names and types. */
@@ -132,20 +138,21 @@ export class KnownNames {
 }
 
 /** A name in wire form as it is kept here: in lower case, one character a byte. */
-const textOf = (wire: Uint8Array): string =>
-  Buffer.from(wire)
-    .toString('latin1')
-    .replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+function textOf(wire: Uint8Array): string {
+  const text = Buffer.from(wire.buffer, wire.byteOffset, wire.length).toString('latin1');
+  return /[A-Z]/.test(text) ? text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : text;
+}
 
 /** How dnsdist compares the types of a name: as text. */
 export const typesText = (types: number): string => types.toString(16).padStart(4, '0');
 
+const TYPES_CHARACTERS = 4;
 const TYPES_TEXT = /^[0-9a-f]{4}$/;
 /** A file of before the types stood in it. */
 const ALL_TYPES = 0xffff;
 
 function typesOf(value: Uint8Array): number {
-  const text = Buffer.from(value).toString('latin1');
+  const text = String.fromCharCode(...value.subarray(0, TYPES_CHARACTERS + 1));
   return TYPES_TEXT.test(text) ? Number.parseInt(text, 16) : ALL_TYPES;
 }
 

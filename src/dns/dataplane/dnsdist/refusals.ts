@@ -12,6 +12,10 @@ export interface Refusal {
   readonly name: string;
 }
 
+/** As a rule for `setRules`. */
+export const refusalRule = ({ selector, action, name }: Refusal): string =>
+  `newRuleAction(${selector},${action},{name="${name}"})`;
+
 export const refusalsOf = (transfersAllow: readonly Network[]): readonly Refusal[] => [
   {
     name: 'floodgate-opcode',

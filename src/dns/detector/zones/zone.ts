@@ -133,6 +133,11 @@ export class Zone {
     return this.shared.bucket;
   }
 
+  /** Unknown names a second from which it may be under attack; undefined while what is unknown here says nothing. */
+  get alarmPerSecond(): number | undefined {
+    return this.#alarmShare() === Number.POSITIVE_INFINITY ? undefined : this.#alarmLevel();
+  }
+
   attacked(nowMs: number): boolean {
     return this.shared.attacked(nowMs);
   }
@@ -140,7 +145,7 @@ export class Zone {
   /** Judges the zone before the second is over; called when the threads have counted enough unknown names. */
   alarm(nowMs: number): void {
     const { queries, unknown } = this.shared;
-    if (this.#looksAttacked(queries, unknown)) this.#attack(nowMs);
+    if (this.#looksAttacked(queries, unknown)) this.attack(nowMs);
     else this.shared.setAttackedUntil(this.#attackUntilMs);
   }
 
@@ -153,7 +158,7 @@ export class Zone {
   /** Ends the second: judges it and, unless `learning` is off, learns from it. Returns how many queries it had. */
   tick(nowMs: number, learning: boolean): number {
     const { queries, unknown, refusedByRate } = this.shared.takeCounts();
-    if (this.#looksAttacked(queries, unknown) || refusedByRate > 0) this.#attack(nowMs);
+    if (this.#looksAttacked(queries, unknown) || refusedByRate > 0) this.attack(nowMs);
     else if (learning && queries > 0) this.#learn(queries, unknown);
     this.#updateOnceOnly();
     this.#updateAwaiting();
@@ -197,7 +202,8 @@ export class Zone {
     this.#setAlarm();
   }
 
-  #attack(nowMs: number): void {
+  /** Under attack from now on, until nothing has looked so for a while. */
+  attack(nowMs: number): void {
     if (nowMs >= this.#attackUntilMs) this.attackedSinceMs = nowMs;
     this.#attackUntilMs = nowMs + ATTACK_HOLD_MS;
     this.shared.setAttackedUntil(this.#attackUntilMs);

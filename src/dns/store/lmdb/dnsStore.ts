@@ -65,6 +65,14 @@ export class DnsStore implements ProfileStore, QueryStatsStore {
     if (old !== undefined) await this.#removeGeneration(old.generation);
   }
 
+  async saveLearned(learned: Learned): Promise<void> {
+    await this.#root.transaction(() => {
+      const old = this.#profile.get(LEARNED_KEY);
+      if (old !== undefined) this.#profile.put(LEARNED_KEY, { ...old, learned });
+    });
+    await this.#root.flushed;
+  }
+
   async append(records: readonly MinuteRecord[]): Promise<void> {
     if (records.length === 0) return;
     const oldest = Math.max(...records.map(({ minute }) => minute)) - KEPT_MINUTES;

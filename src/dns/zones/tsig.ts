@@ -1,0 +1,134 @@
+/** Signs one query and verifies all messages of its answer (TSIG over TCP, RFC 8945, 5.3). */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { nameToWire, rcodeOf, readUint16 } from '../protocol/index.ts';
+import type { TsigKey } from './tsigKey.ts';
+import { CLASS_ANY, readTsig, TSIG_TYPE, type TsigRecord } from './tsigRecord.ts';
+
+/** The clocks of two hosts that use NTP differ by less; RFC 8945, 10, recommends it. */
+const FUDGE_SECONDS = 300;
+/** RFC 8945, 5.3.1: at most 99 messages may come between two that are signed. */
+const MAX_UNSIGNED = 99;
+const ADDITIONAL_COUNT = 10;
+const HASHES = { 'hmac-sha256': 'sha256', 'hmac-sha512': 'sha512' } as const;
+const ERRORS: Readonly<Record<number, string>> = {
+  16: 'BADSIG',
+  17: 'BADKEY',
+  18: 'BADTIME',
+  22: 'BADTRUNC',
+};
+
+/** The conversation of one query. */
+export class TsigSession {
+  readonly #key: TsigKey;
+  readonly #name: Uint8Array;
+  readonly #algorithm: Uint8Array;
+  /** The signature that the next one rests on. */
+  #mac: Buffer = Buffer.alloc(0);
+  #isFirst = true;
+  /** Messages that the next signature has to cover. */
+  #unsigned: Buffer[] = [];
+
+  constructor(key: TsigKey) {
+    this.#key = key;
+    this.#name = nameToWire(key.name);
+    this.#algorithm = nameToWire(key.algorithm);
+  }
+
+  /** The query, which has no additional records, with its signature. */
+  sign(query: Uint8Array, nowMs: number): Buffer {
+    const timers = timersOf(Math.floor(nowMs / 1000), FUDGE_SECONDS);
+    this.#mac = this.#hmac([query, this.#variables(timers, Buffer.alloc(4))]);
+    const data = Buffer.concat([
+      this.#algorithm,
+      timers,
+      uint16(this.#mac.length),
+      this.#mac,
+      query.subarray(0, 2),
+      Buffer.alloc(4),
+    ]);
+    const head = [uint16(TSIG_TYPE), uint16(CLASS_ANY), Buffer.alloc(4), uint16(data.length)];
+    const signed = Buffer.concat([query, this.#name, ...head, data]);
+    signed.writeUInt16BE(1, ADDITIONAL_COUNT);
+    return signed;
+  }
+
+  /**
+   * Takes the next message of the answer. Returns those that are now known to be the server's: none while the signature that
+   * covers them is still to come. Throws where the signature is wrong, or is missing.
+   */
+  verify(message: Buffer, nowMs: number): readonly Buffer[] {
+    const tsig = readTsig(message);
+    if (tsig === undefined) {
+      if (this.#isFirst)
+        throw new Error(`the answer (rcode ${rcodeOf(message)}) is not signed, though the query was`);
+      if (this.#unsigned.push(message) > MAX_UNSIGNED)
+        throw new Error(`more than ${MAX_UNSIGNED} messages came without a signature`);
+      return [];
+    }
+    this.#check(message, tsig, nowMs);
+    const verified = [...this.#unsigned, message];
+    this.#unsigned = [];
+    this.#isFirst = false;
+    this.#mac = tsig.mac;
+    return verified;
+  }
+
+  #check(message: Buffer, tsig: TsigRecord, nowMs: number): void {
+    if (tsig.name !== this.#key.name || tsig.algorithm !== this.#key.algorithm)
+      throw new Error('the answer is signed with another key');
+    if (tsig.error !== 0 && tsig.mac.length === 0)
+      throw new Error(`the server refused the TSIG key with ${ERRORS[tsig.error] ?? `error ${tsig.error}`}`);
+    const bare = Buffer.from(message.subarray(0, tsig.start));
+    tsig.originalId.copy(bare);
+    bare.writeUInt16BE(readUint16(bare, ADDITIONAL_COUNT) - 1, ADDITIONAL_COUNT);
+    const wanted = this.#hmac([
+      uint16(this.#mac.length),
+      this.#mac,
+      ...this.#unsigned,
+      bare,
+      this.#isFirst ? this.#variables(tsig.timers, tsig.errorAndOther) : tsig.timers,
+    ]);
+    // A signature that was cut short (RFC 8945, 5.2.2.1) is easier to guess, and no server cuts these: it is refused.
+    if (tsig.mac.length !== wanted.length) throw new Error('the signature of the answer is cut short');
+    if (!timingSafeEqual(tsig.mac, wanted)) throw new Error('the signature of the answer is wrong');
+    if (tsig.error !== 0)
+      throw new Error(`the server refused the TSIG key with ${ERRORS[tsig.error] ?? `error ${tsig.error}`}`);
+    const offSeconds = Math.abs(nowMs / 1000 - tsig.timeSeconds);
+    if (offSeconds > Math.min(tsig.fudgeSeconds, FUDGE_SECONDS) + 1)
+      throw new Error(
+        `the answer was signed ${Math.round(offSeconds)} seconds away from now: see to the clocks of both hosts`,
+      );
+  }
+
+  /** RFC 8945, 4.3.3: what the record says besides the signature. */
+  #variables(timers: Uint8Array, errorAndOther: Uint8Array): Buffer {
+    return Buffer.concat([
+      this.#name,
+      uint16(CLASS_ANY),
+      Buffer.alloc(4),
+      this.#algorithm,
+      timers,
+      errorAndOther,
+    ]);
+  }
+
+  #hmac(parts: readonly Uint8Array[]): Buffer {
+    const hmac = createHmac(HASHES[this.#key.algorithm], this.#key.secret);
+    for (const part of parts) hmac.update(part);
+    return hmac.digest();
+  }
+}
+
+/** Time signed (48 bits) and fudge. */
+function timersOf(seconds: number, fudgeSeconds: number): Buffer {
+  const timers = Buffer.alloc(8);
+  timers.writeUIntBE(seconds, 0, 6);
+  timers.writeUInt16BE(fudgeSeconds, 6);
+  return timers;
+}
+
+function uint16(value: number): Buffer {
+  const bytes = Buffer.alloc(2);
+  bytes.writeUInt16BE(value);
+  return bytes;
+}

@@ -1,0 +1,158 @@
+/** What dnsdist does by itself: while Floodgate is away, before it has seen anything, and where frames of dnstap are lost. */
+import { access, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, expect, it } from 'vitest';
+import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
+import { DnsdistConsole } from '../../src/dns/dataplane/dnsdist/index.ts';
+import { verdictOf } from '../../src/dns/detector/index.ts';
+import type { Rule } from '../../src/rules/index.ts';
+import { freePort } from '../support/freePort.ts';
+import { until } from '../support/until.ts';
+import { query, type UdpClient } from './support/dnsClient.ts';
+import { type DriveOptions, driveDnsdist } from './support/driveDnsdist.ts';
+import { atEnd } from './support/ends.ts';
+import { RULE, TestRules, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
+import { udp } from './support/opened.ts';
+import { noDnsdist, type RealDnsdist, startDnsdist } from './support/realDnsdist.ts';
+
+const LOOPBACK = '127.0.0.1';
+let dnsdist: RealDnsdist;
+let client: UdpClient;
+let consoleOf: DnsdistConsole;
+
+beforeEach(async (ctx) => {
+  if (noDnsdist) return ctx.skip(noDnsdist);
+  const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
+  atEnd(() => server.stop());
+  dnsdist = await startDnsdist(server);
+  atEnd(() => dnsdist.stop());
+  client = await udp();
+  consoleOf = new DnsdistConsole(dnsdist.console, dnsdist.key);
+  atEnd(() => consoleOf.close());
+});
+
+async function driven(rule: Rule, options: Partial<DriveOptions> = {}) {
+  const zoneFile = join(dnsdist.folder, 'zone');
+  await writeFile(zoneFile, ZONE_TEXT);
+  const { key, dnstap, folder } = dnsdist;
+  const guard = await driveDnsdist({
+    ...{ rules: new TestRules([rule]), consoles: [dnsdist.console], key, dnstap, folder },
+    zones: [{ name: ZONE_NAME, file: zoneFile }],
+    detector: { profile: { maxNames: 10_000 } },
+    ...options,
+  });
+  await guard.seeding.tried;
+  await until('the rules are in force', () => guard.dataPlane.hasRules());
+  return guard;
+}
+
+/** Sends unknown names until dnsdist has dropped so many, each round behind a known name that is answered. */
+async function floodUntilDropped(least: number): Promise<void> {
+  const dropped = async () =>
+    Number(/floodgate-dropped-unknownName\s+(\d+)/.exec(await consoleOf.run('showRules()'))?.[1] ?? 0);
+  for (let round = 0; (await dropped()) < least; round++) {
+    for (let i = 0; i < 100; i++) client.send(query(`x${round}-${i}.${ZONE_NAME}`, 1, 10_000 + i), dnsdist);
+    expect(await client.ask(query(`h${round % 200}.${ZONE_NAME}`, 1, 1), dnsdist)).toMatchObject({
+      answers: 1,
+    });
+    if (round > 200) throw new Error(await consoleOf.run('showRules()'));
+  }
+}
+
+it('goes by its last rules and names where it is started anew while Floodgate is away', async () => {
+  const guard = await driven(RULE);
+  await guard.stop();
+  consoleOf.close();
+  const output = await dnsdist.restart();
+  expect(output).toContain('the last rules are in force');
+  await floodUntilDropped(500);
+});
+
+it('lets a flood pay at sensitivity low that Floodgate has not seen, from its first second on', async () => {
+  const guard = await driven({ ...RULE, profile_sensitivity: 'low' });
+  expect(guard.detector.attack).toBe(false);
+  await guard.stop();
+  await floodUntilDropped(500);
+});
+
+it('runs nothing that stands in the folder, and starts whatever stands there', async () => {
+  const guard = await driven(RULE);
+  await guard.stop();
+  const marker = join(dnsdist.folder, 'marker');
+  const lua = `os.execute("touch ${marker}")`;
+  const hex = (text: string): string => Buffer.from(text).toString('hex');
+  const head = 'floodgate rules 1';
+  const tag = `${hex('n')} tag ${hex('a')} ${hex('b')}`;
+  const files = [
+    lua,
+    `${head}\n${lua}`,
+    `${head}\n${tag} ${lua}`,
+    `${head}\n${hex('n')} ${lua} unknown`,
+    `${head}\n${hex('n')} execute unknown`,
+    `${head}\n${hex(`"..${lua}.."`)} tag ${hex(`"..${lua}.."`)} - tagged ${hex(`"..${lua}.."`)} *`,
+    `${head}\n${tag} and 4294967295 unknown`,
+    `${head}\n${tag} names 1 ${hex(`\\"..${lua}`)}`,
+    `${head}\n${tag} names 1 ${hex('a'.repeat(300))}`,
+    `${head}\n${tag} type 1e999`,
+    `${head}\n${tag} beyond - -1 5`,
+    `${head}\n${tag} ${'not '.repeat(100_000)}unknown`,
+    `${head}\n${tag} __index`,
+    `${head}\n${tag}`,
+    `${head}\n\0\0\0`,
+    'floodgate rules 2\n',
+    '',
+    Buffer.alloc(5 * 1024 * 1024, 'a'),
+  ];
+  for (const file of files) {
+    await writeFile(join(dnsdist.folder, 'rules'), file);
+    await dnsdist.restart();
+    consoleOf.close();
+    expect(await consoleOf.run('showRules()')).toContain('floodgate-tap');
+    for (let i = 0; i < 5; i++) await client.ask(query(`y${i}.${ZONE_NAME}`, 1, i), dnsdist);
+  }
+  await expect(access(marker)).rejects.toThrow('ENOENT');
+});
+
+it('counts what it does itself: to the last query, though no frame of dnstap ever comes', async () => {
+  const rules = new TestRules([RULE]);
+  const guard = await driven(RULE, { rules, dnstap: { host: LOOPBACK, port: await freePort() } });
+  atEnd(() => guard.stop());
+  const { dataPlane, stats } = guard;
+  const received = async (): Promise<number> =>
+    Number(await consoleOf.run('return tostring(getStatisticsCounters()["queries"])'));
+  const sum = (counts: Float64Array): number => counts.reduce((a, b) => a + b, 0);
+  await dataPlane.count();
+  const before = { received: await received(), counted: sum(dataPlane.verdicts()) };
+  const flood = async (mark: string): Promise<void> => {
+    for (let round = 0; round < 15; round++) {
+      for (let i = 0; i < 100; i++)
+        client.send(query(`${mark}${round}-${i}.${ZONE_NAME}`, 1, 10_000 + i), dnsdist);
+      await client.ask(query(`www.${ZONE_NAME}`, 1, 1), dnsdist);
+    }
+  };
+  await flood('a');
+  rules.set({ ...RULE, mode: 'monitoring' });
+  await until('it monitors', () => dataPlane.hasRules());
+  await flood('b');
+  await until('all is counted', async () => {
+    await dataPlane.count();
+    return sum(dataPlane.verdicts()) - before.counted === (await received()) - before.received;
+  });
+  const count = (outcome: Parameters<typeof verdictOf>[0]): number =>
+    dataPlane.verdicts()[verdictOf(outcome, outcome === 'passed' ? 'none' : 'unknownName')] ?? 0;
+  expect(count('passed')).toBeGreaterThanOrEqual(30);
+  expect(count('paid')).toBeGreaterThanOrEqual(500);
+  expect(count('dropped')).toBeGreaterThan(100);
+  expect(count('wouldDrop')).toBeGreaterThan(100);
+  stats.note(Date.now());
+  expect(sum(stats.totals.get(RULE.id) ?? new Float64Array())).toBe(sum(dataPlane.verdicts()));
+  // A dnsdist that is started anew begins at zero: what it counts then comes on top.
+  const total = sum(dataPlane.verdicts());
+  await dnsdist.restart();
+  await client.ask(query(`www.${ZONE_NAME}`, 1, 1), dnsdist);
+  await until('it goes on', async () => {
+    await dataPlane.count();
+    return sum(dataPlane.verdicts()) > total;
+  });
+  expect(sum(dataPlane.verdicts())).toBeLessThan(total + 100);
+});
