@@ -98,6 +98,14 @@ const Gateway = Type.Object(
       unit: 'milliseconds',
       description: 'Time that all nodes together have to answer a relayed call.',
     }),
+    nodeWaitMs: Type.Integer({
+      minimum: 0,
+      maximum: 60_000,
+      default: 2_000,
+      unit: 'milliseconds',
+      description:
+        'How long a call waits for a node to come back where all are away; then it fails with HTTP status 503. 0 for no wait.',
+    }),
     cacheMemoryBytes: Type.Integer({
       minimum: 0,
       maximum: 64 * 1024 * 1024 * 1024,

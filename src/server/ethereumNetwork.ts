@@ -110,6 +110,7 @@ export async function startEthereumNetwork(
         upstreams: upstream,
         pollIntervalMs: config.index.pollIntervalMs,
         timeoutMs: config.gateway.requestTimeoutMs,
+        nodeWaitMs: config.gateway.nodeWaitMs,
         maxAnswerBytes: config.gateway.maxAnswerBytes,
         cacheMemoryBytes: config.gateway.cacheMemoryBytes,
       },

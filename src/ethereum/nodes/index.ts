@@ -27,7 +27,7 @@ export { NodeTraces } from './nodeTraces.ts';
 export type { PoolObserver } from './poolObserver.ts';
 export { probeTraceMethods } from './probeTraceMethods.ts';
 export { NODE_REQUEST_ID, type UpstreamResponse } from './readResponse.ts';
-export { OversizedAnswerError } from './requestFault.ts';
+export { OversizedAnswerError, SlowRequestError } from './requestFault.ts';
 export { ResultSpan } from './resultSpan.ts';
 export type { TracedBlock, TraceProvider, TransactionFinder } from './traceProvider.ts';
 export { UpstreamNode } from './upstreamNode.ts';

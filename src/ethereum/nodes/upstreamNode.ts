@@ -1,6 +1,6 @@
 import { neverSent } from './connectionError.ts';
 import type { NodeChain } from './nodeChain.ts';
-import { NodeClient } from './nodeClient.ts';
+import type { NodeClient } from './nodeClient.ts';
 import { NodeBusyError, type NodeError } from './nodeError.ts';
 import type { NodeHeads } from './nodeHeads.ts';
 import { NodeTraces } from './nodeTraces.ts';
@@ -51,9 +51,9 @@ export class UpstreamNode {
   #failures = 0;
   #pausedUntilMs = 0;
 
-  constructor(name: string, url: string, traceMethodFound?: TraceMethodFound) {
+  constructor(name: string, client: NodeClient, traceMethodFound?: TraceMethodFound) {
     this.name = name;
-    this.client = new NodeClient(url);
+    this.client = client;
     this.traces = new NodeTraces(this.client, traceMethodFound);
   }
 

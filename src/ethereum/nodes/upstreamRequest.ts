@@ -37,6 +37,8 @@ export interface UpstreamRequest {
   readonly faultOfSize: FaultOfSize;
   /** The same request has failed lately, by its own fault: one more node is asked, and no other. */
   readonly failedBefore: FailedRequestError | undefined;
+  /** Nodes that are not asked, to which those that are asked are added; left out: only those of `failedBefore` are not. */
+  readonly tried?: Set<UpstreamNode>;
   /** Room for what arrives; undefined where an answer must not fail for want of it. */
   readonly room: ArrivalRoom | undefined;
   readonly classify: (response: UpstreamResponse) => ResponseClass;

@@ -52,10 +52,15 @@ export class CachedRelay {
   }
 
   /** With several nodes the head is what all of them together say. */
-  #head(context: CallContext): Result {
-    const { heads, nodes } = this.#network.pool;
-    if (heads.latest === undefined || !nodes.some(({ health }) => health === 'healthy'))
-      throw new Unanswered();
+  #head(context: CallContext): Result | Promise<Result> {
+    const { pool } = this.#network;
+    if (pool.isAnyHealthy) return this.#knownHead(context);
+    return pool.comesBack().then(() => this.#knownHead(context));
+  }
+
+  #knownHead(context: CallContext): Result {
+    const { heads, isAnyHealthy } = this.#network.pool;
+    if (heads.latest === undefined || !isAnyHealthy) throw new Unanswered();
     this.#countHit(context);
     return Buffer.from(`"0x${heads.latest.number.toString(16)}"`);
   }

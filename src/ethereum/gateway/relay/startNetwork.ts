@@ -13,6 +13,8 @@ export interface NetworkOptions {
   readonly upstreams: readonly string[];
   readonly pollIntervalMs: number;
   readonly timeoutMs: number;
+  /** How long a call waits for a node to come back where all are away. */
+  readonly nodeWaitMs: number;
   readonly maxAnswerBytes: number;
   readonly cacheMemoryBytes: number;
   /** The chain of the network's index; undefined before it has one. */
@@ -34,7 +36,12 @@ export async function startNetwork(
   const cache = new AnswerCache({ network: name, store, memoryBytes: options.cacheMemoryBytes });
   const keeper = new StoreKeeper(name, cache, log);
   const pool = new NodePool(
-    { urls: options.upstreams, pollIntervalMs: options.pollIntervalMs, chain: options.chain },
+    {
+      urls: options.upstreams,
+      pollIntervalMs: options.pollIntervalMs,
+      nodeWaitMs: options.nodeWaitMs,
+      chain: options.chain,
+    },
     { observer: observerOf(name, metrics, log), polled: () => keeper.polled(pool) },
   );
   pool.onHead(() => cache.headChanged());

@@ -131,8 +131,8 @@ export class UpstreamSender {
     const chainState = chainStateOf(this.#row, params, pool.heads);
     const broke = (error: Error): void => {
       if (!(error instanceof OversizedAnswerError)) return;
-      if (this.#faultOfSize() === 'node') return pool.failed(node, name, error);
-      pool.failedRequest(node, name, error);
+      if (this.#faultOfSize() === 'node') return pool.requests.failed(node, name, error);
+      pool.requests.failedRequest(node, name, error);
       const nodes = [...failedAt, node];
       const isFinal = pool.isSingle || nodes.length >= NODES_TO_FAIL_REQUEST;
       this.#rememberFailed(key, params, chainState, new FailedRequestError(error, nodes, isFinal));
