@@ -45,6 +45,25 @@ const Http = Type.Object(
   { additionalProperties: false },
 );
 
+const Agreement = Type.Object(
+  {
+    methods: Type.Array(Type.String({ minLength: 1 }), {
+      default: [],
+      maxItems: 100,
+      description:
+        'Methods of which several nodes are asked each time, and the answer is what most of them say. Left out: none.',
+    }),
+    nodes: Type.Integer({
+      minimum: 2,
+      maximum: 9,
+      default: 3,
+      unit: 'nodes',
+      description: 'How many nodes are asked for these methods; fewer where a network has fewer.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
 const Gateway = Type.Object(
   {
     corsOrigins: Type.Array(Type.String({ minLength: 1 }), {
@@ -120,6 +139,15 @@ const Gateway = Type.Object(
       unit: 'bytes',
       description: 'Size of the cache of final answers in the data folder.',
     }),
+    cacheUnconfirmedMs: Type.Integer({
+      minimum: 0,
+      maximum: 2_147_483_647,
+      default: 3_600_000,
+      unit: 'milliseconds',
+      description:
+        'How long an answer about a final block is cached that only one node gave; what two nodes said is cached for good. 0 for not at all.',
+    }),
+    agreement: Agreement,
   },
   { additionalProperties: false },
 );

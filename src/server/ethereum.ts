@@ -41,7 +41,9 @@ export async function startEthereum(
   { logger, registry, parts }: { logger: Logger; registry: Registry; parts: EthereumParts },
 ): Promise<Ethereum> {
   const { table } = parts;
-  checkMethods(config.gateway.methods, table);
+  checkMethods('gateway.methods', config.gateway.methods, table);
+  const readers = table.filter((row) => !('handler' in row) && row.once !== true);
+  checkMethods('gateway.agreement.methods', config.gateway.agreement.methods, readers);
   const storage = openGatewayStorage(config.dataDir, config.gateway.cacheDiskBytes);
   const metrics = new GatewayMetrics(registry);
   const ingestMetrics = new IngestMetrics(registry);
@@ -87,11 +89,11 @@ export async function startEthereum(
 }
 
 /** The operator may narrow the list of methods, never widen it. */
-function checkMethods(wanted: readonly string[], table: readonly MethodRow[]): void {
+function checkMethods(option: string, wanted: readonly string[], table: readonly MethodRow[]): void {
   const served = table.map(({ name }) => name);
   const unknown = wanted.filter((name) => !served.includes(name));
   if (unknown.length > 0)
     throw new ConfigError(
-      `gateway.methods names ${unknown.join(', ')}, which the gateway cannot serve; allowed: ${served.join(', ')}`,
+      `${option} names ${unknown.join(', ')}, which the gateway cannot serve; allowed: ${served.join(', ')}`,
     );
 }

@@ -50,6 +50,7 @@ export async function startEthereumNetwork(
   { table, store, answers, metrics, ingestMetrics, logger }: EthereumNetworkDependencies,
 ): Promise<EthereumNetwork> {
   const { name, upstream, config } = options;
+  checkAgreement(options);
   const network = await connect().catch(async (error: unknown) => {
     await store.close();
     throw error instanceof ChainMismatchError ? new ConfigError(`network ${name}: ${error.message}`) : error;
@@ -113,8 +114,18 @@ export async function startEthereumNetwork(
         nodeWaitMs: config.gateway.nodeWaitMs,
         maxAnswerBytes: config.gateway.maxAnswerBytes,
         cacheMemoryBytes: config.gateway.cacheMemoryBytes,
+        cacheUnconfirmedMs: config.gateway.cacheUnconfirmedMs,
+        agreement: config.gateway.agreement,
       },
       { store: answers, metrics, log: logger },
     );
   }
+}
+
+/** One node has nobody to agree with. Throws ConfigError. */
+function checkAgreement({ name, upstream, config }: EthereumNetworkOptions): void {
+  if (config.gateway.agreement.methods.length > 0 && upstream.length < 2)
+    throw new ConfigError(
+      `gateway.agreement.methods wants several nodes asked, and network ${name} has one: name two or more`,
+    );
 }

@@ -11,6 +11,7 @@ import {
   OversizedAnswerError,
   type ResponseClass,
   type StreamedResponse,
+  type UpstreamNode,
   type UpstreamResponse,
 } from '../../nodes/index.ts';
 import { isTag } from '../methods/kinds.ts';
@@ -35,6 +36,8 @@ export interface RelayedRequest {
   readonly failedBefore?: FailedRequestError | undefined;
   /** Room for what arrives; left out where an answer must not fail for want of it. */
   readonly room?: ArrivalRoom;
+  /** Nodes that are not asked; those that are asked are added. */
+  readonly tried?: Set<UpstreamNode>;
 }
 
 /** Sends requests for one method to the nodes of a network. */
@@ -55,6 +58,7 @@ export class UpstreamSender {
     mayStream,
     failedBefore,
     room,
+    tried,
   }: RelayedRequest): Promise<HedgedResponse> {
     const { pool, maxAnswerBytes, timeoutMs } = this.#network;
     const { name, once = false, smallBytes = maxAnswerBytes } = this.#row;
@@ -77,6 +81,7 @@ export class UpstreamSender {
         faultOfSize: this.#faultOfSize(),
         failedBefore,
         room,
+        ...(tried && { tried }),
         classify: (response) => this.#classify(params, response, isOfChain),
       });
     } catch (error) {
