@@ -181,6 +181,24 @@ const Index = Type.Object(
 );
 
 const UpstreamUrl = Type.String({ pattern: '^https?://' });
+/** With limits only in the file: a list of a variable or a flag holds URLs. */
+const Upstream = Type.Union(
+  [
+    UpstreamUrl,
+    Type.Object(
+      {
+        url: UpstreamUrl,
+        callsPerSecond: Type.Optional(Type.Integer({ minimum: 5, maximum: 1_000_000 })),
+        bytesPerSecond: Type.Optional(Type.Integer({ minimum: 65_536, maximum: 1_000_000_000_000 })),
+      },
+      { additionalProperties: false },
+    ),
+  ],
+  {
+    allowed:
+      'a URL that starts with http:// or https://, or, in the file, url with callsPerSecond (5 to 1000000) and bytesPerSecond (65536 to 1000000000000)',
+  },
+);
 /** Nodes of a network; far more than anybody runs. */
 const MAX_UPSTREAMS = 32;
 const NETWORK_NAME = '^[a-z0-9][a-z0-9-]{0,31}$';
@@ -192,7 +210,7 @@ const Networks = Type.Record(
   Type.String({ pattern: NETWORK_NAME }),
   Type.Object(
     {
-      upstream: Type.Array(UpstreamUrl, { minItems: 1, maxItems: MAX_UPSTREAMS }),
+      upstream: Type.Array(Upstream, { minItems: 1, maxItems: MAX_UPSTREAMS }),
       indexFrom: Type.Optional(Type.Integer({ minimum: 0, maximum: 4294967295 })),
     },
     { additionalProperties: false },
@@ -205,7 +223,7 @@ const Networks = Type.Record(
     secret: true,
     description: 'Further networks, each served at /v1/NAME.',
     allowed:
-      'networks by name (a-z, 0-9, -), each with upstream: a list of URLs, and indexFrom: its first block, if wanted',
+      'networks by name (a-z, 0-9, -), each with upstream: a list of URLs (or url with its limits), and indexFrom: its first block, if wanted',
   },
 );
 
@@ -383,12 +401,12 @@ export const ConfigSchema = Type.Object(
       default: 'floodgate-data',
       description: 'Folder for all data; created if it is missing.',
     }),
-    upstream: Type.Array(UpstreamUrl, {
+    upstream: Type.Array(Upstream, {
       default: [],
       maxItems: MAX_UPSTREAMS,
       isAddress: true,
       description:
-        'URL of an Ethereum node (JSON-RPC over HTTP) to index from and relay to; several stand in for each other. Served at /v1/mainnet.',
+        'URL of an Ethereum node (JSON-RPC over HTTP) to index from and relay to; several stand in for each other. In the file each may have limits of its own. Served at /v1/mainnet.',
     }),
     networks: Networks,
     rulesOnly: Type.Boolean({

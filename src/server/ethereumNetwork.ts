@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { type Config, ConfigError } from '../config/index.ts';
+import { type Config, ConfigError, type NetworkConfig } from '../config/index.ts';
 import {
   type AnswerStore,
   type GatewayMetrics,
@@ -20,7 +20,7 @@ const MAX_READY_LAG_BLOCKS = 5;
 
 export interface EthereumNetworkOptions {
   readonly name: string;
-  readonly upstream: readonly string[];
+  readonly upstream: NetworkConfig['upstream'];
   readonly indexFrom: number | undefined;
   readonly config: Config;
 }

@@ -15,6 +15,7 @@ const LIMITS = [
   'address_rate',
   'key_rate',
   'unsent_bytes',
+  'node_budget',
   'unauthorized',
   'unsupported_method',
 ] as const;

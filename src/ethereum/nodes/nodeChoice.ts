@@ -22,10 +22,12 @@ export class NodeChoice {
 
   /** The best node for a relayed request that has not been tried; undefined where there is none. */
   best(tried: ReadonlySet<UpstreamNode>, needsBlock: number | undefined): UpstreamNode | undefined {
+    const urgency = tried.size > 0 ? 'retry' : 'firstTry';
     let best: UpstreamNode | undefined;
     let bestCost = Number.POSITIVE_INFINITY;
     for (const node of this.#nodes) {
       if (tried.has(node) || NEVER_RELAYED_TO.has(node.health)) continue;
+      if (node.client.budget !== undefined && node.client.budget.callsLeft(urgency) < 1) continue;
       const cost = this.#costOf(node, needsBlock);
       if (cost >= bestCost) continue;
       best = node;

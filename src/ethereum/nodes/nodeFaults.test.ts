@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { PendingAnswer } from './answerCollector.ts';
 import { notSent } from './connectionError.ts';
 import { FailedRequestError } from './failedRequest.ts';
+import type { NodeLimits } from './nodeBudget.ts';
 import { type CallOptions, NodeClient, type RelayOptions } from './nodeClient.ts';
 import { NodeError } from './nodeError.ts';
 import { NodePool } from './nodePool.ts';
@@ -41,6 +42,7 @@ class ToldClient extends NodeClient {
 
   override relay(body: string, { timeoutMs }: RelayOptions): PendingAnswer {
     this.asked++;
+    this.budget?.takeCalls(1);
     return { body: this.#bodyOf(body, timeoutMs), abort: () => undefined };
   }
 
@@ -84,13 +86,13 @@ describe('nodes with faults', () => {
     for (const stop of stops.splice(0)) await stop();
   });
 
-  async function poolOf(count: number, nodeWaitMs = 0) {
+  async function poolOf(count: number, nodeWaitMs = 0, limits: NodeLimits = {}) {
     const clients: ToldClient[] = [];
     const quarantined: string[] = [];
     const ignored = () => undefined;
     const pool = new NodePool(
       {
-        urls: Array.from({ length: count }, () => 'http://127.0.0.1:1'),
+        nodes: Array.from({ length: count }, () => ({ url: 'http://127.0.0.1:1', ...limits })),
         pollIntervalMs: 600_000,
         nodeWaitMs,
       },
@@ -104,8 +106,8 @@ describe('nodes with faults', () => {
           traceMethodFound: ignored,
           headWentBack: ignored,
         },
-        connect(url) {
-          const client = new ToldClient(url);
+        connect(node) {
+          const client = new ToldClient(node.url, node);
           clients.push(client);
           return client;
         },

@@ -2,6 +2,7 @@ import type { ChainIdentity } from '../traces/index.ts';
 import { ChainCheck, OtherChainError } from './chainCheck.ts';
 import { HeadReader } from './headReader.ts';
 import { type Claim, NetworkHeads } from './networkHeads.ts';
+import type { NodeLimits } from './nodeBudget.ts';
 import { NodeChoice } from './nodeChoice.ts';
 import { type CallOptions, NodeClient } from './nodeClient.ts';
 import { asNodeError, NodeError } from './nodeError.ts';
@@ -17,8 +18,13 @@ import type { HedgedResponse, UpstreamRequest } from './upstreamRequest.ts';
 
 /** A node that needs longer for so little is not well, nor is one whose three blocks are larger. */
 const POLL: CallOptions = { isPoll: true, timeoutMs: 2_000, maxBytes: 4 * 1024 * 1024 };
+/** Where a node is, and what it may be asked for. */
+export interface NodeOptions extends NodeLimits {
+  readonly url: string;
+}
+
 export interface PoolOptions {
-  readonly urls: readonly string[];
+  readonly nodes: readonly NodeOptions[];
   readonly pollIntervalMs: number;
   /** How long a request waits for a node to come back where all are away; left out: not at all. */
   readonly nodeWaitMs?: number;
@@ -31,7 +37,7 @@ export interface PoolDependencies {
   /** A node has answered a poll; the heads are up to date with it. */
   readonly polled?: () => void;
   /** A node's client; left out: one over HTTP. */
-  readonly connect?: (url: string) => NodeClient;
+  readonly connect?: (node: NodeOptions) => NodeClient;
 }
 
 /**
@@ -55,12 +61,12 @@ export class NodePool {
   readonly #headListeners: Array<(head: HeadBlock) => void> = [];
 
   constructor(options: PoolOptions, { observer, polled, connect }: PoolDependencies) {
-    const { urls, pollIntervalMs, nodeWaitMs = 0, chain } = options;
-    const clientOf = connect ?? ((url) => new NodeClient(url));
+    const { pollIntervalMs, nodeWaitMs = 0, chain } = options;
+    const clientOf = connect ?? ((node) => new NodeClient(node.url, node));
     this.#observer = observer;
     this.#polled = polled ?? (() => undefined);
-    this.nodes = urls.map((url, i) => {
-      const node: UpstreamNode = new UpstreamNode(`node-${i + 1}`, clientOf(url), (method, remarks) =>
+    this.nodes = options.nodes.map((nodeOptions, i) => {
+      const node: UpstreamNode = new UpstreamNode(`node-${i + 1}`, clientOf(nodeOptions), (method, remarks) =>
         observer.traceMethodFound(node, method, remarks),
       );
       return node;
@@ -80,6 +86,7 @@ export class NodePool {
       heads: this.heads,
       choice: this.#choice,
       wait: this.#wait,
+      budgetWaitMs: nodeWaitMs,
       observer,
       refresh: (node) => this.refresh(node),
     });

@@ -1,9 +1,11 @@
 import { NoRoomError } from './answerRoom.ts';
 import { neverSent } from './connectionError.ts';
 import { FailedRequestError } from './failedRequest.ts';
+import { BudgetExceededError, FairTurns } from './fairTurns.ts';
 import { HedgeDelays } from './hedgeDelays.ts';
 import { HedgedRequest } from './hedgedRequest.ts';
 import type { NetworkHeads } from './networkHeads.ts';
+import type { NodeBudget } from './nodeBudget.ts';
 import type { NodeChoice } from './nodeChoice.ts';
 import { NodeError } from './nodeError.ts';
 import type { NodeWait } from './nodeWait.ts';
@@ -24,6 +26,8 @@ export interface RelayedRequestsDependencies {
   readonly heads: NetworkHeads;
   readonly choice: NodeChoice;
   readonly wait: NodeWait;
+  /** How long a call waits for a node's budget. */
+  readonly budgetWaitMs: number;
   readonly observer: PoolObserver;
   refresh(node: UpstreamNode): Promise<void>;
 }
@@ -34,11 +38,39 @@ export class RelayedRequests implements Upstreams {
   readonly #dependencies: RelayedRequestsDependencies;
   readonly #observer: PoolObserver;
   readonly #hedgeDelays = new HedgeDelays();
+  /** Undefined where no node has a budget. */
+  readonly #turns: FairTurns | undefined;
 
   constructor(dependencies: RelayedRequestsDependencies) {
     this.#dependencies = dependencies;
     this.#nodes = dependencies.nodes;
     this.#observer = dependencies.observer;
+    if (this.#nodes.some(({ client }) => client.budget !== undefined))
+      this.#turns = new FairTurns({
+        waitMs: dependencies.budgetWaitMs,
+        callsLeft: () => this.#sumOf((budget) => budget?.callsLeft('firstTry') ?? Number.POSITIVE_INFINITY),
+        untilNextMs: () =>
+          Math.min(...this.#asked.map(({ client }) => client.budget?.waitMs('firstTry') ?? 0)),
+      });
+  }
+
+  /** The nodes whose budgets count: where none is healthy, whether there is one to ask is not a question of budgets. */
+  get #asked(): readonly UpstreamNode[] {
+    const healthy = this.#nodes.filter(({ health }) => health === 'healthy');
+    return healthy.length > 0 ? healthy : this.#nodes;
+  }
+
+  #sumOf(callsLeft: (budget: NodeBudget | undefined) => number): number {
+    return this.#asked.reduce((sum, { client }) => sum + callsLeft(client.budget), 0);
+  }
+
+  /** Undefined where no budget is in the way. Rejects with BudgetExceededError. */
+  #turn({ client, isBackground, tried }: UpstreamRequest): Promise<void> | undefined {
+    if (this.#turns === undefined) return undefined;
+    if (isBackground !== true) return this.#turns.turn(client?.() ?? '');
+    const others = this.#nodes.filter((node) => node.health === 'healthy' && tried?.has(node) !== true);
+    const isPlenty = others.some(({ client: { budget } }) => (budget?.callsLeft('background') ?? 1) >= 1);
+    return isPlenty ? undefined : Promise.reject(new BudgetExceededError(0));
   }
 
   /**
@@ -49,6 +81,8 @@ export class RelayedRequests implements Upstreams {
   async ask(request: UpstreamRequest): Promise<HedgedResponse> {
     const { needsBlock, timeoutMs, method, once, body } = request;
     const { choice, heads, wait } = this.#dependencies;
+    const turn = this.#turn(request);
+    if (turn !== undefined) await turn;
     if (needsBlock !== undefined && this.#isAnyHealthy && !choice.canAnswer(needsBlock))
       await heads.reaches(needsBlock, Math.min(HEAD_WAIT_MS, timeoutMs));
     const hedges = !once && request.tried === undefined && this.#nodes.length > 1;

@@ -120,7 +120,7 @@ export class CachedRelay {
     try {
       const { epoch } = this.#network.cache;
       const { mayStream } = context;
-      const request = { params, policy, room };
+      const request = { params, policy, room, client: context.client };
       const sent = this.#needsAgreement
         ? await this.#agreed(request)
         : await this.#sender.send({ ...request, key, mayStream, failedBefore });
@@ -164,7 +164,7 @@ export class CachedRelay {
     if (pool.isSingle) return;
     const { mayDiffer = false } = this.#row;
     const askAnother = (tried: Set<UpstreamNode>): Promise<HedgedResponse> =>
-      this.#sender.send({ params, policy, mayStream: false, tried });
+      this.#sender.send({ params, policy, mayStream: false, tried, isBackground: true });
     confirmations.want({ key, node, bytes, value: response.value, mayDiffer, askAnother });
   }
 

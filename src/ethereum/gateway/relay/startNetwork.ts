@@ -1,5 +1,5 @@
 import type { Log } from '../../../platform/logging/index.ts';
-import { NodePool, type PoolObserver, type UpstreamNode } from '../../nodes/index.ts';
+import { type NodeOptions, NodePool, type PoolObserver, type UpstreamNode } from '../../nodes/index.ts';
 import type { ChainIdentity } from '../../traces/index.ts';
 import { AnswerCache } from '../cache/answerCache.ts';
 import type { AnswerStore } from '../cache/answerStore.ts';
@@ -11,7 +11,7 @@ import type { Network } from './network.ts';
 export interface NetworkOptions {
   /** As it stands in the path. */
   readonly name: string;
-  readonly upstreams: readonly string[];
+  readonly upstreams: readonly NodeOptions[];
   readonly pollIntervalMs: number;
   readonly timeoutMs: number;
   /** How long a call waits for a node to come back where all are away. */
@@ -46,7 +46,7 @@ export async function startNetwork(
   const keeper = new StoreKeeper(name, cache, log);
   const pool = new NodePool(
     {
-      urls: options.upstreams,
+      nodes: options.upstreams,
       pollIntervalMs: options.pollIntervalMs,
       nodeWaitMs: options.nodeWaitMs,
       chain: options.chain,

@@ -1,6 +1,7 @@
-import type { ResultSink, ResultStream } from '../../jsonrpc/index.ts';
+import { RateLimitedError, type ResultSink, type ResultStream } from '../../jsonrpc/index.ts';
 import {
   type ArrivalRoom,
+  BudgetExceededError,
   FailedRequestError,
   type FaultOfSize,
   type HedgedResponse,
@@ -36,6 +37,10 @@ export interface RelayedRequest {
   readonly failedBefore?: FailedRequestError | undefined;
   /** Room for what arrives; left out where an answer must not fail for want of it. */
   readonly room?: ArrivalRoom;
+  /** Who asks. */
+  readonly client?: (() => string) | undefined;
+  /** Nobody waits for it. */
+  readonly isBackground?: boolean;
   /** Nodes that are not asked; those that are asked are added. */
   readonly tried?: Set<UpstreamNode>;
 }
@@ -59,6 +64,8 @@ export class UpstreamSender {
     failedBefore,
     room,
     tried,
+    client,
+    isBackground = false,
   }: RelayedRequest): Promise<HedgedResponse> {
     const { pool, maxAnswerBytes, timeoutMs } = this.#network;
     const { name, once = false, smallBytes = maxAnswerBytes } = this.#row;
@@ -82,6 +89,8 @@ export class UpstreamSender {
         failedBefore,
         room,
         ...(tried && { tried }),
+        client,
+        isBackground,
         classify: (response) => this.#classify(params, response, isOfChain),
       });
     } catch (error) {
@@ -90,9 +99,16 @@ export class UpstreamSender {
         if (key !== undefined) this.#rememberFailed(key, params, chainState, error);
         throw refusalOf(error);
       }
+      if (error instanceof BudgetExceededError) throw this.#overBudget(error);
       if (error instanceof NodeError) throw new Unanswered(error);
       throw error;
     }
+  }
+
+  #overBudget({ retryAfterMs }: BudgetExceededError): RateLimitedError {
+    this.#network.metrics.limited('node_budget');
+    const seconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
+    return new RateLimitedError('the nodes may take no more calls now; try again', seconds);
   }
 
   /** Parameters with the block named by its hash; undefined where it is not. */
