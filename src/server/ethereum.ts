@@ -8,6 +8,7 @@ import {
   type Method,
   type MethodRow,
 } from '../ethereum/gateway/index.ts';
+import type { NodePool } from '../ethereum/nodes/index.ts';
 import { openGatewayStorage } from '../ethereum/store/lmdb/gateway/index.ts';
 import { openTraceStore, type TraceStoreOptions } from '../ethereum/store/lmdb/traces/index.ts';
 import type { Awaitable, TraceStore } from '../ethereum/traces/index.ts';
@@ -18,6 +19,8 @@ import { IngestMetrics } from './ingestMetrics.ts';
 /** The Ethereum half of the server: all networks, with the methods that their indexes and nodes answer. */
 export interface Ethereum {
   readonly methods: ReadonlyMap<string, readonly Method[]>;
+  /** The nodes of each network. */
+  readonly pools: ReadonlyMap<string, NodePool>;
   readonly keys: KeyStore;
   readonly metrics: GatewayMetrics;
   /** What is missing for the networks to be ready; undefined where nothing is. */
@@ -75,6 +78,7 @@ export async function startEthereum(
   metrics.watchNodes(() => new Map([...networks].map(([name, network]) => [name, network.nodes()])));
   return {
     methods: new Map([...networks].map(([name, network]) => [name, network.methods])),
+    pools: new Map([...networks].map(([name, { pool }]) => [name, pool])),
     keys: storage.keys,
     metrics,
     notReady() {

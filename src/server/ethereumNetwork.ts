@@ -10,7 +10,7 @@ import {
   startNetwork,
 } from '../ethereum/gateway/index.ts';
 import { Indexer, PooledSource } from '../ethereum/ingest/index.ts';
-import { ChainMismatchError } from '../ethereum/nodes/index.ts';
+import { ChainMismatchError, type NodePool } from '../ethereum/nodes/index.ts';
 import type { TraceStore } from '../ethereum/traces/index.ts';
 import type { IngestMetrics } from './ingestMetrics.ts';
 import { IngestReport } from './ingestReport.ts';
@@ -39,6 +39,7 @@ export interface EthereumNetworkDependencies {
 /** One network: its index, its ingest, its nodes, and the methods that they answer. */
 export interface EthereumNetwork {
   readonly methods: readonly Method[];
+  readonly pool: NodePool;
   nodes(): readonly NodeGauges[];
   /** What is missing for the index to be ready; undefined where nothing is. */
   notReady(): string | undefined;
@@ -78,6 +79,7 @@ export async function startEthereumNetwork(
     index: { store, indexer, finder: source, maxAnswerBytes: config.gateway.maxAnswerBytes },
   };
   return {
+    pool,
     methods: table
       .filter(({ name }) => wanted.length === 0 || wanted.includes(name))
       .map((row) => methodOf(row, services)),

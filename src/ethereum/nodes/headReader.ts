@@ -58,7 +58,7 @@ export class HeadReader {
   async #askPatiently(): Promise<NodeHeads> {
     const { nodes, take, updateHeads } = this.#dependencies;
     const asked = nodes
-      .filter(({ health }) => this.#isSingle || health !== 'quarantined')
+      .filter(({ health }) => health !== 'drained' && (this.#isSingle || health !== 'quarantined'))
       .map((node) =>
         take(node, async () => {
           node.heads = await askHeads(node.client, this.patience);

@@ -138,6 +138,19 @@ export class NodePool {
     await Promise.all(this.nodes.map(({ client }) => client.close()));
   }
 
+  /** Sets a node aside until it is put back. Returns false, and does nothing, where no other healthy one would be left. */
+  drain(node: UpstreamNode): boolean {
+    if (!this.nodes.some((other) => other !== node && other.health === 'healthy')) return false;
+    node.drain();
+    this.#updateHeads();
+    return true;
+  }
+
+  resume(node: UpstreamNode): Promise<void> {
+    node.resume();
+    return this.refresh(node);
+  }
+
   refresh(node: UpstreamNode): Promise<void> {
     return this.#polls.refresh(node);
   }
@@ -179,7 +192,7 @@ export class NodePool {
 
   /** The chain of the nodes, asked for now; see ChainCheck.ask. Rejects with NodeError. */
   askChain(): Promise<ChainIdentity> {
-    return this.#chain.ask(this.nodes, this.#headReader.patience);
+    return this.#chain.ask(this.#choice.inOrderFor(undefined), this.#headReader.patience);
   }
 
   /** The heads as of the last polls; where no node has answered its last one, asked for with patience. Rejects with NodeError. */
@@ -193,6 +206,7 @@ export class NodePool {
   }
 
   async #poll(node: UpstreamNode): Promise<void> {
+    if (node.health === 'drained') return;
     const startMs = performance.now();
     try {
       const isAnew = !node.isChainVerified;
