@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { PendingAnswer } from './answerCollector.ts';
 import { notSent } from './connectionError.ts';
 import { FailedRequestError } from './failedRequest.ts';
+import { BudgetExceededError } from './fairTurns.ts';
 import type { NodeLimits } from './nodeBudget.ts';
 import { type CallOptions, NodeClient, type RelayOptions } from './nodeClient.ts';
 import { NodeError } from './nodeError.ts';
@@ -265,5 +266,39 @@ describe('nodes with faults', () => {
     for (const node of pool.nodes) await pool.refresh(node);
     await Promise.all(many);
     expect(failed).toBe(10);
+  });
+
+  it('what exceeds the budget of one goes to another, and what nobody may take is refused', async () => {
+    const { pool, clients, ask } = await poolOf(2, 0, { callsPerSecond: 20 });
+    const startMs = performance.now();
+    let answered = 0;
+    let error: unknown;
+    while (error === undefined)
+      await ask().then(
+        () => answered++,
+        (failure: unknown) => {
+          error = failure;
+        },
+      );
+    expect(error).toBeInstanceOf(BudgetExceededError);
+    const seconds = (performance.now() - startMs) / 1_000;
+    for (const { asked } of clients) expect(asked).toBeLessThanOrEqual(20 * (1 + seconds));
+    expect(answered).toBeGreaterThan(20);
+    expect(pool.nodes.map(({ health }) => health)).toEqual(['healthy', 'healthy']);
+  });
+
+  it('one that is set aside is asked nothing until it is put back, and the last one stays', async () => {
+    const { pool, clients, ask, healths } = await poolOf(2);
+    const [[first, second], [client]] = [pool.nodes, clients];
+    if (first === undefined || second === undefined || client === undefined) throw new Error('there are two');
+    expect(pool.drain(first)).toBe(true);
+    const before = client.asked;
+    for (let i = 0; i < 20; i++) await ask();
+    await pool.refresh(first);
+    expect([client.asked, ...healths()]).toEqual([before, 'drained', 'healthy']);
+    expect(pool.inOrderFor()).toEqual([second]);
+    expect(pool.drain(second)).toBe(false);
+    await pool.resume(first);
+    expect(healths()).toEqual(['healthy', 'healthy']);
   });
 });
