@@ -32,6 +32,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command) => void>> =
   ['doctor', async () => (await import('./commands/doctor.ts')).registerDoctor],
   ['export', async () => (await import('./commands/exportTraces.ts')).registerExport],
   ['index', async () => (await import('./commands/indexBlocks.ts')).registerIndex],
+  ['nodes', async () => (await import('./commands/nodes.ts')).registerNodes],
   ['rules', async () => (await import('./commands/rules.ts')).registerRules],
   ['token', async () => (await import('./commands/token.ts')).registerToken],
   ['audit', async () => (await import('./commands/audit.ts')).registerAudit],

@@ -3,6 +3,6 @@ export { allowed } from './allowed.ts';
 export { ConfigError } from './configError.ts';
 export { configurationPage } from './document.ts';
 export { type ConfigSources, loadConfig } from './load.ts';
-export { MAINNET, networksOf, nodesOf } from './networks.ts';
+export { MAINNET, type NetworkConfig, networksOf, nodesOf } from './networks.ts';
 export { type Option, optionsOf } from './option.ts';
 export { type Config, ConfigSchema, isNetworkName } from './schema.ts';

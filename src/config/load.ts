@@ -98,6 +98,8 @@ function check(option: Option, value: unknown, source: string): unknown {
 /** A list of addresses of which only those are shown that are no more than a host and a port. */
 function withoutSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSecrets);
+  if (isTree(value))
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutSecrets(member)]));
   return typeof value === 'string' && !/^(https?:\/\/)?[\w.:-]*$/.test(value) ? '(not shown)' : value;
 }
 

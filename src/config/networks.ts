@@ -4,26 +4,43 @@ import type { Config } from './schema.ts';
 /** The network that the top-level `upstream` stands for. */
 export const MAINNET = 'mainnet';
 
+/** A node as it is configured, with what it may be asked for a second. */
+export interface UpstreamConfig {
+  readonly url: string;
+  readonly callsPerSecond?: number | undefined;
+  readonly bytesPerSecond?: number | undefined;
+}
+
 /** A network as it is configured. */
 export interface NetworkConfig {
-  readonly upstream: readonly string[];
+  readonly upstream: readonly UpstreamConfig[];
   readonly indexFrom: number | undefined;
 }
 
 /** Every network that is configured, by its name. Throws ConfigError. */
 export function networksOf(config: Config): Map<string, NetworkConfig> {
   const networks = new Map(
-    Object.entries(config.networks).map(([name, { upstream, indexFrom }]) => [name, { upstream, indexFrom }]),
+    Object.entries(config.networks).map(([name, { upstream, indexFrom }]) => [
+      name,
+      { upstream: upstream.map(withLimits), indexFrom },
+    ]),
   );
   if (config.upstream.length > 0 && networks.has(MAINNET))
     throw new ConfigError(
       'upstream and networks.mainnet both name the nodes of mainnet: name them in one of the two',
     );
-  const mainnet = { upstream: config.upstream, indexFrom: config.index.from };
+  const mainnet = { upstream: config.upstream.map(withLimits), indexFrom: config.index.from };
   const all = config.upstream.length === 0 ? networks : new Map([[MAINNET, mainnet], ...networks]);
-  for (const [name, { upstream }] of all) checkUrls(name, upstream);
+  for (const [name, { upstream }] of all)
+    checkUrls(
+      name,
+      upstream.map(({ url }) => url),
+    );
   return all;
 }
+
+const withLimits = (upstream: Config['upstream'][number]): UpstreamConfig =>
+  typeof upstream === 'string' ? { url: upstream } : upstream;
 
 /**
  * The nodes of one network, for a command: those that its flags name (`named`), else those that are configured for it.
@@ -37,7 +54,7 @@ export function nodesOf(config: Config, network: string, named: readonly string[
   }
   const configured = networksOf(config);
   const known = configured.get(network);
-  if (known !== undefined) return known.upstream;
+  if (known !== undefined) return known.upstream.map(({ url }) => url);
   throw new ConfigError(
     network === MAINNET
       ? 'no Ethereum node is named: name one with --upstream URL (or FLOODGATE_UPSTREAM)'

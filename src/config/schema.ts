@@ -45,6 +45,25 @@ const Http = Type.Object(
   { additionalProperties: false },
 );
 
+const Agreement = Type.Object(
+  {
+    methods: Type.Array(Type.String({ minLength: 1 }), {
+      default: [],
+      maxItems: 100,
+      description:
+        'Methods of which several nodes are asked each time, and the answer is what most of them say. Left out: none.',
+    }),
+    nodes: Type.Integer({
+      minimum: 2,
+      maximum: 9,
+      default: 3,
+      unit: 'nodes',
+      description: 'How many nodes are asked for these methods; fewer where a network has fewer.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
 const Gateway = Type.Object(
   {
     corsOrigins: Type.Array(Type.String({ minLength: 1 }), {
@@ -98,6 +117,14 @@ const Gateway = Type.Object(
       unit: 'milliseconds',
       description: 'Time that all nodes together have to answer a relayed call.',
     }),
+    nodeWaitMs: Type.Integer({
+      minimum: 0,
+      maximum: 60_000,
+      default: 2_000,
+      unit: 'milliseconds',
+      description:
+        'How long a call waits for a node to come back where all are away; then it fails with HTTP status 503. 0 for no wait.',
+    }),
     cacheMemoryBytes: Type.Integer({
       minimum: 0,
       maximum: 64 * 1024 * 1024 * 1024,
@@ -112,6 +139,15 @@ const Gateway = Type.Object(
       unit: 'bytes',
       description: 'Size of the cache of final answers in the data folder.',
     }),
+    cacheUnconfirmedMs: Type.Integer({
+      minimum: 0,
+      maximum: 2_147_483_647,
+      default: 3_600_000,
+      unit: 'milliseconds',
+      description:
+        'How long an answer about a final block is cached that only one node gave; what two nodes said is cached for good. 0 for not at all.',
+    }),
+    agreement: Agreement,
   },
   { additionalProperties: false },
 );
@@ -145,6 +181,24 @@ const Index = Type.Object(
 );
 
 const UpstreamUrl = Type.String({ pattern: '^https?://' });
+/** With limits only in the file: a list of a variable or a flag holds URLs. */
+const Upstream = Type.Union(
+  [
+    UpstreamUrl,
+    Type.Object(
+      {
+        url: UpstreamUrl,
+        callsPerSecond: Type.Optional(Type.Integer({ minimum: 5, maximum: 1_000_000 })),
+        bytesPerSecond: Type.Optional(Type.Integer({ minimum: 65_536, maximum: 1_000_000_000_000 })),
+      },
+      { additionalProperties: false },
+    ),
+  ],
+  {
+    allowed:
+      'a URL that starts with http:// or https://, or, in the file, url with callsPerSecond (5 to 1000000) and bytesPerSecond (65536 to 1000000000000)',
+  },
+);
 /** Nodes of a network; far more than anybody runs. */
 const MAX_UPSTREAMS = 32;
 const NETWORK_NAME = '^[a-z0-9][a-z0-9-]{0,31}$';
@@ -156,7 +210,7 @@ const Networks = Type.Record(
   Type.String({ pattern: NETWORK_NAME }),
   Type.Object(
     {
-      upstream: Type.Array(UpstreamUrl, { minItems: 1, maxItems: MAX_UPSTREAMS }),
+      upstream: Type.Array(Upstream, { minItems: 1, maxItems: MAX_UPSTREAMS }),
       indexFrom: Type.Optional(Type.Integer({ minimum: 0, maximum: 4294967295 })),
     },
     { additionalProperties: false },
@@ -169,7 +223,7 @@ const Networks = Type.Record(
     secret: true,
     description: 'Further networks, each served at /v1/NAME.',
     allowed:
-      'networks by name (a-z, 0-9, -), each with upstream: a list of URLs, and indexFrom: its first block, if wanted',
+      'networks by name (a-z, 0-9, -), each with upstream: a list of URLs (or url with its limits), and indexFrom: its first block, if wanted',
   },
 );
 
@@ -361,12 +415,12 @@ export const ConfigSchema = Type.Object(
       default: 'floodgate-data',
       description: 'Folder for all data; created if it is missing.',
     }),
-    upstream: Type.Array(UpstreamUrl, {
+    upstream: Type.Array(Upstream, {
       default: [],
       maxItems: MAX_UPSTREAMS,
       isAddress: true,
       description:
-        'URL of an Ethereum node (JSON-RPC over HTTP) to index from and relay to; several stand in for each other. Served at /v1/mainnet.',
+        'URL of an Ethereum node (JSON-RPC over HTTP) to index from and relay to; several stand in for each other. In the file each may have limits of its own. Served at /v1/mainnet.',
     }),
     networks: Networks,
     rulesOnly: Type.Boolean({

@@ -35,6 +35,7 @@ export {
   isAccountId,
   isTokenId,
   type NewToken,
+  operatorPermissions,
   type Permission,
   permissions,
   type Token,

@@ -1,6 +1,8 @@
 /** What a token allows. As with Cloudflare's tokens a write permission also reads. */
 export const permissions = ['dns_protection:read', 'dns_protection:write'] as const;
-export type Permission = (typeof permissions)[number];
+/** What a token for every account may allow besides: to see the nodes of the gateway, and to set them aside. */
+export const operatorPermissions = ['nodes:read', 'nodes:write'] as const;
+export type Permission = (typeof permissions)[number] | (typeof operatorPermissions)[number];
 
 /** A token as it is kept: never the secret, only its hash. */
 export interface Token {

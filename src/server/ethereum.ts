@@ -8,6 +8,7 @@ import {
   type Method,
   type MethodRow,
 } from '../ethereum/gateway/index.ts';
+import type { NodePool } from '../ethereum/nodes/index.ts';
 import { openGatewayStorage } from '../ethereum/store/lmdb/gateway/index.ts';
 import { openTraceStore, type TraceStoreOptions } from '../ethereum/store/lmdb/traces/index.ts';
 import type { Awaitable, TraceStore } from '../ethereum/traces/index.ts';
@@ -18,6 +19,8 @@ import { IngestMetrics } from './ingestMetrics.ts';
 /** The Ethereum half of the server: all networks, with the methods that their indexes and nodes answer. */
 export interface Ethereum {
   readonly methods: ReadonlyMap<string, readonly Method[]>;
+  /** The nodes of each network. */
+  readonly pools: ReadonlyMap<string, NodePool>;
   readonly keys: KeyStore;
   readonly metrics: GatewayMetrics;
   /** What is missing for the networks to be ready; undefined where nothing is. */
@@ -41,7 +44,9 @@ export async function startEthereum(
   { logger, registry, parts }: { logger: Logger; registry: Registry; parts: EthereumParts },
 ): Promise<Ethereum> {
   const { table } = parts;
-  checkMethods(config.gateway.methods, table);
+  checkMethods('gateway.methods', config.gateway.methods, table);
+  const readers = table.filter((row) => !('handler' in row) && row.once !== true);
+  checkMethods('gateway.agreement.methods', config.gateway.agreement.methods, readers);
   const storage = openGatewayStorage(config.dataDir, config.gateway.cacheDiskBytes);
   const metrics = new GatewayMetrics(registry);
   const ingestMetrics = new IngestMetrics(registry);
@@ -73,6 +78,7 @@ export async function startEthereum(
   metrics.watchNodes(() => new Map([...networks].map(([name, network]) => [name, network.nodes()])));
   return {
     methods: new Map([...networks].map(([name, network]) => [name, network.methods])),
+    pools: new Map([...networks].map(([name, { pool }]) => [name, pool])),
     keys: storage.keys,
     metrics,
     notReady() {
@@ -87,11 +93,11 @@ export async function startEthereum(
 }
 
 /** The operator may narrow the list of methods, never widen it. */
-function checkMethods(wanted: readonly string[], table: readonly MethodRow[]): void {
+function checkMethods(option: string, wanted: readonly string[], table: readonly MethodRow[]): void {
   const served = table.map(({ name }) => name);
   const unknown = wanted.filter((name) => !served.includes(name));
   if (unknown.length > 0)
     throw new ConfigError(
-      `gateway.methods names ${unknown.join(', ')}, which the gateway cannot serve; allowed: ${served.join(', ')}`,
+      `${option} names ${unknown.join(', ')}, which the gateway cannot serve; allowed: ${served.join(', ')}`,
     );
 }

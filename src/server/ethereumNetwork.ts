@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { type Config, ConfigError } from '../config/index.ts';
+import { type Config, ConfigError, type NetworkConfig } from '../config/index.ts';
 import {
   type AnswerStore,
   type GatewayMetrics,
@@ -10,7 +10,7 @@ import {
   startNetwork,
 } from '../ethereum/gateway/index.ts';
 import { Indexer, PooledSource } from '../ethereum/ingest/index.ts';
-import { ChainMismatchError } from '../ethereum/nodes/index.ts';
+import { ChainMismatchError, type NodePool } from '../ethereum/nodes/index.ts';
 import type { TraceStore } from '../ethereum/traces/index.ts';
 import type { IngestMetrics } from './ingestMetrics.ts';
 import { IngestReport } from './ingestReport.ts';
@@ -20,7 +20,7 @@ const MAX_READY_LAG_BLOCKS = 5;
 
 export interface EthereumNetworkOptions {
   readonly name: string;
-  readonly upstream: readonly string[];
+  readonly upstream: NetworkConfig['upstream'];
   readonly indexFrom: number | undefined;
   readonly config: Config;
 }
@@ -39,6 +39,7 @@ export interface EthereumNetworkDependencies {
 /** One network: its index, its ingest, its nodes, and the methods that they answer. */
 export interface EthereumNetwork {
   readonly methods: readonly Method[];
+  readonly pool: NodePool;
   nodes(): readonly NodeGauges[];
   /** What is missing for the index to be ready; undefined where nothing is. */
   notReady(): string | undefined;
@@ -50,6 +51,7 @@ export async function startEthereumNetwork(
   { table, store, answers, metrics, ingestMetrics, logger }: EthereumNetworkDependencies,
 ): Promise<EthereumNetwork> {
   const { name, upstream, config } = options;
+  checkAgreement(options);
   const network = await connect().catch(async (error: unknown) => {
     await store.close();
     throw error instanceof ChainMismatchError ? new ConfigError(`network ${name}: ${error.message}`) : error;
@@ -77,6 +79,7 @@ export async function startEthereumNetwork(
     index: { store, indexer, finder: source, maxAnswerBytes: config.gateway.maxAnswerBytes },
   };
   return {
+    pool,
     methods: table
       .filter(({ name }) => wanted.length === 0 || wanted.includes(name))
       .map((row) => methodOf(row, services)),
@@ -110,10 +113,21 @@ export async function startEthereumNetwork(
         upstreams: upstream,
         pollIntervalMs: config.index.pollIntervalMs,
         timeoutMs: config.gateway.requestTimeoutMs,
+        nodeWaitMs: config.gateway.nodeWaitMs,
         maxAnswerBytes: config.gateway.maxAnswerBytes,
         cacheMemoryBytes: config.gateway.cacheMemoryBytes,
+        cacheUnconfirmedMs: config.gateway.cacheUnconfirmedMs,
+        agreement: config.gateway.agreement,
       },
       { store: answers, metrics, log: logger },
     );
   }
+}
+
+/** One node has nobody to agree with. Throws ConfigError. */
+function checkAgreement({ name, upstream, config }: EthereumNetworkOptions): void {
+  if (config.gateway.agreement.methods.length > 0 && upstream.length < 2)
+    throw new ConfigError(
+      `gateway.agreement.methods wants several nodes asked, and network ${name} has one: name two or more`,
+    );
 }

@@ -27,7 +27,10 @@ export async function openNodes(
     traceMethodFound: ignored,
     headWentBack: ignored,
   };
-  const pool = new NodePool({ urls, pollIntervalMs: POLL_INTERVAL_MS, chain }, { observer });
+  const pool = new NodePool(
+    { nodes: urls.map((url) => ({ url })), pollIntervalMs: POLL_INTERVAL_MS, chain },
+    { observer },
+  );
   await pool.start();
   return { source: new PooledSource(pool, failedOver), close: () => pool.stop() };
 }

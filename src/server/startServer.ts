@@ -14,12 +14,13 @@ import {
   Readers,
   type Readiness,
 } from '../platform/http/index.ts';
-import { type RateLimit, rulesApi, sendBadUrl } from '../rules/api/index.ts';
+import { operatorApi, type RateLimit, rulesApi, sendBadUrl } from '../rules/api/index.ts';
 import { openRulesStorage } from '../rules/store/lmdb/index.ts';
 import { type DataDirLock, lockDataDir } from './dataDirLock.ts';
 import { type Dns, startDns } from './dns.ts';
 import { type Ethereum, type EthereumParts, OWN_PARTS, startEthereum } from './ethereum.ts';
 import { ListenError } from './listenError.ts';
+import { nodeOperations } from './nodeOperations.ts';
 import { refuseStoredToken } from './refuseStoredToken.ts';
 
 export interface Server {
@@ -117,6 +118,13 @@ export async function startServer(
       configuredTokens: config.apiToken === undefined ? [] : [config.apiToken],
       rateLimit: rateLimitOf(config),
     });
+    if (ethereum !== undefined)
+      await listener.register(operatorApi, {
+        prefix: '/operations',
+        tokens: storage.tokens,
+        configuredTokens: config.apiToken === undefined ? [] : [config.apiToken],
+        routes: nodeOperations(ethereum.pools, logger),
+      });
     if (ethereum !== undefined)
       interceptRequests(
         listener.server,

@@ -391,17 +391,55 @@ describe('nodes that do not belong together', () => {
     }
   });
 
-  it('where no node can answer, the error says so and to try again', async () => {
+  it('where no node can answer after the wait, the status is 503, and the error says so and to try again', async () => {
     const chain = await startSameChain(1);
     await chain.grow(2);
-    const floodgate = await startFloodgate({ upstream: chain.nodes[0]?.url ?? '', args: POLL });
+    const args = [...POLL, '--gateway-node-wait-ms', '300'];
+    const floodgate = await startFloodgate({ upstream: chain.nodes[0]?.url ?? '', args });
     try {
       await chain.stop();
       const answer = await call(floodgate.gatewayUrl, 'eth_getBalance', ZERO_ADDRESS, 'latest');
-      expect(answer).toMatchObject({ status: 200, json: { error: { code: -32002 } } });
+      expect(answer).toMatchObject({
+        ...{ status: 503, headers: { 'retry-after': '1' } },
+        json: { id: 1, error: { code: -32603, data: { reason: 'noNode' } } },
+      });
       expect(answer.json.error.message).toMatch(/try again/);
+      const batch = await send(floodgate.gatewayUrl, {
+        body: [{ jsonrpc: '2.0', id: 7, method: 'eth_getBalance', params: [ZERO_ADDRESS, 'latest'] }],
+      });
+      expect(batch).toMatchObject({ status: 200, json: [{ id: 7, error: { code: -32603 } }] });
     } finally {
       await floodgate.stop();
+    }
+  });
+
+  it('where all nodes are away for a moment, calls wait for the first that is back', async () => {
+    const chain = await startSameChain(2);
+    await chain.grow(2);
+    const args = [...POLL, '--gateway-node-wait-ms', '60000'];
+    const spoilt = await Promise.all(chain.nodes.map(({ url }) => startSpoiltNode(url)));
+    const floodgate = await startFloodgate({ upstream: spoilt.map(({ url }) => url), args });
+    try {
+      for (const node of spoilt)
+        node.spoil = (_request, _answer, response) => {
+          response.destroy();
+          return undefined;
+        };
+      await until('both are away', async () => (await isUp(floodgate, 1)) + (await isUp(floodgate, 2)) === 0);
+      const answers = Promise.all([
+        call(floodgate.gatewayUrl, 'eth_getBalance', ZERO_ADDRESS, 'latest'),
+        call(floodgate.gatewayUrl, 'eth_blockNumber'),
+        call(floodgate.gatewayUrl, 'eth_sendRawTransaction', '0x02c0'),
+      ]);
+      const [, second] = spoilt;
+      if (second !== undefined) second.spoil = undefined;
+      const [balance, head, sent] = await answers;
+      expect([balance.json.result, head.json.result]).toEqual([expect.stringMatching(/^0x/), '0x2']);
+      expect(sent.json.error.code).not.toBe(-32603);
+    } finally {
+      await floodgate.stop();
+      await Promise.all(spoilt.map((node) => node.stop()));
+      await chain.stop();
     }
   });
 

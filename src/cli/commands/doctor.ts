@@ -44,6 +44,8 @@ function nodesToLookAt(command: Command): ReadonlyArray<readonly [string, readon
   const config = readConfig(command);
   if (network !== undefined || upstream.length > 0)
     return [[network ?? MAINNET, nodesOf(config, network ?? MAINNET, upstream)]];
-  const all = [...networksOf(config)].map(([name, configured]) => [name, configured.upstream] as const);
+  const all = [...networksOf(config)].map(
+    ([name, configured]) => [name, configured.upstream.map(({ url }) => url)] as const,
+  );
   return all.length > 0 ? all : [[MAINNET, nodesOf(config, MAINNET, [])]];
 }

@@ -5,6 +5,7 @@ import {
   isTokenId,
   type NewToken,
   newTokenSecret,
+  operatorPermissions,
   type Permission,
   permissions,
   type Token,
@@ -30,6 +31,8 @@ interface ListOptions {
   readonly json?: boolean;
 }
 
+const DEFAULT_PERMISSIONS: Permission[] = [...permissions];
+
 /** `floodgate token create|list|revoke`: works on the data folder itself, beside a running server. */
 export function registerToken(program: Command): void {
   const token = program.command('token').description('create, list and revoke API tokens of the rules API');
@@ -40,9 +43,12 @@ export function registerToken(program: Command): void {
     .addOption(new Option('--account <id...>', 'accounts that the token is for').argParser(collectAccount))
     .addOption(new Option('--all-accounts', 'the token is for every account').conflicts('account'))
     .addOption(
-      new Option('--permission <name...>', 'read, write or both; write includes read')
+      new Option(
+        '--permission <name...>',
+        'read, write or both, nodes:read, nodes:write (with --all-accounts); write includes read',
+      )
         .argParser(collectPermission)
-        .default([...permissions], 'both'),
+        .default(DEFAULT_PERMISSIONS, 'read and write'),
     )
     .option('--expires <when>', 'a span (90d, 12h) or a date (2027-01-31); default: never')
     .option('--label <text>', 'what the token is for', '')
@@ -147,9 +153,10 @@ function collectTokenId(value: string, previous: string[] = []): string[] {
 }
 
 function collectPermission(value: string, previous?: Permission[]): Permission[] {
-  const permission = permissions.find((name) => name === value || name === `dns_protection:${value}`);
-  if (!permission) throw new InvalidArgumentError(`Allowed are read, write, ${permissions.join(', ')}.`);
+  const known = [...permissions, ...operatorPermissions];
+  const permission = known.find((name) => name === value || name === `dns_protection:${value}`);
+  if (!permission) throw new InvalidArgumentError(`Allowed are read, write, ${known.join(', ')}.`);
   // The parser is handed the default first, which is the whole list.
-  const chosen = previous?.length === permissions.length ? [] : (previous ?? []);
+  const chosen = previous === DEFAULT_PERMISSIONS ? [] : (previous ?? []);
   return [...new Set([...chosen, permission])];
 }

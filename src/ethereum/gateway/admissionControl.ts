@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { type ClientAddress, clientAddressBehind } from '../../platform/addresses/index.ts';
+import { type ClientAddress, clientAddressBehind, clientKey } from '../../platform/addresses/index.ts';
 import type { Readers } from '../../platform/http/index.ts';
 import { RateLimitedError, RpcError } from '../jsonrpc/index.ts';
 import { Authenticator } from './keys/authenticate.ts';
@@ -24,6 +24,8 @@ export interface Permit {
   /** Throws RateLimitedError where these calls are too many. */
   admit(calls: number): void;
   mayCall(method: string): boolean;
+  /** Who asks: a key, or where there is none an address (for IPv6, one /64). */
+  readonly client: () => string;
   /** Must be called when the last byte of the answer is taken, or never will be. */
   release(): void;
 }
@@ -87,10 +89,11 @@ export class AdmissionControl {
     }
     const { key } = access;
     this.#inFlight++;
+    const address = (): string => clientKey(this.#clientAddress(request));
     return {
+      client: () => (key === undefined ? address() : `key ${key.id}`),
       admit: (calls) => {
-        if (ratePerAddress > 0)
-          this.#take('address_rate', this.#clientAddress(request), ratePerAddress, calls);
+        if (ratePerAddress > 0) this.#take('address_rate', address(), ratePerAddress, calls);
         if (key?.ratePerSecond !== undefined) this.#take('key_rate', key.id, key.ratePerSecond, calls);
       },
       mayCall: (method) => key?.methods === undefined || key.methods.includes(method),

@@ -171,7 +171,7 @@ class CallsHandler implements CallHandler {
     dependencies: GatewayDependencies,
   ) {
     this.maxBatchBytes = maxBatchBytes;
-    this.context = { mayStream: true, room: exchange.response };
+    this.context = { mayStream: true, room: exchange.response, client: permit.client };
     this.#dependencies = dependencies;
     this.#methods = methods;
     this.#permit = permit;
@@ -191,7 +191,9 @@ class CallsHandler implements CallHandler {
   handle(call: Call, mayStream: boolean): ReturnType<CallHandler['handle']> {
     const entry = this.#methods.get(call.method);
     if (entry === undefined) throw new RpcError('methodNotFound', 'the gateway does not support this method');
-    const context = mayStream ? this.context : { mayStream, room: this.#exchange.response };
+    const context = mayStream
+      ? this.context
+      : { mayStream, room: this.#exchange.response, client: this.#permit.client };
     return entry.observe(() => {
       const result = entry.method.handle(call.params, context);
       // What was changed is not to be refused for want of room for a few bytes more.

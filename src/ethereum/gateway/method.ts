@@ -5,6 +5,8 @@ import type { AnswerRoom } from '../nodes/index.ts';
 export interface CallContext {
   /** A large result may be a stream. */
   readonly mayStream: boolean;
+  /** Who asks, by key or address; worked out where somebody wants to know. */
+  readonly client?: () => string;
   /** Memory for what arrives from a node. */
   readonly room: AnswerRoom;
   /** Where the answer came from: the cache, a node, or another call under way for the same. */

@@ -15,6 +15,7 @@ const LIMITS = [
   'address_rate',
   'key_rate',
   'unsent_bytes',
+  'node_budget',
   'unauthorized',
   'unsupported_method',
 ] as const;
@@ -40,6 +41,7 @@ export class GatewayMetrics {
   readonly #nodeFailures: Counter<'network' | 'node' | 'method' | 'reason'>;
   readonly #hedges: Counter<'network' | 'method'>;
   readonly #invalidResponses: Counter<'network' | 'node' | 'method'>;
+  readonly #disagreements: Counter<'network' | 'node' | 'method'>;
   readonly #headsBack: Counter<'network'>;
 
   constructor(registry: Registry) {
@@ -93,6 +95,12 @@ export class GatewayMetrics {
     this.#invalidResponses = new Counter({
       name: 'floodgate_upstream_invalid_responses_total',
       help: 'Answers of a node that cannot be true.',
+      labelNames: ['network', 'node', 'method'],
+      registers,
+    });
+    this.#disagreements = new Counter({
+      name: 'floodgate_upstream_disagreements_total',
+      help: 'Answers about a final block of a node that another node contradicted.',
       labelNames: ['network', 'node', 'method'],
       registers,
     });
@@ -152,6 +160,10 @@ export class GatewayMetrics {
 
   invalidResponse(network: string, node: string, method: string): void {
     this.#invalidResponses.inc({ network, node, method });
+  }
+
+  disagreed(network: string, node: string, method: string): void {
+    this.#disagreements.inc({ network, node, method });
   }
 
   hedged(network: string, method: string): void {

@@ -102,7 +102,10 @@ describe('PooledSource', () => {
       headWentBack: () => undefined,
     };
     // Polled when a test says so.
-    const pool = new NodePool({ urls: nodes.map(({ url }) => url), pollIntervalMs: 600_000 }, { observer });
+    const pool = new NodePool(
+      { nodes: nodes.map(({ url }) => ({ url })), pollIntervalMs: 600_000 },
+      { observer },
+    );
     stops.push(() => pool.stop(), ...nodes.map((node) => () => node.stop()));
     await pool.start();
     const source = new PooledSource(pool, (node, what, error) =>

@@ -14,6 +14,11 @@ export const RPC_ERRORS = {
     code: -32603,
     meaning: 'A bug in the gateway; the message has the request id to look for in the log.',
   },
+  noNode: {
+    code: -32603,
+    meaning:
+      'No node can answer now, also after a wait: `data` is `{"reason":"noNode"}`, the HTTP status 503; try again.',
+  },
   unauthorized: {
     code: -32000,
     meaning: 'API keys are required, and the request has none or an unknown one.',
@@ -22,7 +27,11 @@ export const RPC_ERRORS = {
     code: -32001,
     meaning: 'A block is not in the index and no node can give it now; `data` names it.',
   },
-  resourceUnavailable: { code: -32002, meaning: 'No node can answer now; try again.' },
+  resourceUnavailable: {
+    code: -32002,
+    meaning:
+      'The server is stopping, or it is not known whether a transaction got through; the message says what to do.',
+  },
   limitExceeded: {
     code: -32005,
     meaning:
@@ -49,12 +58,34 @@ export class RpcError extends Error {
 export const overLimit = (what: string, limit: number, requested: number): RpcError =>
   new RpcError('limitExceeded', `${what}: at most ${limit}, requested ${requested}`, { limit, requested });
 
-/** Too many requests: HTTP status 429, with `Retry-After`. */
-export class RateLimitedError extends RpcError {
+/** The same may be asked again later: its HTTP status, where it is the only answer, with `Retry-After`. */
+export class RetryLaterError extends RpcError {
+  readonly status: 429 | 503;
   readonly retryAfterSeconds: number;
 
-  constructor(message: string, retryAfterSeconds: number, data?: unknown) {
-    super('limitExceeded', message, data);
+  constructor(
+    message: string,
+    { status, retryAfterSeconds, data }: { status: 429 | 503; retryAfterSeconds: number; data?: unknown },
+  ) {
+    super(status === 429 ? 'limitExceeded' : 'noNode', message, data);
+    this.status = status;
     this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** Too many requests: HTTP status 429. */
+export class RateLimitedError extends RetryLaterError {
+  constructor(message: string, retryAfterSeconds: number, data?: unknown) {
+    super(message, { status: 429, retryAfterSeconds, data });
+  }
+}
+
+/** By then polls have found a node that is back. */
+const NO_NODE_RETRY_SECONDS = 1;
+
+/** No node can answer: HTTP status 503. Libraries try -32603 again, and -32002 not. */
+export class NoNodeError extends RetryLaterError {
+  constructor(message = 'no node can answer now; try again', reason: 'noNode' | 'noAgreement' = 'noNode') {
+    super(message, { status: 503, retryAfterSeconds: NO_NODE_RETRY_SECONDS, data: { reason } });
   }
 }

@@ -1,4 +1,4 @@
-import { overLimit, RateLimitedError, RPC_ERRORS, RpcError } from './errors.ts';
+import { overLimit, RetryLaterError, RPC_ERRORS, RpcError } from './errors.ts';
 import { type BadCall, type Call, isBadCall, parseBody, type RequestId } from './request.ts';
 import {
   batchResponse,
@@ -29,7 +29,7 @@ export interface CallHandler {
 
 /** An HTTP answer: all its parts, or its beginning and end around a stream. */
 export interface HttpAnswer {
-  readonly status: 200 | 204 | 400 | 403 | 429;
+  readonly status: 200 | 204 | 400 | 403 | 429 | 503;
   /** No parts: no body, for nothing was asked that wants an answer. */
   readonly parts: readonly Part[];
   /** Stands between the two parts. */
@@ -63,8 +63,8 @@ export function handleBody(body: Buffer, handler: CallHandler): HttpAnswer | Pro
 function refusedBody(error: unknown, handler: CallHandler): HttpAnswer {
   const known = rpcErrorOf(error, handler);
   const parts = [errorResponse(null, known)];
-  if (!(known instanceof RateLimitedError)) return { status: statusOf(known), parts };
-  return { status: 429, parts, retryAfterSeconds: known.retryAfterSeconds };
+  if (!(known instanceof RetryLaterError)) return { status: statusOf(known), parts };
+  return { status: known.status, parts, retryAfterSeconds: known.retryAfterSeconds };
 }
 
 function answerSingle(call: Call | BadCall, handler: CallHandler): HttpAnswer | Promise<HttpAnswer> {
@@ -76,8 +76,8 @@ function answerSingle(call: Call | BadCall, handler: CallHandler): HttpAnswer | 
     if (!wanted) return NOTHING;
     const known = rpcErrorOf(error, handler);
     const parts = [errorResponse(id, known)];
-    if (!(known instanceof RateLimitedError)) return { status: 200, parts };
-    return { status: 429, parts, retryAfterSeconds: known.retryAfterSeconds };
+    if (!(known instanceof RetryLaterError)) return { status: 200, parts };
+    return { status: known.status, parts, retryAfterSeconds: known.retryAfterSeconds };
   };
   try {
     const result = handler.handle(call, wanted);

@@ -3,6 +3,7 @@ import { type ArrivalRoom, NoRoomError } from './answerRoom.ts';
 import { AnswerStream } from './answerStream.ts';
 import { connectionError } from './connectionError.ts';
 import { refusalText } from './nodeAddress.ts';
+import type { NodeBudget } from './nodeBudget.ts';
 import { NodeBusyError, NodeError } from './nodeError.ts';
 import { OversizedAnswerError, OversizedRequestError } from './requestFault.ts';
 
@@ -31,6 +32,8 @@ export interface CollectOptions {
   /** HTTP 404 may carry a JSON-RPC answer: some providers say so of a method that they do not have. */
   readonly readsNotFound?: boolean;
   readonly room?: ArrivalRoom | undefined;
+  /** What arrives is taken from it. */
+  readonly budget?: NodeBudget | undefined;
 }
 
 /** An answer that has not arrived yet. */
@@ -108,6 +111,7 @@ export class AnswerCollector implements Dispatcher.DispatchHandler, PendingAnswe
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#options.budget?.takeBytes(chunk.length);
     if (this.#stream !== undefined) return this.#stream.receive(chunk);
     const { maxBytes, room, mayStream } = this.#options;
     this.#chunks.push(chunk);

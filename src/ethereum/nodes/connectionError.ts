@@ -18,6 +18,12 @@ const NOT_SENT = new WeakSet<NodeError>();
 /** The node cannot have seen the request: it may be sent to another one whatever it was. */
 export const neverSent = (error: unknown): boolean => error instanceof NodeError && NOT_SENT.has(error);
 
+/** Marks an error as one of a request that no node can have seen. */
+export function notSent(error: NodeError): NodeError {
+  NOT_SENT.add(error);
+  return error;
+}
+
 /** What ended a request to a node, in our words. `sent`: it went out on a connection. */
 export function connectionError(error: Error, host: string, sent: boolean): NodeError {
   // We broke it off ourselves, with the reason.
@@ -28,6 +34,5 @@ export function connectionError(error: Error, host: string, sent: boolean): Node
   const failure = new NodeError('unreachable', `${host} cannot be reached or broke off (${code})`, {
     cause: error,
   });
-  if (!sent || NEVER_SENT.has(code)) NOT_SENT.add(failure);
-  return failure;
+  return !sent || NEVER_SENT.has(code) ? notSent(failure) : failure;
 }

@@ -2,28 +2,19 @@ import type { PendingAnswer } from './answerCollector.ts';
 import { NoRoomError } from './answerRoom.ts';
 import { neverSent } from './connectionError.ts';
 import { FailedRequestError, NODES_TO_FAIL_REQUEST } from './failedRequest.ts';
-import { asNodeError, NodeError, OtherForkError } from './nodeError.ts';
+import { asNodeError, NodeBusyError, NodeError, OtherForkError } from './nodeError.ts';
 import { readResponse } from './readResponse.ts';
 import { OversizedAnswerError, RequestFaultError } from './requestFault.ts';
+import { Suspects } from './suspects.ts';
 import type { UpstreamNode } from './upstreamNode.ts';
 import type { HedgedResponse, UpstreamRequest } from './upstreamRequest.ts';
+import type { Upstreams } from './upstreams.ts';
 
 /** Nodes write the same answer at different lengths, but none at more than so many times another's. */
 const MAX_LENGTH_RATIO = 2;
 
-/** Where nodes are chosen, and what happened at them is told. */
-export interface Upstreams {
-  /** The best node that has not been tried; undefined where there is none. */
-  choose(tried: ReadonlySet<UpstreamNode>, needsBlock: number | undefined): UpstreamNode | undefined;
-  answered(node: UpstreamNode, method: string, elapsedMs: number): void;
-  failed(node: UpstreamNode, method: string, error: NodeError): void;
-  /** The request has failed at a node by its own fault: nothing is held against the node. */
-  failedRequest(node: UpstreamNode, method: string, error: RequestFaultError): void;
-  sentInvalidResponse(node: UpstreamNode, method: string, reason: string): void;
-  hedged(method: string): void;
-  /** Asks a node anew for its head. */
-  refresh(node: UpstreamNode): Promise<void>;
-}
+/** A failure that took longer has cost its node something: it is not asked of all of them. */
+const COSTLY_MS = 1_000;
 
 /**
  * One request on its way through the nodes: sent to the next where one fails, and to a second one beside the first where
@@ -36,13 +27,14 @@ export class HedgedRequest {
   /** Nodes at which the request has failed by its own fault. */
   readonly #failedAt: UpstreamNode[];
   readonly #running = new Map<UpstreamNode, PendingAnswer>();
+  readonly #suspects: Suspects;
   readonly #deadlineMs: number;
+  #costlyFailures = 0;
   #hedgeDelayMs: number | undefined;
   #hedgeTimer: NodeJS.Timeout | undefined;
   #lastResponse: HedgedResponse | undefined;
   #lastError: NodeError | undefined;
   #requestFault: RequestFaultError | undefined;
-  #hedged = false;
   #retried = false;
   #settled = false;
   #resolve: (response: HedgedResponse) => void = () => undefined;
@@ -51,8 +43,9 @@ export class HedgedRequest {
   constructor(request: UpstreamRequest, hedgeDelayMs: number | undefined, upstreams: Upstreams) {
     this.#request = request;
     this.#upstreams = upstreams;
+    this.#suspects = new Suspects(upstreams, request.method);
     const { failedBefore } = request;
-    this.#tried = new Set(failedBefore?.nodes);
+    this.#tried = request.tried ?? new Set(failedBefore?.nodes);
     this.#failedAt = [...(failedBefore?.nodes ?? [])];
     this.#requestFault = failedBefore?.cause;
     this.#hedgeDelayMs = hedgeDelayMs;
@@ -64,17 +57,17 @@ export class HedgedRequest {
       this.#resolve = resolve;
       this.#reject = reject;
       if (this.#launch()) return;
-      if (this.#requestFault === undefined) this.#finish();
-      else this.#fail(this.#hasTime());
+      if (this.#requestFault === undefined) void this.#lastResort();
+      else this.#fail(this.#leftMs > 0);
     });
   }
 
-  #hasTime(): boolean {
-    return performance.now() < this.#deadlineMs;
+  get #leftMs(): number {
+    return this.#deadlineMs - performance.now();
   }
 
   #launch(): boolean {
-    const leftMs = this.#deadlineMs - performance.now();
+    const leftMs = this.#leftMs;
     const node = leftMs <= 0 ? undefined : this.#upstreams.choose(this.#tried, this.#request.needsBlock);
     if (node === undefined) return false;
     this.#tried.add(node);
@@ -85,18 +78,26 @@ export class HedgedRequest {
 
   #armHedge(): void {
     clearTimeout(this.#hedgeTimer);
-    if (this.#hedgeDelayMs === undefined || !this.#mayHedge()) return;
+    if (this.#hedgeDelayMs === undefined || this.#failedAt.length > 0) return;
     this.#hedgeTimer = setTimeout(() => {
-      this.#hedged = true;
-      if (this.#launch()) this.#upstreams.hedged(this.#request.method);
+      if (this.#mayHedge() && this.#launch()) this.#upstreams.hedged(this.#request.method);
+      else this.#armHedge();
     }, this.#hedgeDelayMs);
     this.#hedgeDelayMs *= 2;
   }
 
-  /** What may take long by its own fault is asked of two nodes: it shall not keep all of them busy. */
+  /**
+   * What may take long by its own fault is asked of two nodes: it shall not keep all of them busy. One that has fallen silent
+   * meanwhile, as its polls tell, is none of the two.
+   */
   #mayHedge(): boolean {
-    if (this.#failedAt.length > 0) return false;
-    return !this.#hedged || this.#request.faultOfSize !== 'request';
+    return this.#request.faultOfSize !== 'request' || this.#busyNodes < NODES_TO_FAIL_REQUEST;
+  }
+
+  /** Those that work on it, and those that have for long in vain. */
+  get #busyNodes(): number {
+    const running = [...this.#running.keys()].filter(({ health }) => health === 'healthy');
+    return this.#costlyFailures + running.length;
   }
 
   async #attempt(node: UpstreamNode, timeoutMs: number): Promise<void> {
@@ -112,17 +113,21 @@ export class HedgedRequest {
         if (arrived.kind === 'stream') arrived.stream.abort();
         return;
       }
-      if (arrived.kind === 'stream')
+      if (arrived.kind === 'stream') {
+        this.#suspects.over();
         return this.#settle({ node, stream: arrived.stream, failedAt: this.#failedAt });
+      }
       const response = readResponse(arrived.bytes, node.client.host);
       const classified = this.#request.classify(response);
       if (typeof classified === 'object') {
-        this.#upstreams.sentInvalidResponse(node, method, classified.invalid);
         this.#lastError = new NodeError('nonsense', classified.invalid);
+        this.#upstreams.failedRequest(node, method, this.#lastError);
+        this.#suspects.sentInvalidResponse(node, classified.invalid);
         return this.#next(node, false);
       }
       this.#upstreams.answered(node, method, performance.now() - startMs);
       if (classified === 'good') {
+        this.#suspects.anotherAnswered();
         // That a node has nothing says nothing of what another has.
         if (response.kind === 'result' && response.value !== null) this.#blameForSize(response.bytes.length);
         return this.#settle({ node, response });
@@ -133,6 +138,7 @@ export class HedgedRequest {
         return this.#next(node, false);
       }
       this.#lastResponse = { node, response };
+      this.#countCost(startMs);
       this.#next(node, false);
     } catch (error) {
       if (this.#settled) return node.slow(performance.now() - startMs);
@@ -140,8 +146,11 @@ export class HedgedRequest {
       if (failure instanceof NoRoomError) return this.#giveUp(failure);
       if (failure instanceof RequestFaultError && !this.#isNodesFault(failure))
         return this.#requestFailed(node, failure);
-      this.#upstreams.failed(node, method, failure);
+      this.#upstreams.failedRequest(node, method, failure);
+      if (this.#isNodesFault(failure)) this.#upstreams.heldAgainst(node, failure);
+      else this.#suspects.failed(node, failure);
       this.#lastError = failure;
+      this.#countCost(startMs);
       this.#next(node, failure.reason === 'unreachable');
     } finally {
       node.inFlight--;
@@ -155,6 +164,8 @@ export class HedgedRequest {
     const { once } = this.#request;
     if (this.#requestFault !== undefined) return this.#running.size === 0 ? this.#fail(false) : undefined;
     if (once && !(this.#lastError !== undefined && neverSent(this.#lastError))) return this.#finish();
+    if (this.#costlyFailures > 0 && this.#busyNodes >= NODES_TO_FAIL_REQUEST)
+      return this.#running.size === 0 ? this.#finish() : undefined;
     if (this.#launch()) return;
     // A connection kept alive that the node had just closed fails like a dead node: one more try, on a new one.
     if (brokeOff && !once && !this.#retried) {
@@ -162,11 +173,26 @@ export class HedgedRequest {
       this.#tried.delete(node);
       if (this.#launch()) return;
     }
-    if (this.#running.size === 0) this.#finish();
+    if (this.#running.size === 0) void this.#lastResort();
   }
 
-  #isNodesFault(fault: RequestFaultError): boolean {
-    return fault instanceof OversizedAnswerError && this.#request.faultOfSize === 'node';
+  /** All that have come to the block were asked: others may have by now, and were not polled since. */
+  async #lastResort(): Promise<void> {
+    const { needsBlock } = this.#request;
+    const isCaughtUp =
+      needsBlock !== undefined && (await this.#upstreams.catchUp(this.#tried, needsBlock, this.#leftMs));
+    if (this.#running.size > 0 || (isCaughtUp && this.#launch())) return;
+    this.#finish();
+  }
+
+  #countCost(startMs: number): void {
+    if (performance.now() - startMs > COSTLY_MS) this.#costlyFailures++;
+  }
+
+  /** What no request can cause: there is no other node to be asked first. */
+  #isNodesFault(failure: NodeError): boolean {
+    if (failure instanceof OversizedAnswerError) return this.#request.faultOfSize === 'node';
+    return neverSent(failure) || failure instanceof NodeBusyError;
   }
 
   /** The request has failed by its own fault: it may fare better at one other node, which may have been asked already. */
@@ -177,31 +203,33 @@ export class HedgedRequest {
     this.#requestFault = fault;
     this.#upstreams.failedRequest(node, this.#request.method, fault);
     if (this.#failedAt.length >= NODES_TO_FAIL_REQUEST || this.#request.once) return this.#fail(true);
-    if (this.#running.size === 0 && !this.#launch()) this.#fail(this.#hasTime());
+    if (this.#running.size === 0 && !this.#launch()) this.#fail(this.#leftMs > 0);
   }
 
   /** Another node has given an answer: those that gave a far larger one of what is small by nature are at fault. */
   #blameForSize(bytes: number): void {
-    const { faultOfSize, failedBefore, maxBytes, method } = this.#request;
+    const { faultOfSize, failedBefore, maxBytes } = this.#request;
     const fault = this.#requestFault;
     if (faultOfSize !== 'unclear' || !(fault instanceof OversizedAnswerError)) return;
     if (bytes * MAX_LENGTH_RATIO > maxBytes) return;
     for (const node of this.#failedAt)
-      if (failedBefore?.nodes.includes(node) !== true) this.#upstreams.failed(node, method, fault);
+      if (failedBefore?.nodes.includes(node) !== true) this.#upstreams.heldAgainst(node, fault);
   }
 
   /** Gives the request up by its own fault. */
   #fail(isFinal: boolean): void {
     const fault = this.#requestFault;
+    this.#suspects.over();
     if (fault !== undefined) this.#giveUp(new FailedRequestError(fault, this.#failedAt, isFinal));
   }
 
   #finish(): void {
+    this.#suspects.over();
     if (this.#lastResponse !== undefined) return this.#settle(this.#lastResponse);
     if (this.#settled) return;
     this.#settled = true;
     clearTimeout(this.#hedgeTimer);
-    this.#reject(this.#lastError ?? new NodeError('unreachable', 'no node can be asked now'));
+    this.#reject(this.#suspects.failure(this.#lastError, this.#request));
   }
 
   /** No node is to be asked any more, and none has failed. */

@@ -5,7 +5,12 @@ import type { Health, UpstreamNode } from './upstreamNode.ts';
 const MAX_LAG_BLOCKS = 8;
 
 /** Its chain is not known, or it cannot be trusted. */
-const NEVER_RELAYED_TO: ReadonlySet<Health> = new Set<Health>(['unknown', 'quarantined', 'wrongChain']);
+const NEVER_RELAYED_TO: ReadonlySet<Health> = new Set<Health>([
+  'unknown',
+  'drained',
+  'quarantined',
+  'wrongChain',
+]);
 
 /** Kinds of nodes, each asked only where none of the kind before is left; within a kind the fastest is asked. */
 const TIER = 1e9;
@@ -22,10 +27,12 @@ export class NodeChoice {
 
   /** The best node for a relayed request that has not been tried; undefined where there is none. */
   best(tried: ReadonlySet<UpstreamNode>, needsBlock: number | undefined): UpstreamNode | undefined {
+    const urgency = tried.size > 0 ? 'retry' : 'firstTry';
     let best: UpstreamNode | undefined;
     let bestCost = Number.POSITIVE_INFINITY;
     for (const node of this.#nodes) {
       if (tried.has(node) || NEVER_RELAYED_TO.has(node.health)) continue;
+      if (node.client.budget !== undefined && node.client.budget.callsLeft(urgency) < 1) continue;
       const cost = this.#costOf(node, needsBlock);
       if (cost >= bestCost) continue;
       best = node;
@@ -41,7 +48,8 @@ export class NodeChoice {
     // A single node is the authority on its own chain, whatever else it was caught with.
     const isSingle = this.#nodes.length === 1;
     return this.#nodes.filter(
-      ({ health, isChainVerified }) => isChainVerified && (isSingle || health !== 'quarantined'),
+      ({ health, isChainVerified }) =>
+        isChainVerified && health !== 'drained' && (isSingle || health !== 'quarantined'),
     );
   }
 
@@ -66,7 +74,7 @@ export class NodeChoice {
         ((heads?.latest.number ?? -1) >= (blockNumber ?? this.#heads.latest?.number ?? 0) ? 0 : 1)
       );
     };
-    return [...this.#nodes].sort((a, b) => penalty(a) - penalty(b));
+    return this.#nodes.filter(({ health }) => health !== 'drained').sort((a, b) => penalty(a) - penalty(b));
   }
 
   /** A node on another fork has other blocks at the same heights: only what is final is the same on all. */

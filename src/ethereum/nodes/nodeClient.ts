@@ -1,7 +1,9 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { AnswerCollector, type CollectOptions, type PendingAnswer } from './answerCollector.ts';
 import type { ArrivalRoom } from './answerRoom.ts';
 import { nodeAddress } from './nodeAddress.ts';
+import { NodeBudget, type NodeLimits } from './nodeBudget.ts';
 import { NodeError } from './nodeError.ts';
 import {
   type NodeCall,
@@ -56,7 +58,11 @@ export class NodeClient {
   /** Not every node does, nor every proxy before one. */
   #takesBatches = true;
 
-  constructor(url: string) {
+  /** Undefined where nothing limits it. */
+  readonly budget: NodeBudget | undefined;
+
+  constructor(url: string, limits: NodeLimits = {}) {
+    this.budget = NodeBudget.of(limits);
     const { origin, host, path, headers } = nodeAddress(url);
     this.host = host;
     this.#path = path;
@@ -83,7 +89,12 @@ export class NodeClient {
 
   /** Sends a client's request, as it is. */
   relay(body: string, options: RelayOptions): PendingAnswer {
-    const answer = new AnswerCollector(this.host, options, () => this.#relayedInFlight--);
+    const answer = new AnswerCollector(
+      this.host,
+      { ...options, budget: this.budget },
+      () => this.#relayedInFlight--,
+    );
+    this.budget?.takeCalls(1);
     if (this.#relayedInFlight++ >= RELAY_CONNECTIONS) answer.waitsForPlace();
     this.#relayed.dispatch({ path: this.#path, method: 'POST', headers: this.#headers, body }, answer);
     return answer;
@@ -116,7 +127,13 @@ export class NodeClient {
     request: unknown,
     { isPoll = false, timeoutMs, maxBytes = MAX_BLOCK_BYTES }: CallOptions = {},
   ): Promise<unknown> {
-    const collect: CollectOptions = { timeoutMs, maxBytes, readsNotFound: true };
+    const { budget } = this;
+    const calls = Array.isArray(request) ? request.length : 1;
+    // Polls do not wait, and ingest not for what is left to clients.
+    while (!isPoll && budget !== undefined && budget.callsLeft('retry') < 1)
+      await pause(budget.waitMs('retry') + 1);
+    budget?.takeCalls(calls);
+    const collect: CollectOptions = { timeoutMs, maxBytes, readsNotFound: true, budget };
     const answer = new AnswerCollector(this.host, collect, () => undefined);
     const body = JSON.stringify(request);
     const pool = isPoll ? this.#polls : this.#blocks;

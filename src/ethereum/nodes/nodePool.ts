@@ -1,31 +1,33 @@
 import type { ChainIdentity } from '../traces/index.ts';
 import { ChainCheck, OtherChainError } from './chainCheck.ts';
-import { HedgeDelays } from './hedgeDelays.ts';
-import { HedgedRequest, type Upstreams } from './hedgedRequest.ts';
+import { HeadReader } from './headReader.ts';
 import { type Claim, NetworkHeads } from './networkHeads.ts';
+import type { NodeLimits } from './nodeBudget.ts';
 import { NodeChoice } from './nodeChoice.ts';
-import type { CallOptions } from './nodeClient.ts';
+import { type CallOptions, NodeClient } from './nodeClient.ts';
 import { asNodeError, NodeError } from './nodeError.ts';
 import { askBlockRef, askHeads, type HeadBlock, type NodeHeads } from './nodeHeads.ts';
 import { NodePolls } from './nodePolls.ts';
 import type { NodeTraces } from './nodeTraces.ts';
+import { NodeWait } from './nodeWait.ts';
 import type { PoolObserver } from './poolObserver.ts';
-import type { RequestFaultError } from './requestFault.ts';
+import { RelayedRequests } from './relayedRequests.ts';
 import { takesBlockHashes } from './takesBlockHashes.ts';
 import { UpstreamNode } from './upstreamNode.ts';
 import type { HedgedResponse, UpstreamRequest } from './upstreamRequest.ts';
 
 /** A node that needs longer for so little is not well, nor is one whose three blocks are larger. */
 const POLL: CallOptions = { isPoll: true, timeoutMs: 2_000, maxBytes: 4 * 1024 * 1024 };
-/** Where no node answers polls, whoever has time waits longer: with several nodes not very long, lest one that hangs holds it up. */
-const PATIENT: CallOptions = { isPoll: true, timeoutMs: 5_000 };
-const PATIENT_WITH_SINGLE: CallOptions = { isPoll: true, timeoutMs: 30_000 };
-/** A request for a head that a node told of before it died waits so long for another node to get there. */
-const HEAD_WAIT_MS = 3_000;
+/** Where a node is, and what it may be asked for. */
+export interface NodeOptions extends NodeLimits {
+  readonly url: string;
+}
 
 export interface PoolOptions {
-  readonly urls: readonly string[];
+  readonly nodes: readonly NodeOptions[];
   readonly pollIntervalMs: number;
+  /** How long a request waits for a node to come back where all are away; left out: not at all. */
+  readonly nodeWaitMs?: number;
   /** The chain that the nodes must be on; undefined where the first that answers decides. */
   readonly chain?: ChainIdentity | undefined;
 }
@@ -34,6 +36,8 @@ export interface PoolDependencies {
   readonly observer: PoolObserver;
   /** A node has answered a poll; the heads are up to date with it. */
   readonly polled?: () => void;
+  /** A node's client; left out: one over HTTP. */
+  readonly connect?: (node: NodeOptions) => NodeClient;
 }
 
 /**
@@ -42,7 +46,7 @@ export interface PoolDependencies {
  *
  * Health is what polls and relayed requests make of it: what a node has no traces for it may still answer all else of.
  */
-export class NodePool implements Upstreams {
+export class NodePool {
   readonly nodes: readonly UpstreamNode[];
   readonly heads: NetworkHeads;
   readonly #observer: PoolObserver;
@@ -50,14 +54,19 @@ export class NodePool implements Upstreams {
   readonly #chain: ChainCheck;
   readonly #choice: NodeChoice;
   readonly #polls: NodePolls;
-  readonly #hedgeDelays = new HedgeDelays();
+  readonly #wait: NodeWait;
+  readonly #headReader: HeadReader;
+  /** What clients ask of the nodes. */
+  readonly requests: RelayedRequests;
   readonly #headListeners: Array<(head: HeadBlock) => void> = [];
 
-  constructor({ urls, pollIntervalMs, chain }: PoolOptions, { observer, polled }: PoolDependencies) {
+  constructor(options: PoolOptions, { observer, polled, connect }: PoolDependencies) {
+    const { pollIntervalMs, nodeWaitMs = 0, chain } = options;
+    const clientOf = connect ?? ((node) => new NodeClient(node.url, node));
     this.#observer = observer;
     this.#polled = polled ?? (() => undefined);
-    this.nodes = urls.map((url, i) => {
-      const node: UpstreamNode = new UpstreamNode(`node-${i + 1}`, url, (method, remarks) =>
+    this.nodes = options.nodes.map((nodeOptions, i) => {
+      const node: UpstreamNode = new UpstreamNode(`node-${i + 1}`, clientOf(nodeOptions), (method, remarks) =>
         observer.traceMethodFound(node, method, remarks),
       );
       return node;
@@ -69,6 +78,26 @@ export class NodePool implements Upstreams {
     this.#chain = new ChainCheck(chain, (node, reason) => observer.healthChanged(node, reason));
     this.#choice = new NodeChoice(this.nodes, this.heads);
     this.#polls = new NodePolls(pollIntervalMs, (node) => this.#poll(node));
+    this.#wait = new NodeWait(nodeWaitMs, () => {
+      for (const node of this.nodes) if (node.health !== 'healthy') void this.refresh(node);
+    });
+    this.requests = new RelayedRequests({
+      nodes: this.nodes,
+      heads: this.heads,
+      choice: this.#choice,
+      wait: this.#wait,
+      budgetWaitMs: nodeWaitMs,
+      observer,
+      refresh: (node) => this.refresh(node),
+    });
+    this.#headReader = new HeadReader({
+      nodes: this.nodes,
+      heads: this.heads,
+      choice: this.#choice,
+      refresh: (node) => this.refresh(node),
+      take: (node, ask) => this.take(node, ask),
+      updateHeads: () => this.#updateHeads(),
+    });
   }
 
   /** The id of the nodes' chain as a quantity (`0x1`); undefined before any has told. */
@@ -79,6 +108,10 @@ export class NodePool implements Upstreams {
   /** A single node is the authority on its own chain: tags are left to it. */
   get isSingle(): boolean {
     return this.nodes.length === 1;
+  }
+
+  get isAnyHealthy(): boolean {
+    return this.nodes.some(({ health }) => health === 'healthy');
   }
 
   /** Calls back with each new head. */
@@ -101,7 +134,21 @@ export class NodePool implements Upstreams {
 
   async stop(): Promise<void> {
     this.#polls.stop();
+    this.#wait.stop();
     await Promise.all(this.nodes.map(({ client }) => client.close()));
+  }
+
+  /** Sets a node aside until it is put back. Returns false, and does nothing, where no other healthy one would be left. */
+  drain(node: UpstreamNode): boolean {
+    if (!this.nodes.some((other) => other !== node && other.health === 'healthy')) return false;
+    node.drain();
+    this.#updateHeads();
+    return true;
+  }
+
+  resume(node: UpstreamNode): Promise<void> {
+    node.resume();
+    return this.refresh(node);
   }
 
   refresh(node: UpstreamNode): Promise<void> {
@@ -117,47 +164,14 @@ export class NodePool implements Upstreams {
     return undefined;
   }
 
-  /**
-   * The first good answer. Nodes are asked one after the other, the likely fastest first; a slow read is sent to a second
-   * one meanwhile. Where no answer is good: the last that a node gave, or a rejection with NodeError.
-   */
-  async ask(request: UpstreamRequest): Promise<HedgedResponse> {
-    const { needsBlock, timeoutMs, method, once } = request;
-    if (needsBlock !== undefined && !this.#choice.canAnswer(needsBlock))
-      if (this.nodes.some(({ health }) => health === 'healthy'))
-        await this.heads.reaches(needsBlock, Math.min(HEAD_WAIT_MS, timeoutMs));
-    const hedgeDelayMs = once || this.isSingle ? undefined : this.#hedgeDelays.delayMs(method);
-    return new HedgedRequest(request, hedgeDelayMs, this).run();
+  /** The first good answer; see RelayedRequests.ask. */
+  ask(request: UpstreamRequest): Promise<HedgedResponse> {
+    return this.requests.ask(request);
   }
 
-  choose(tried: ReadonlySet<UpstreamNode>, needsBlock: number | undefined): UpstreamNode | undefined {
-    return this.#choice.best(tried, needsBlock);
-  }
-
-  answered(node: UpstreamNode, method: string, elapsedMs: number): void {
-    node.answered(elapsedMs);
-    this.#hedgeDelays.answered(method, elapsedMs);
-    this.#observer.answered(node, method, elapsedMs);
-  }
-
-  failed(node: UpstreamNode, method: string, error: NodeError): void {
-    const before = node.health;
-    node.failed(error);
-    this.#observer.failed(node, method, error);
-    if (node.health !== before) this.#observer.healthChanged(node, error.message);
-  }
-
-  failedRequest(node: UpstreamNode, method: string, error: RequestFaultError): void {
-    this.#observer.failed(node, method, error);
-  }
-
-  sentInvalidResponse(node: UpstreamNode, method: string, reason: string): void {
-    node.quarantine();
-    this.#observer.sentInvalidResponse(node, method, reason);
-  }
-
-  hedged(method: string): void {
-    this.#observer.hedged(method);
+  /** Where all nodes are away: resolves with whether one comes back within the time that requests wait. */
+  comesBack(): Promise<boolean> {
+    return this.#wait.comesBack(Number.POSITIVE_INFINITY, 0);
   }
 
   /** The nodes in the order in which they are to be asked for a block to index, or for whatever is of the head. */
@@ -168,7 +182,7 @@ export class NodePool implements Upstreams {
   /** Takes blocks from a node, once its chain was compared. Rejects with NodeError. */
   async take<T>(node: UpstreamNode, ask: (traces: NodeTraces) => Promise<T>): Promise<T> {
     try {
-      if (!node.isChainVerified) await this.#chain.verify(node, this.#patience);
+      if (!node.isChainVerified) await this.#chain.verify(node, this.#headReader.patience);
       return await ask(node.traces);
     } catch (error) {
       if (error instanceof NodeError) node.doubtChain(error);
@@ -178,48 +192,21 @@ export class NodePool implements Upstreams {
 
   /** The chain of the nodes, asked for now; see ChainCheck.ask. Rejects with NodeError. */
   askChain(): Promise<ChainIdentity> {
-    return this.#chain.ask(this.nodes, this.#patience);
+    return this.#chain.ask(this.#choice.inOrderFor(undefined), this.#headReader.patience);
   }
 
   /** The heads as of the last polls; where no node has answered its last one, asked for with patience. Rejects with NodeError. */
-  async lastHeads(): Promise<NodeHeads> {
-    return this.#headsHeard() ?? this.#askHeadsPatiently();
+  lastHeads(): Promise<NodeHeads> {
+    return this.#headReader.last();
   }
 
   /** The heads, asked for now. Rejects with NodeError. */
-  async freshHeads(): Promise<NodeHeads> {
-    await Promise.all(this.#choice.claimants().map((node) => this.refresh(node)));
-    return this.lastHeads();
-  }
-
-  #headsHeard(): NodeHeads | undefined {
-    const heard = this.#choice.claimants().filter(({ isHeard }) => isHeard);
-    // A single node's tags are its own, wherever they go; several are made one.
-    return this.isSingle ? heard[0]?.heads : heard.length > 0 ? this.heads.blocks : undefined;
-  }
-
-  async #askHeadsPatiently(): Promise<NodeHeads> {
-    const asked = this.nodes
-      .filter(({ health }) => this.isSingle || health !== 'quarantined')
-      .map((node) =>
-        this.take(node, async () => {
-          node.heads = await askHeads(node.client, this.#patience);
-          node.isHeard = true;
-        }),
-      );
-    const answers = await Promise.allSettled(asked);
-    this.#updateHeads();
-    const heads = this.#headsHeard();
-    if (heads !== undefined) return heads;
-    const [failed] = answers.filter((answer) => answer.status === 'rejected');
-    throw failed?.reason ?? new NodeError('unreachable', 'no node can be asked now');
-  }
-
-  get #patience(): CallOptions {
-    return this.isSingle ? PATIENT_WITH_SINGLE : PATIENT;
+  freshHeads(): Promise<NodeHeads> {
+    return this.#headReader.fresh();
   }
 
   async #poll(node: UpstreamNode): Promise<void> {
+    if (node.health === 'drained') return;
     const startMs = performance.now();
     try {
       const isAnew = !node.isChainVerified;
@@ -234,11 +221,12 @@ export class NodePool implements Upstreams {
       if (isBack) this.#observer.healthChanged(node, 'it answers');
       this.#updateHeads();
       this.heads.nodeReached(heads.latest.number);
+      if (node.health === 'healthy') this.#wait.nodeIsBack();
       this.#polled();
     } catch (error) {
       if (this.#polls.isStopped) return;
       node.isHeard = false;
-      if (!(error instanceof OtherChainError)) this.failed(node, 'poll', asNodeError(error));
+      if (!(error instanceof OtherChainError)) this.requests.failed(node, 'poll', asNodeError(error));
     }
   }
 

@@ -19,3 +19,13 @@ export class OversizedRequestError extends RequestFaultError {
     super('oversized', `${host} takes no request as large as this (HTTP status 413)`);
   }
 }
+
+/** No node that is well otherwise has answered in time. */
+export class SlowRequestError extends RequestFaultError {
+  readonly timeoutMs: number;
+
+  constructor(timeoutMs: number) {
+    super('timeout', `no node answered within ${timeoutMs} ms`);
+    this.timeoutMs = timeoutMs;
+  }
+}

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Hash } from '../traces/index.ts';
+import { NodeClient } from './nodeClient.ts';
 import { NodeBusyError, NodeError } from './nodeError.ts';
 import { UpstreamNode } from './upstreamNode.ts';
 
@@ -11,7 +12,7 @@ describe('the health of a node', () => {
   let node: UpstreamNode;
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['Date'] });
-    node = new UpstreamNode('node-1', 'http://127.0.0.1:1');
+    node = new UpstreamNode('node-1', new NodeClient('http://127.0.0.1:1'));
     node.polled(HEADS, 1);
   });
   afterEach(async () => {

@@ -1,6 +1,6 @@
 import { neverSent } from './connectionError.ts';
 import type { NodeChain } from './nodeChain.ts';
-import { NodeClient } from './nodeClient.ts';
+import type { NodeClient } from './nodeClient.ts';
 import { NodeBusyError, type NodeError } from './nodeError.ts';
 import type { NodeHeads } from './nodeHeads.ts';
 import { NodeTraces } from './nodeTraces.ts';
@@ -11,9 +11,10 @@ import type { TraceMethodFound } from './traceMethodDetector.ts';
  * - `unknown`: it has not told its chain yet.
  * - `healthy`: it is asked.
  * - `failing`, `busy`: out of rotation until it answers a poll and its pause is over; asked only where no other is left.
+ * - `drained`: set aside by an operator: not asked for anything until it is put back.
  * - `quarantined`, `wrongChain`: caught with an answer that cannot be true, or on another chain: not asked.
  */
-export type Health = 'unknown' | 'healthy' | 'failing' | 'busy' | 'quarantined' | 'wrongChain';
+export type Health = 'unknown' | 'healthy' | 'failing' | 'busy' | 'drained' | 'quarantined' | 'wrongChain';
 
 /** Failures in a row after which a node is out of rotation; a connection that is refused counts at once. */
 const FAILURES_TO_FAIL = 3;
@@ -51,9 +52,9 @@ export class UpstreamNode {
   #failures = 0;
   #pausedUntilMs = 0;
 
-  constructor(name: string, url: string, traceMethodFound?: TraceMethodFound) {
+  constructor(name: string, client: NodeClient, traceMethodFound?: TraceMethodFound) {
     this.name = name;
-    this.client = new NodeClient(url);
+    this.client = client;
     this.traces = new NodeTraces(this.client, traceMethodFound);
   }
 
@@ -96,8 +97,20 @@ export class UpstreamNode {
     this.#remove('wrongChain', 0);
   }
 
+  /** Sets it aside. What it is asked already it may finish. */
+  drain(): void {
+    this.#remove('drained', 0);
+    this.isHeard = false;
+  }
+
+  /** Puts it back: it is asked again once it answers a poll and its chain was compared. */
+  resume(): void {
+    if (this.health === 'drained') this.health = 'unknown';
+  }
+
   /** It answered a poll. Returns whether that puts it back into rotation. */
   polled(heads: NodeHeads, elapsedMs: number): boolean {
+    if (this.health === 'drained') return false;
     this.heads = heads;
     this.isHeard = true;
     if (this.health === 'healthy') {
@@ -113,6 +126,7 @@ export class UpstreamNode {
   }
 
   #remove(health: Health, pauseMs: number): void {
+    if (this.health === 'drained') return;
     this.health = health;
     this.#pausedUntilMs = Date.now() + pauseMs;
     // It was away: another node may come in its place. One that only asks for a pause was not.

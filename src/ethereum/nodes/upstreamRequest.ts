@@ -37,6 +37,12 @@ export interface UpstreamRequest {
   readonly faultOfSize: FaultOfSize;
   /** The same request has failed lately, by its own fault: one more node is asked, and no other. */
   readonly failedBefore: FailedRequestError | undefined;
+  /** Nodes that are not asked, to which those that are asked are added; left out: only those of `failedBefore` are not. */
+  readonly tried?: Set<UpstreamNode>;
+  /** Who asks: clients share fairly what budgets nodes have. */
+  readonly client?: (() => string) | undefined;
+  /** Nobody waits for it: it is asked only where budgets are plenty. */
+  readonly isBackground?: boolean;
   /** Room for what arrives; undefined where an answer must not fail for want of it. */
   readonly room: ArrivalRoom | undefined;
   readonly classify: (response: UpstreamResponse) => ResponseClass;

@@ -2,7 +2,9 @@ import { timingSafeEqual } from 'node:crypto';
 import {
   formatTimestamp,
   hashSecret,
+  operatorPermissions,
   type Permission,
+  permissions,
   type Token,
   type TokenStore,
   wallClock,
@@ -66,22 +68,36 @@ export class Authenticator {
 export function authorize(caller: Caller, accountId: string, permission: Permission): void {
   const account = caller.accounts === 'all' || caller.accounts.includes(accountId);
   if (account && allows(caller.permissions, permission)) return;
-  const lacking = account ? `the permission ${permission}` : 'this account';
+  const lacking = account
+    ? `the permission ${permission}`
+    : accountId === SERVER
+      ? 'all accounts'
+      : 'this account';
   const chain = [
     { code: 9109, message: `Unauthorized to access requested resource: the token lacks ${lacking}` },
   ];
   throw new ApiError('forbidden', { chain });
 }
 
+/** The same for what is of no account but of the server itself: only a token for every account may do it. */
+export function authorizeOperator(caller: Caller, permission: Permission): void {
+  authorize(caller, caller.accounts === 'all' ? '' : SERVER, permission);
+}
+
+/** No account's id. */
+const SERVER = 'the server';
+
 /** A permission to write is one to read as well, as with Cloudflare's tokens. */
 function allows(held: readonly Permission[], needed: Permission): boolean {
-  return held.includes(needed) || (needed === 'dns_protection:read' && held.includes('dns_protection:write'));
+  return held.some(
+    (permission) => permission === needed || permission === needed.replace(/:read$/, ':write'),
+  );
 }
 
 const configuredCaller: Caller = {
   tokenId: CONFIGURED_TOKEN_ID,
   accounts: 'all',
-  permissions: ['dns_protection:read', 'dns_protection:write'],
+  permissions: [...permissions, ...operatorPermissions],
   expiresOn: null,
 };
 

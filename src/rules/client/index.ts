@@ -4,3 +4,4 @@
  */
 
 export { RulesClient } from './rulesClient.ts';
+export { Transport } from './transport.ts';

@@ -1,5 +1,5 @@
 import type { Anchor, AnswerStore } from './answerStore.ts';
-import { MemoryCache } from './memoryCache.ts';
+import { MemoryCache, type Said } from './memoryCache.ts';
 
 /** Of the memory for answers, what those of the head may use: a share, as each new head empties it. */
 const HEAD_SHARE = 0.25;
@@ -10,11 +10,17 @@ export interface AnswerCacheOptions {
   readonly network: string;
   readonly store: AnswerStore;
   readonly memoryBytes: number;
+  /** How long an answer is kept that only one node gave. */
+  readonly unconfirmedMs: number;
 }
 
+/** The part of the store's keys that tells answers which were confirmed from those of versions that confirmed none. */
+const CONFIRMED = 'confirmed';
+
 /**
- * Answers of one network. Those that depend on final blocks alone are cached for good, in memory and in the store; those
- * that depend on blocks which may still be replaced live as long as the head does.
+ * Answers of one network. Those that depend on final blocks alone, and are proven or said by two nodes, are cached for good, in
+ * memory and in the store; what one node alone says is cached in memory for a while, and no longer than that node is
+ * trusted. Answers that depend on blocks which may still be replaced live as long as the head does.
  */
 export class AnswerCache {
   readonly #network: string;
@@ -23,11 +29,15 @@ export class AnswerCache {
   readonly #head: MemoryCache;
   /** Grows with each head: what was asked for under another head is not put in. */
   #epoch = 0;
+  readonly #unconfirmedMs: number;
+  /** How often nodes were caught lying, by their names. */
+  readonly #lies = new Map<string, number>();
   /** The store is of another chain until its anchor was compared. */
   #storeIsOurs = false;
   #anchorNumber = -1;
 
-  constructor({ network, store, memoryBytes }: AnswerCacheOptions) {
+  constructor({ network, store, memoryBytes, unconfirmedMs }: AnswerCacheOptions) {
+    this.#unconfirmedMs = unconfirmedMs;
     this.#network = network;
     this.#store = store;
     this.#head = new MemoryCache(memoryBytes * HEAD_SHARE);
@@ -39,8 +49,10 @@ export class AnswerCache {
   }
 
   getFinal(key: string): Buffer | undefined {
-    const cached = this.#final.get(key);
-    if (cached !== undefined || !this.#storeIsOurs) return cached;
+    const cached = this.#final.entry(key);
+    if (cached !== undefined && (cached.said === undefined || this.#isBelieved(cached.said)))
+      return cached.answer;
+    if (!this.#storeIsOurs) return undefined;
     const stored = this.#store.get(this.#storeKey(key));
     if (stored === undefined) return undefined;
     const answer = Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength);
@@ -52,6 +64,28 @@ export class AnswerCache {
     this.#final.put(key, answer);
     // Without an anchor nothing would tell at the next start which chain the answers are of.
     if (this.#storeIsOurs && this.#anchorNumber >= 0) this.#store.put(this.#storeKey(key), answer);
+  }
+
+  /** Keeps for a while what one node alone says. */
+  putSaid(key: string, answer: Buffer, by: string): void {
+    if (this.#unconfirmedMs === 0) return;
+    const untilMs = performance.now() + this.#unconfirmedMs;
+    this.#final.put(key, answer, { by, untilMs, lies: this.#lies.get(by) ?? 0 });
+  }
+
+  /** Drops what a node alone said: another one says otherwise. */
+  drop(key: string): void {
+    this.#final.drop(key);
+  }
+
+  /** A node was caught lying: what it alone said is gone. */
+  distrust(node: string): void {
+    this.#lies.set(node, (this.#lies.get(node) ?? 0) + 1);
+    this.headChanged();
+  }
+
+  #isBelieved({ by, untilMs, lies }: Said): boolean {
+    return lies === (this.#lies.get(by) ?? 0) && performance.now() < untilMs;
   }
 
   getHead(key: string): Buffer | undefined {
@@ -105,6 +139,6 @@ export class AnswerCache {
   }
 
   #storeKey(key: string): string {
-    return `${this.#network} ${key}`;
+    return `${CONFIRMED} ${this.#network} ${key}`;
   }
 }

@@ -1,8 +1,17 @@
 /** What an entry costs besides its bytes: key, map slot, objects. */
 const ENTRY_OVERHEAD_BYTES = 200;
 
+/** Whose word an answer is, where only one node gave it. */
+export interface Said {
+  readonly by: string;
+  readonly untilMs: number;
+  /** How often the node had been caught lying by then. */
+  readonly lies: number;
+}
+
 interface Entry {
   readonly answer: Buffer;
+  readonly said: Said | undefined;
   /** Whether it was asked for since it was put in, or last spared. */
   used: boolean;
 }
@@ -29,23 +38,26 @@ export class MemoryCache {
   }
 
   get(key: string): Buffer | undefined {
-    const entry = this.#entries.get(key);
-    if (entry === undefined) return undefined;
-    entry.used = true;
-    return entry.answer;
+    return this.entry(key)?.answer;
   }
 
-  put(key: string, answer: Buffer): void {
-    this.#drop(key);
+  entry(key: string): { readonly answer: Buffer; readonly said: Said | undefined } | undefined {
+    const entry = this.#entries.get(key);
+    if (entry !== undefined) entry.used = true;
+    return entry;
+  }
+
+  put(key: string, answer: Buffer, said?: Said): void {
+    this.drop(key);
     const cost = costOf(key, answer);
     if (cost > this.#maxBytes) return;
-    this.#entries.set(key, { answer, used: false });
+    this.#entries.set(key, { answer, said, used: false });
     this.#bytes += cost;
     // A map keeps the order in which keys were set, also of those set while it is walked.
     for (const [oldest, entry] of this.#entries) {
       if (this.#bytes <= this.#maxBytes) return;
       if (entry.used) this.#spare(oldest, entry);
-      else this.#drop(oldest);
+      else this.drop(oldest);
     }
   }
 
@@ -60,7 +72,7 @@ export class MemoryCache {
     this.#entries.set(key, entry);
   }
 
-  #drop(key: string): void {
+  drop(key: string): void {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
     this.#entries.delete(key);

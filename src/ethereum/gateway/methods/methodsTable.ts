@@ -27,6 +27,6 @@ function cachedFor({ scope }: MethodRow): string {
     case 'block':
     case 'found':
     case 'logs':
-      return 'for good once its block is final, before that as long as the head';
+      return 'for good once its block is final and two nodes say the same, before that as long as the head';
   }
 }

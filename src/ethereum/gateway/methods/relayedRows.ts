@@ -58,6 +58,7 @@ export const RELAYED_ROWS: readonly RelayedRow[] = [
     scope: { of: 'constant' },
     result: 'data',
     check: checks.isHashOfData,
+    isProven: true,
     smallBytes: SMALL_BYTES.value,
   },
   {
@@ -116,6 +117,7 @@ export const RELAYED_ROWS: readonly RelayedRow[] = [
         throw overLimit('blockCount', MAX_FEE_HISTORY_BLOCKS, requested);
     },
     scope: { of: 'block', param: 1 },
+    mayDiffer: true,
     result: 'object',
     smallBytes: SMALL_BYTES.members,
   },
@@ -134,6 +136,7 @@ export const RELAYED_ROWS: readonly RelayedRow[] = [
     scope: { of: 'constant' },
     result: 'quantity',
     check: checks.isOurChainId,
+    isProven: true,
     smallBytes: SMALL_BYTES.value,
   },
   {
@@ -225,6 +228,7 @@ export const RELAYED_ROWS: readonly RelayedRow[] = [
     params: [transaction, stateBlock, stateOverrides, blockOverrides],
     scope: { of: 'block', param: 1 },
     byHash: true,
+    mayDiffer: true,
     result: 'data',
   },
   {
@@ -232,6 +236,7 @@ export const RELAYED_ROWS: readonly RelayedRow[] = [
     summary: 'The gas that a transaction would use.',
     params: [transaction, stateBlock, stateOverrides, blockOverrides],
     scope: { of: 'block', param: 1 },
+    mayDiffer: true,
     result: 'quantity',
   },
   {

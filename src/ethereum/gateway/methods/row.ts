@@ -78,6 +78,10 @@ export interface RelayedRow extends Row {
    * Without it an answer is as large as the request makes it.
    */
   readonly smallBytes?: number;
+  /** Its check proves an answer: one node's word is enough to keep it for good. */
+  readonly isProven?: true;
+  /** Honest nodes may answer it differently: their limits of gas differ, and how they estimate. */
+  readonly mayDiffer?: true;
   /** May be null: what was asked for does not exist. */
   readonly nullable?: true;
   /**

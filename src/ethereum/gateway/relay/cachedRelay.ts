@@ -1,14 +1,21 @@
 import type { Result } from '../../jsonrpc/index.ts';
-import { ArrivalRoom, type UpstreamResponse, type WholeResponse } from '../../nodes/index.ts';
+import {
+  ArrivalRoom,
+  type HedgedResponse,
+  type UpstreamNode,
+  type UpstreamResponse,
+  type WholeResponse,
+} from '../../nodes/index.ts';
 import type { CallContext } from '../method.ts';
 import type { RelayedRow } from '../methods/row.ts';
+import { agreed } from './agreement.ts';
 import { type CachePolicy, cachePolicyOf, foundIn } from './cachePolicy.ts';
 import type { Network } from './network.ts';
 import { refusalOf } from './refusalOf.ts';
 import { resultBytes } from './resultBytes.ts';
 import { sendOnce } from './sendOnce.ts';
 import { Unanswered } from './unanswered.ts';
-import type { UpstreamSender } from './upstreamSender.ts';
+import type { RelayedRequest, UpstreamSender } from './upstreamSender.ts';
 
 /** Answers above this are not worth their room. */
 const MAX_CACHED_BYTES = 1024 * 1024;
@@ -19,11 +26,20 @@ interface Coalesced {
   readonly response: UpstreamResponse;
 }
 
+/** A request whose answer may be cached. */
+interface CachedRequest {
+  readonly key: string;
+  readonly params: readonly unknown[];
+  readonly policy: CachePolicy;
+}
+
 /** Answers one method from the cache, or by one request to the nodes, however many ask for the same at a time. */
 export class CachedRelay {
   readonly #row: RelayedRow;
   readonly #network: Network;
   readonly #sender: UpstreamSender;
+  /** Several nodes are asked, and what most say is the answer. */
+  readonly #needsAgreement: boolean;
   readonly #cacheResults: ReturnType<Network['metrics']['cacheResults']>;
   /** Requests under way, by their key: the same asked for again waits for their answer. */
   readonly #underWay = new Map<string, Promise<Coalesced | undefined>>();
@@ -32,6 +48,7 @@ export class CachedRelay {
     this.#row = row;
     this.#network = network;
     this.#sender = sender;
+    this.#needsAgreement = network.agreement.methods.includes(row.name);
     this.#cacheResults = network.metrics.cacheResults(network.name, row.name);
   }
 
@@ -52,10 +69,15 @@ export class CachedRelay {
   }
 
   /** With several nodes the head is what all of them together say. */
-  #head(context: CallContext): Result {
-    const { heads, nodes } = this.#network.pool;
-    if (heads.latest === undefined || !nodes.some(({ health }) => health === 'healthy'))
-      throw new Unanswered();
+  #head(context: CallContext): Result | Promise<Result> {
+    const { pool } = this.#network;
+    if (pool.isAnyHealthy) return this.#knownHead(context);
+    return pool.comesBack().then(() => this.#knownHead(context));
+  }
+
+  #knownHead(context: CallContext): Result {
+    const { heads, isAnyHealthy } = this.#network.pool;
+    if (heads.latest === undefined || !isAnyHealthy) throw new Unanswered();
     this.#countHit(context);
     return Buffer.from(`"0x${heads.latest.number.toString(16)}"`);
   }
@@ -98,13 +120,16 @@ export class CachedRelay {
     try {
       const { epoch } = this.#network.cache;
       const { mayStream } = context;
-      const sent = await this.#sender.send({ key, params, policy, mayStream, failedBefore, room });
+      const request = { params, policy, room, client: context.client };
+      const sent = this.#needsAgreement
+        ? await this.#agreed(request)
+        : await this.#sender.send({ ...request, key, mayStream, failedBefore });
       context.cache = 'miss';
       context.node = sent.node.name;
       this.#cacheResults.miss.inc();
       if ('stream' in sent) return this.#sender.resultOf(sent, key, params);
       await this.#learnHead(sent);
-      this.#cache(key, sent.response, policy, epoch);
+      this.#cache({ key, params, policy }, sent, epoch);
       share({ node: sent.node.name, response: sent.response });
       return resultBytes(sent.response);
     } finally {
@@ -123,16 +148,33 @@ export class CachedRelay {
     if (number !== undefined && number > (pool.heads.latest?.number ?? number)) await pool.refresh(node);
   }
 
-  #cache(key: string, response: UpstreamResponse, policy: CachePolicy, epoch: number): void {
+  #cache({ key, params, policy }: CachedRequest, { node, response }: WholeResponse, epoch: number): void {
     if (policy === 'never' || response.kind === 'error' || response.value === null) return;
     if (response.bytes.length > MAX_CACHED_BYTES) return;
-    const { cache } = this.#network;
+    const { cache, pool, confirmations } = this.#network;
     const block = policy === 'found' ? foundIn(this.#row, response.value) : policy;
     if (block === undefined) return;
     // The bytes are a part of a larger buffer: what is cached must not keep that alive.
-    const cached = Buffer.from(response.bytes);
-    if (block === 'constant' || this.#isFinal(block)) cache.putFinal(key, cached);
-    else cache.putHead(key, cached, epoch);
+    const bytes = Buffer.from(response.bytes);
+    if (block !== 'constant' && !this.#isFinal(block)) return cache.putHead(key, bytes, epoch);
+    if (this.#row.isProven === true || this.#needsAgreement) return cache.putFinal(key, bytes);
+    // It was found out while it answered.
+    if (node.health === 'quarantined') return;
+    cache.putSaid(key, bytes, node.name);
+    if (pool.isSingle) return;
+    const { mayDiffer = false } = this.#row;
+    const askAnother = (tried: Set<UpstreamNode>): Promise<HedgedResponse> =>
+      this.#sender.send({ params, policy, mayStream: false, tried, isBackground: true });
+    confirmations.want({ key, node, bytes, value: response.value, mayDiffer, askAnother });
+  }
+
+  async #agreed(request: Omit<RelayedRequest, 'mayStream'>): Promise<WholeResponse> {
+    const { agreement, pool } = this.#network;
+    return agreed(Math.min(agreement.nodes, pool.nodes.length), async (tried) => {
+      const sent = await this.#sender.send({ ...request, mayStream: false, tried });
+      if ('stream' in sent) throw new Error('a node answered with a stream where none was asked for');
+      return sent;
+    });
   }
 
   #isFinal(block: number): boolean {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { FailedRequestError, OversizedAnswerError, UpstreamNode } from '../../nodes/index.ts';
+import { FailedRequestError, NodeClient, OversizedAnswerError, UpstreamNode } from '../../nodes/index.ts';
 import { FailedRequests, MAX_REMEMBERED, REMEMBERED_MS } from './failedRequests.ts';
 
-const node = new UpstreamNode('node-1', 'http://127.0.0.1:1');
+const node = new UpstreamNode('node-1', new NodeClient('http://127.0.0.1:1'));
 const failed = new FailedRequestError(new OversizedAnswerError('127.0.0.1:1', 64), [node], true);
 
 function remembering() {

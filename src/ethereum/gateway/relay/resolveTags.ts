@@ -1,4 +1,4 @@
-import { RpcError } from '../../jsonrpc/index.ts';
+import { NoNodeError, RpcError } from '../../jsonrpc/index.ts';
 import type { NodePool } from '../../nodes/index.ts';
 import { isTag, type Tag } from '../methods/kinds.ts';
 import type { LogFilter } from '../methods/logFilter.ts';
@@ -23,8 +23,14 @@ export function resolveTags(
   if (scope.of !== 'block' || pool.isSingle) return params;
   const block = params[scope.param];
   if (!isTag(block) || block === 'pending') return params;
+  if (pool.heads.latest === undefined)
+    return pool.comesBack().then(() => resolveBlock(params, scope.param, pool));
+  return resolveBlock(params, scope.param, pool);
+}
+
+function resolveBlock(params: readonly unknown[], param: number, pool: NodePool): readonly unknown[] {
   const resolved = [...params];
-  resolved[scope.param] = numberOf(block, pool);
+  resolved[param] = numberOf(params[param] as Tag, pool); // the caller looked
   return resolved;
 }
 
@@ -46,7 +52,6 @@ function numberOf(tag: Tag, { heads }: NodePool): string {
   const number =
     tag === 'earliest' ? 0 : tag === 'safe' || tag === 'finalized' ? heads[tag] : heads.latest?.number;
   if (number !== undefined) return `0x${number.toString(16)}`;
-  if (heads.latest === undefined)
-    throw new RpcError('resourceUnavailable', 'no node can answer now; try again');
+  if (heads.latest === undefined) throw new NoNodeError();
   throw new RpcError('resourceNotFound', `the nodes know no ${tag} block`);
 }

@@ -13,7 +13,7 @@ export async function sendOnce(
   context: CallContext,
 ): Promise<Result> {
   try {
-    const sent = await sender.send({ params, policy: 'never', mayStream: false });
+    const sent = await sender.send({ params, policy: 'never', mayStream: false, client: context.client });
     context.node = sent.node.name;
     if ('stream' in sent) throw new Error('a node answered with a stream where none was asked for');
     const { response } = sent;

@@ -1,20 +1,26 @@
 import type { Log } from '../../../platform/logging/index.ts';
-import { NodePool, type PoolObserver, type UpstreamNode } from '../../nodes/index.ts';
+import { type NodeOptions, NodePool, type PoolObserver, type UpstreamNode } from '../../nodes/index.ts';
 import type { ChainIdentity } from '../../traces/index.ts';
 import { AnswerCache } from '../cache/answerCache.ts';
 import type { AnswerStore } from '../cache/answerStore.ts';
 import type { GatewayMetrics } from '../metrics.ts';
+import { Confirmations } from './confirmations.ts';
 import { FailedRequests } from './failedRequests.ts';
 import type { Network } from './network.ts';
 
 export interface NetworkOptions {
   /** As it stands in the path. */
   readonly name: string;
-  readonly upstreams: readonly string[];
+  readonly upstreams: readonly NodeOptions[];
   readonly pollIntervalMs: number;
   readonly timeoutMs: number;
+  /** How long a call waits for a node to come back where all are away. */
+  readonly nodeWaitMs: number;
   readonly maxAnswerBytes: number;
   readonly cacheMemoryBytes: number;
+  /** How long an answer of a final block is kept that only one node gave. */
+  readonly cacheUnconfirmedMs: number;
+  readonly agreement: Network['agreement'];
   /** The chain of the network's index; undefined before it has one. */
   readonly chain: ChainIdentity | undefined;
 }
@@ -31,11 +37,21 @@ export async function startNetwork(
   { store, metrics, log }: NetworkDependencies,
 ): Promise<Network> {
   const { name, maxAnswerBytes, timeoutMs } = options;
-  const cache = new AnswerCache({ network: name, store, memoryBytes: options.cacheMemoryBytes });
+  const cache = new AnswerCache({
+    network: name,
+    store,
+    memoryBytes: options.cacheMemoryBytes,
+    unconfirmedMs: options.cacheUnconfirmedMs,
+  });
   const keeper = new StoreKeeper(name, cache, log);
   const pool = new NodePool(
-    { urls: options.upstreams, pollIntervalMs: options.pollIntervalMs, chain: options.chain },
-    { observer: observerOf(name, metrics, log), polled: () => keeper.polled(pool) },
+    {
+      nodes: options.upstreams,
+      pollIntervalMs: options.pollIntervalMs,
+      nodeWaitMs: options.nodeWaitMs,
+      chain: options.chain,
+    },
+    { observer: observerOf(name, cache, { metrics, log }), polled: () => keeper.polled(pool) },
   );
   pool.onHead(() => cache.headChanged());
   try {
@@ -45,7 +61,17 @@ export async function startNetwork(
     await pool.stop();
     throw error;
   }
-  return { name, pool, cache, failedRequests: new FailedRequests(), metrics, maxAnswerBytes, timeoutMs };
+  const confirmations = new Confirmations(cache, ({ name: node, client }, key) => {
+    const method = key.slice(0, key.indexOf('['));
+    metrics.disagreed(name, node, method);
+    log.warn(
+      { network: name, node, host: client.host, method },
+      'upstream disagrees with another about a final block',
+    );
+  });
+  const { agreement } = options;
+  const failedRequests = new FailedRequests();
+  return { name, pool, cache, confirmations, agreement, failedRequests, metrics, maxAnswerBytes, timeoutMs };
 }
 
 /** Opens the store of final answers once the chain is known, and moves its anchor along. */
@@ -89,12 +115,17 @@ class StoreKeeper {
   }
 }
 
-function observerOf(network: string, metrics: GatewayMetrics, log: Log): PoolObserver {
+function observerOf(
+  network: string,
+  cache: AnswerCache,
+  { metrics, log }: Omit<NetworkDependencies, 'store'>,
+): PoolObserver {
   const about = ({ name, client }: UpstreamNode): object => ({ network, node: name, host: client.host });
   return {
     answered: (node, method, elapsedMs) => metrics.nodeAnswered(network, node.name, method, elapsedMs),
     failed: (node, method, error) => metrics.nodeFailed(network, node.name, method, error),
     sentInvalidResponse(node, method, reason) {
+      cache.distrust(node.name);
       metrics.invalidResponse(network, node.name, method);
       log.error({ ...about(node), method, reason }, 'upstream quarantined: its response cannot be true');
     },

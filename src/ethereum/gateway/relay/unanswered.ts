@@ -1,12 +1,12 @@
-import { RpcError } from '../../jsonrpc/index.ts';
+import { NoNodeError } from '../../jsonrpc/index.ts';
 import { type NodeError, OtherForkError } from '../../nodes/index.ts';
 
 /** No node gave an answer; the cause is the last one's failure. */
-export class Unanswered extends RpcError {
+export class Unanswered extends NoNodeError {
   override readonly cause: NodeError | undefined;
 
   constructor(cause?: NodeError) {
-    super('resourceUnavailable', 'no node can answer now; try again');
+    super();
     this.cause = cause;
   }
 }

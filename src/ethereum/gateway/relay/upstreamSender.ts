@@ -1,6 +1,7 @@
-import type { ResultSink, ResultStream } from '../../jsonrpc/index.ts';
+import { RateLimitedError, type ResultSink, type ResultStream } from '../../jsonrpc/index.ts';
 import {
   type ArrivalRoom,
+  BudgetExceededError,
   FailedRequestError,
   type FaultOfSize,
   type HedgedResponse,
@@ -11,6 +12,7 @@ import {
   OversizedAnswerError,
   type ResponseClass,
   type StreamedResponse,
+  type UpstreamNode,
   type UpstreamResponse,
 } from '../../nodes/index.ts';
 import { isTag } from '../methods/kinds.ts';
@@ -35,6 +37,12 @@ export interface RelayedRequest {
   readonly failedBefore?: FailedRequestError | undefined;
   /** Room for what arrives; left out where an answer must not fail for want of it. */
   readonly room?: ArrivalRoom;
+  /** Who asks. */
+  readonly client?: (() => string) | undefined;
+  /** Nobody waits for it. */
+  readonly isBackground?: boolean;
+  /** Nodes that are not asked; those that are asked are added. */
+  readonly tried?: Set<UpstreamNode>;
 }
 
 /** Sends requests for one method to the nodes of a network. */
@@ -55,6 +63,9 @@ export class UpstreamSender {
     mayStream,
     failedBefore,
     room,
+    tried,
+    client,
+    isBackground = false,
   }: RelayedRequest): Promise<HedgedResponse> {
     const { pool, maxAnswerBytes, timeoutMs } = this.#network;
     const { name, once = false, smallBytes = maxAnswerBytes } = this.#row;
@@ -77,6 +88,9 @@ export class UpstreamSender {
         faultOfSize: this.#faultOfSize(),
         failedBefore,
         room,
+        ...(tried && { tried }),
+        client,
+        isBackground,
         classify: (response) => this.#classify(params, response, isOfChain),
       });
     } catch (error) {
@@ -85,9 +99,16 @@ export class UpstreamSender {
         if (key !== undefined) this.#rememberFailed(key, params, chainState, error);
         throw refusalOf(error);
       }
+      if (error instanceof BudgetExceededError) throw this.#overBudget(error);
       if (error instanceof NodeError) throw new Unanswered(error);
       throw error;
     }
+  }
+
+  #overBudget({ retryAfterMs }: BudgetExceededError): RateLimitedError {
+    this.#network.metrics.limited('node_budget');
+    const seconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
+    return new RateLimitedError('the nodes may take no more calls now; try again', seconds);
   }
 
   /** Parameters with the block named by its hash; undefined where it is not. */
@@ -131,8 +152,8 @@ export class UpstreamSender {
     const chainState = chainStateOf(this.#row, params, pool.heads);
     const broke = (error: Error): void => {
       if (!(error instanceof OversizedAnswerError)) return;
-      if (this.#faultOfSize() === 'node') return pool.failed(node, name, error);
-      pool.failedRequest(node, name, error);
+      if (this.#faultOfSize() === 'node') return pool.requests.failed(node, name, error);
+      pool.requests.failedRequest(node, name, error);
       const nodes = [...failedAt, node];
       const isFinal = pool.isSingle || nodes.length >= NODES_TO_FAIL_REQUEST;
       this.#rememberFailed(key, params, chainState, new FailedRequestError(error, nodes, isFinal));

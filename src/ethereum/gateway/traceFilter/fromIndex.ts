@@ -1,7 +1,7 @@
 /** What every method shares that is answered from the index: which block is meant, that it is there, how large an answer may be. */
 
 import { BlockUnavailableError, type Indexer } from '../../ingest/index.ts';
-import { RpcError } from '../../jsonrpc/index.ts';
+import { NoNodeError, RpcError } from '../../jsonrpc/index.ts';
 import type { NodeHeads } from '../../nodes/index.ts';
 import { AnswerTooLargeError, type Awaitable, andThen, type TraceStore } from '../../traces/index.ts';
 import type { IndexServices } from '../traces/indexServices.ts';
@@ -36,10 +36,7 @@ export function resolveHeads(
 async function freshHeads(indexer: Indexer, store: TraceStore, highest: number): Promise<Heads> {
   const heads = await headsOf(store, await indexer.freshHeads());
   if (heads !== undefined) return withBound(heads, highest);
-  throw new RpcError(
-    'resourceUnavailable',
-    'the head of the chain is not known yet: no node has answered so far',
-  );
+  throw new NoNodeError('the head of the chain is not known yet: no node has answered so far');
 }
 
 const withBound = (heads: Heads, highest: number): Heads =>

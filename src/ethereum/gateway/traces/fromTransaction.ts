@@ -1,4 +1,4 @@
-import { RpcError } from '../../jsonrpc/index.ts';
+import { NoNodeError } from '../../jsonrpc/index.ts';
 import { NodeError, type TransactionFinder } from '../../nodes/index.ts';
 import { type Awaitable, andThen, type Hash } from '../../traces/index.ts';
 import { answerInBytes, fetchMissing, MAX_READS } from '../traceFilter/fromIndex.ts';
@@ -41,8 +41,5 @@ async function readFetched(
 const blockOf = (finder: TransactionFinder, hash: Hash): Promise<number | undefined> =>
   finder.transactionBlock(hash).catch((error: unknown) => {
     if (!(error instanceof NodeError)) throw error;
-    throw new RpcError(
-      'resourceUnavailable',
-      'the transaction is not in the index, and no node can tell where it is; try again',
-    );
+    throw new NoNodeError('the transaction is not in the index, and no node can tell where it is; try again');
   });

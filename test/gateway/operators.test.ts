@@ -1,0 +1,112 @@
+import { execFile } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PROGRAM } from '../support/program.ts';
+import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { until } from '../support/until.ts';
+import { type SameChain, startSameChain } from './support/sameChain.ts';
+import { type Answer, send } from './support/send.ts';
+
+let nextAddress = 0x2000;
+
+describe('operators and nodes', () => {
+  let chain: SameChain;
+  let floodgate: Floodgate;
+
+  beforeAll(async () => {
+    chain = await startSameChain(2);
+    await chain.grow(2);
+    const upstream = chain.nodes.map(({ url }) => ({ url, callsPerSecond: 50 }));
+    const gateway = { nodeWaitMs: 0, ratePerAddress: 2, trustedProxies: ['127.0.0.1'] };
+    floodgate = await startFloodgate({ config: { upstream, gateway } });
+  });
+  afterAll(async () => {
+    await floodgate?.stop();
+    await chain?.stop();
+  });
+
+  /** What a command prints, with its exit code. */
+  const run = (token: string, ...args: readonly string[]): Promise<{ code: number; text: string }> =>
+    new Promise((resolve) => {
+      const env = { ...process.env, FLOODGATE_TOKEN: token, FLOODGATE_URL: floodgate.url };
+      execFile(process.execPath, [PROGRAM, ...args], { env }, (error, stdout, stderr) =>
+        resolve({ code: Number(error?.code ?? 0), text: stdout + stderr }),
+      );
+    });
+  const created = async (...flags: readonly string[]): Promise<string> => {
+    const { text } = await run('', 'token', 'create', '--data-dir', floodgate.dataDir, '--json', ...flags);
+    return JSON.parse(text).token ?? JSON.parse(text).secret;
+  };
+  let client = 0;
+  const fromAnyAddress = (): Promise<Answer> =>
+    send(floodgate.gatewayUrl, {
+      headers: { 'x-forwarded-for': `198.51.100.${client++ % 250}` },
+      body: {
+        ...{ jsonrpc: '2.0', id: 1, method: 'eth_getBalance' },
+        params: [`0x${(nextAddress++).toString(16).padStart(40, '0')}`, 'latest'],
+      },
+    });
+
+  it('set a node aside and back by command, without a restart; the last one stays', async () => {
+    expect(await run(floodgate.token, 'nodes', 'drain', 'node-2')).toMatchObject({
+      code: 0,
+      text: expect.stringMatching(/^mainnet node-2 \(.*\): drained\n$/),
+    });
+    const { text } = await run(floodgate.token, 'nodes', 'list');
+    expect(text).toMatch(/node-1 .*healthy/);
+    expect(text).toMatch(/node-2 .*drained/);
+    for (let i = 0; i < 5; i++)
+      expect((await fromAnyAddress()).headers['x-floodgate-upstream']).toBe('node-1');
+    const last = await run(floodgate.token, 'nodes', 'drain', 'node-1');
+    expect(last).toMatchObject({
+      code: 1,
+      text: expect.stringMatching(/no other node of mainnet is healthy/),
+    });
+    expect((await run(floodgate.token, 'nodes', 'drain', 'node-9')).text).toMatch(/HTTP 404/);
+    await run(floodgate.token, 'nodes', 'resume', 'node-2');
+    await until('it is healthy again', async () =>
+      /node-2 .*healthy/.test((await run(floodgate.token, 'nodes', 'list')).text),
+    );
+    expect(floodgate.output()).toMatch(/"node":"node-2".*"msg":"upstream set by an operator"/);
+  });
+
+  it('need a token for every account, with the permission', async () => {
+    const drain = (token?: string): Promise<Answer> =>
+      send(`${floodgate.url}/operations/nodes/mainnet/node-1/drain`, {
+        headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+      });
+    expect((await drain()).status).toBe(401);
+    expect((await drain('fg_unknown')).status).toBe(401);
+    expect((await drain(await created('--all-accounts'))).status).toBe(403);
+    expect((await drain(await created('--account', 'a', '--permission', 'nodes:write'))).status).toBe(403);
+    const reader = await created('--all-accounts', '--permission', 'nodes:read');
+    expect((await drain(reader)).status).toBe(403);
+    expect((await run(reader, 'nodes', 'list')).code).toBe(0);
+  });
+
+  it('what no node may take is 429 with Retry-After, whoever asks', async () => {
+    const refused = await until('a call is above all budgets', async () => {
+      const answers = await Promise.all(Array.from({ length: 100 }, fromAnyAddress));
+      for (const { status, json } of answers)
+        expect([200, 429]).toContain(json.result === undefined ? status : 200);
+      return answers.find(({ json }) => json.error?.message.includes('the nodes may take no more calls'));
+    });
+    expect(refused).toMatchObject({ status: 429, json: { error: { code: -32005 } } });
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+  });
+
+  it('an IPv6 client is its /64: other addresses in it give it no further calls', async () => {
+    const statuses = await until('one of them is refused', async () => {
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, i) =>
+          send(floodgate.gatewayUrl, {
+            headers: { 'x-forwarded-for': `2001:db8:0:1::${i + 1}` },
+            body: { jsonrpc: '2.0', id: 1, method: 'eth_chainId' },
+          }),
+        ),
+      );
+      const found = answers.map(({ status }) => status);
+      return found.includes(429) && found;
+    });
+    expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(1);
+  });
+});
