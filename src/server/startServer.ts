@@ -7,13 +7,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { type Config, ConfigError } from '../config/index.ts';
 import { Gateway } from '../ethereum/gateway/index.ts';
 import { clientAddressBehind } from '../platform/addresses/index.ts';
-import {
-  createListener,
-  interceptRequests,
-  operations,
-  Readers,
-  type Readiness,
-} from '../platform/http/index.ts';
+import { createListener, operations, Readers, type Readiness, serveInOrder } from '../platform/http/index.ts';
 import { type RateLimit, rulesApi, sendBadUrl } from '../rules/api/index.ts';
 import { openRulesStorage } from '../rules/store/lmdb/index.ts';
 import { type DataDirLock, lockDataDir } from './dataDirLock.ts';
@@ -117,18 +111,17 @@ export async function startServer(
       configuredTokens: config.apiToken === undefined ? [] : [config.apiToken],
       rateLimit: rateLimitOf(config),
     });
-    if (ethereum !== undefined)
-      interceptRequests(
-        listener.server,
-        new Gateway(config.gateway, {
-          networks: ethereum.methods,
-          keys: ethereum.keys,
-          metrics: ethereum.metrics,
-          log: logger,
-          readers,
-          isStopping: () => stopping,
-        }),
-      );
+    const gateway =
+      ethereum &&
+      new Gateway(config.gateway, {
+        networks: ethereum.methods,
+        keys: ethereum.keys,
+        metrics: ethereum.metrics,
+        log: logger,
+        readers,
+        isStopping: () => stopping,
+      });
+    serveInOrder(listener.server, gateway);
     const { host, port } = config;
     const url = await listener.listen({ host, port }).catch((error: unknown) => {
       throw new ListenError(host, port, error);
