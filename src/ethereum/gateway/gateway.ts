@@ -183,9 +183,11 @@ class CallsHandler implements CallHandler {
   }
 
   supports(method: string): boolean {
-    const supported = this.#methods.has(method) && this.#permit.mayCall(method);
-    if (!supported) this.#dependencies.metrics.limited('unsupported_method');
-    return supported;
+    return this.#methods.has(method) && this.#permit.mayCall(method);
+  }
+
+  unsupported(): void {
+    this.#dependencies.metrics.limited('unsupported_method');
   }
 
   handle(call: Call, mayStream: boolean): ReturnType<CallHandler['handle']> {
