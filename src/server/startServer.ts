@@ -5,9 +5,16 @@
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { type Config, ConfigError } from '../config/index.ts';
-import { Gateway } from '../ethereum/gateway/index.ts';
+import { Gateway, unparsedError } from '../ethereum/gateway/index.ts';
 import { clientAddressBehind } from '../platform/addresses/index.ts';
-import { createListener, operations, Readers, type Readiness, serveInOrder } from '../platform/http/index.ts';
+import {
+  answerUnparsed,
+  createListener,
+  operations,
+  Readers,
+  type Readiness,
+  serveInOrder,
+} from '../platform/http/index.ts';
 import { type RateLimit, rulesApi, sendBadUrl } from '../rules/api/index.ts';
 import { openRulesStorage } from '../rules/store/lmdb/index.ts';
 import { type DataDirLock, lockDataDir } from './dataDirLock.ts';
@@ -102,6 +109,7 @@ export async function startServer(
       log: logger,
     });
     const listener = createListener(logger.child({}, { level: quieter(logger.level) }), sendBadUrl, readers);
+    answerUnparsed(listener.server, unparsedError);
     await listener.register(operations, { readiness, metrics: registry });
     await listener.register(rulesApi, {
       prefix: '/client/v4',

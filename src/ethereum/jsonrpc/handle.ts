@@ -59,6 +59,10 @@ export function handleBody(body: Buffer, handler: CallHandler): HttpAnswer | Pro
       return { status: 403, parts: [unsupported(refused.id, handler)] };
     }
     const parsed = parseBody(body);
+    if (parsed.kind === 'refused') {
+      handler.admit(1);
+      return { status: 200, parts: batchResponse(parsed.ids.map((id) => [errorResponse(id, parsed.error)])) };
+    }
     handler.admit(parsed.kind === 'single' ? 1 : parsed.calls.length);
     return parsed.kind === 'single'
       ? answerSingle(parsed.call, handler)
