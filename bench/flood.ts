@@ -17,7 +17,7 @@ const CONNECTIONS = 16;
 const TICK_MS = 1;
 const ANSWER_START = Buffer.from('HTTP/1.1 403');
 const READ_BYTES = 64 * 1024;
-/** The server cuts a connection with more than a hundred requests sent ahead; the rate that is reached is measured. */
+/** As many as a client keeps ahead that does not wait; the rate that is reached is measured. */
 const MAX_AHEAD = 90;
 
 const body = '{"jsonrpc":"2.0","id":1,"method":"eth_accounts","params":[]}';

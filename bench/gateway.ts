@@ -25,6 +25,16 @@ const FLOOD_PER_SECOND = 10_000;
 /** What a bare server answers a flood with: as much as the gateway's refusal. */
 const REFUSAL_BYTES = 160;
 
+const PARTS = ['kept', 'relayed', 'flood', 'killed'] as const;
+/** Parts named as arguments; none for all. */
+const named = process.argv.slice(2);
+const strange = named.find((name) => !PARTS.some((part) => part === name));
+if (strange !== undefined) {
+  console.error(`gateway: there is no part ${strange}; there are ${PARTS.join(', ')}`);
+  process.exit(64);
+}
+const wanted = (part: (typeof PARTS)[number]): boolean => named.length === 0 || named.includes(part);
+
 const folder = mkdtempSync(join(tmpdir(), 'floodgate-bench-gateway-'));
 const running: ServerProcess[] = [];
 
@@ -199,14 +209,15 @@ try {
   const urls = chain.nodes.map(({ url }) => url);
   const [first = ''] = urls;
   const single = await floodgate('single', [first]);
-  await keptAnswers(single);
-  await relayedAnswers(single, first);
-  await withOwnCore(
-    single.pid,
-    chain.nodes.map(({ pid }) => pid),
-    () => flood(single),
-  );
-  await killedNode(await floodgate('three', urls), chain);
+  if (wanted('kept')) await keptAnswers(single);
+  if (wanted('relayed')) await relayedAnswers(single, first);
+  if (wanted('flood'))
+    await withOwnCore(
+      single.pid,
+      chain.nodes.map(({ pid }) => pid),
+      () => flood(single),
+    );
+  if (wanted('killed')) await killedNode(await floodgate('three', urls), chain);
 } finally {
   for (const server of running) await server.stop();
   await chain.stop();

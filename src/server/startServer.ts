@@ -5,14 +5,15 @@
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { type Config, ConfigError } from '../config/index.ts';
-import { Gateway } from '../ethereum/gateway/index.ts';
+import { Gateway, unparsedError } from '../ethereum/gateway/index.ts';
 import { clientAddressBehind } from '../platform/addresses/index.ts';
 import {
+  answerUnparsed,
   createListener,
-  interceptRequests,
   operations,
   Readers,
   type Readiness,
+  serveInOrder,
 } from '../platform/http/index.ts';
 import { operatorApi, type RateLimit, rulesApi, sendBadUrl } from '../rules/api/index.ts';
 import { openRulesStorage } from '../rules/store/lmdb/index.ts';
@@ -109,6 +110,7 @@ export async function startServer(
       log: logger,
     });
     const listener = createListener(logger.child({}, { level: quieter(logger.level) }), sendBadUrl, readers);
+    answerUnparsed(listener.server, unparsedError);
     await listener.register(operations, { readiness, metrics: registry });
     await listener.register(rulesApi, {
       prefix: '/client/v4',
@@ -125,18 +127,17 @@ export async function startServer(
         configuredTokens: config.apiToken === undefined ? [] : [config.apiToken],
         routes: nodeOperations(ethereum.pools, logger),
       });
-    if (ethereum !== undefined)
-      interceptRequests(
-        listener.server,
-        new Gateway(config.gateway, {
-          networks: ethereum.methods,
-          keys: ethereum.keys,
-          metrics: ethereum.metrics,
-          log: logger,
-          readers,
-          isStopping: () => stopping,
-        }),
-      );
+    const gateway =
+      ethereum &&
+      new Gateway(config.gateway, {
+        networks: ethereum.methods,
+        keys: ethereum.keys,
+        metrics: ethereum.metrics,
+        log: logger,
+        readers,
+        isStopping: () => stopping,
+      });
+    serveInOrder(listener.server, gateway);
     const { host, port } = config;
     const url = await listener.listen({ host, port }).catch((error: unknown) => {
       throw new ListenError(host, port, error);

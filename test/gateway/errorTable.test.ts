@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
@@ -139,8 +140,28 @@ const ROWS: readonly Row[] = [
     body: Array.from({ length: 100 }, (_, i) => result(i)),
   },
   {
-    says: 'a batch of 101 is over the limit',
+    says: 'a batch of 101 is over the limit, and each of it is told',
     send: { body: Array.from({ length: 101 }, (_, i) => chainId(i)) },
+    status: 200,
+    body: Array.from({ length: 101 }, (_, i) => error(i, -32005, { limit: 100, requested: 101 })),
+  },
+  {
+    says: 'in a batch over the limit what is no request is told without an id, and a notification nothing',
+    send: { body: [7, chainId(), ...Array.from({ length: 998 }, () => chainId('a'))] },
+    status: 200,
+    body: [null, ...Array.from({ length: 998 }, () => 'a')].map((id) =>
+      error(id, -32005, { limit: 100, requested: 1_000 }),
+    ),
+  },
+  {
+    says: 'a batch of 1,001 has one error',
+    send: { body: Array.from({ length: 1_001 }, (_, i) => chainId(i)) },
+    status: 200,
+    body: error(null, -32005, { limit: 100, requested: 1_001 }),
+  },
+  {
+    says: 'a batch of notifications over the limit has one error',
+    send: { body: Array.from({ length: 101 }, () => chainId()) },
     status: 200,
     body: error(null, -32005, { limit: 100, requested: 101 }),
   },
@@ -253,6 +274,47 @@ const ROWS: readonly Row[] = [
     says: 'a form is 415',
     send: { body: chainId(1), headers: { 'content-type': 'application/x-www-form-urlencoded' } },
     status: 415,
+    body: error(null, -32600),
+  },
+  {
+    says: 'a compressed body is 415',
+    send: { body: gzipSync(JSON.stringify(chainId(1))), headers: { 'content-encoding': 'gzip' } },
+    status: 415,
+    body: error(null, -32600),
+    headers: { 'accept-encoding': 'identity' },
+  },
+  {
+    says: 'a body that is said not to be compressed is read',
+    send: { body: chainId(1), headers: { 'content-encoding': 'Identity' } },
+    status: 200,
+    body: result(1),
+  },
+  {
+    says: 'a head that is too large is 431',
+    send: { body: chainId(1), headers: { 'x-large': 'x'.repeat(20_000) } },
+    status: 431,
+    body: error(null, -32600),
+  },
+  {
+    says: 'an upgrade to WebSocket is told what there is',
+    send: {
+      method: 'GET',
+      headers: {
+        connection: 'Upgrade',
+        upgrade: 'websocket',
+        'sec-websocket-version': '13',
+        'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+      },
+    },
+    status: 405,
+    body: error(null, -32600),
+    headers: { allow: 'POST, OPTIONS' },
+  },
+  {
+    says: 'a path without a network is 404',
+    path: '/v1',
+    send: { body: chainId(1) },
+    status: 404,
     body: error(null, -32600),
   },
   {

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Gateway, GatewayMetrics, type KeyStore } from '../../src/ethereum/gateway/index.ts';
-import { createListener, interceptRequests } from '../../src/platform/http/index.ts';
+import { createListener, serveInOrder } from '../../src/platform/http/index.ts';
 import { rulesApi } from '../../src/rules/api/index.ts';
 import type { RuleStore, TokenStore } from '../../src/rules/index.ts';
 import { anyReaders } from '../support/anyReaders.ts';
@@ -45,7 +45,7 @@ beforeAll(async () => {
       isStopping: () => false,
     },
   );
-  interceptRequests(listener.server, gateway);
+  serveInOrder(listener.server, gateway);
   await listener.listen({ host: '127.0.0.1', port: 0 });
   url = `http://127.0.0.1:${(listener.server.address() as AddressInfo).port}`; // it listens on TCP
 });

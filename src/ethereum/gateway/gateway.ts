@@ -53,12 +53,17 @@ const STREAM_BYTES = 3 * 1024 * 1024;
 
 /** All paths of the gateway are below. */
 const GATEWAY_PREFIX = '/v1/';
+/** The same without the slash: somebody left the network out. */
+const GATEWAY_ROOT = /^\/v1(?:\?|$)/;
 
 interface Entry {
   readonly method: Method;
   readonly observe: ReturnType<GatewayMetrics['observer']>;
 }
 type MethodTable = ReadonlyMap<string, Entry>;
+
+const NO_WEB_SOCKET =
+  'there is no WebSocket, and there are no subscriptions: send JSON-RPC requests with POST to the same path over HTTP, and poll';
 
 /** The JSON content type, with or without parameters; nearly all send it without. */
 const JSON_TYPE = 'application/json';
@@ -89,7 +94,7 @@ export class Gateway {
 
   /** Whether a URL is the gateway's to answer. */
   handles(url: string | undefined): boolean {
-    return url?.startsWith(GATEWAY_PREFIX) ?? false;
+    return url !== undefined && (url.startsWith(GATEWAY_PREFIX) || GATEWAY_ROOT.test(url));
   }
 
   handle(request: IncomingMessage, response: TrackedResponse): void {
@@ -111,13 +116,22 @@ export class Gateway {
       return exchange.refuse(
         405,
         'invalidRequest',
-        'JSON-RPC requests are sent with POST',
+        headers.upgrade === undefined ? 'JSON-RPC requests are sent with POST' : NO_WEB_SOCKET,
         'allow',
         'POST, OPTIONS',
       );
     const type = headers['content-type'] ?? '';
     if (type !== JSON_TYPE && !JSON_TYPE_AND_MORE.test(type))
       return exchange.refuse(415, 'invalidRequest', 'the content type must be application/json');
+    const encoding = headers['content-encoding'];
+    if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+      return exchange.refuse(
+        415,
+        'invalidRequest',
+        'the body must not be compressed: send it without Content-Encoding',
+        'accept-encoding',
+        'identity',
+      );
     if (this.#dependencies.isStopping())
       return exchange.refuse(
         503,
@@ -183,9 +197,11 @@ class CallsHandler implements CallHandler {
   }
 
   supports(method: string): boolean {
-    const supported = this.#methods.has(method) && this.#permit.mayCall(method);
-    if (!supported) this.#dependencies.metrics.limited('unsupported_method');
-    return supported;
+    return this.#methods.has(method) && this.#permit.mayCall(method);
+  }
+
+  unsupported(): void {
+    this.#dependencies.metrics.limited('unsupported_method');
   }
 
   handle(call: Call, mayStream: boolean): ReturnType<CallHandler['handle']> {

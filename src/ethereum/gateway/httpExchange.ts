@@ -46,7 +46,9 @@ export class HttpExchange {
   answer(answer: HttpAnswer, { cache, node }: CallContext): void {
     if (cache !== undefined) this.#headers.push('x-floodgate-cache', cache);
     if (node !== undefined) this.#headers.push('x-floodgate-upstream', node);
-    this.#turnBatcher.send(() => respond(this.response, answer, this.#headers), answer.status !== 200);
+    // A refusal was made in a turn that such requests share, and is sent in it.
+    if (answer.status !== 200) respond(this.response, answer, this.#headers);
+    else this.#turnBatcher.send(() => respond(this.response, answer, this.#headers));
   }
 
   refuse(

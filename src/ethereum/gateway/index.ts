@@ -18,3 +18,4 @@ export { METHODS, SERVED_METHODS } from './methods/table.ts';
 export { GatewayMetrics, type NodeGauges } from './metrics.ts';
 
 export { startNetwork } from './relay/startNetwork.ts';
+export { unparsedError } from './unparsedError.ts';

@@ -14,6 +14,13 @@ export function readRequestBody(
 ): void {
   const told = Number(request.headers['content-length'] ?? 0);
   if (told > maxBytes) return done({ kind: 'tooLarge', bytes: told });
+  if (request.complete) {
+    // It was parsed before its turn came: what there is of it is there, and costs no events.
+    const bytes: Buffer = request.read() ?? EMPTY;
+    return done(
+      bytes.length > maxBytes ? { kind: 'tooLarge', bytes: bytes.length } : { kind: 'whole', bytes },
+    );
+  }
   let first: Buffer | undefined;
   let more: Buffer[] | undefined;
   let length = 0;

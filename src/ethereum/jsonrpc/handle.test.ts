@@ -14,6 +14,7 @@ function handler(): CallHandler & { readonly sent: number } {
     maxBatchBytes: MAX_BATCH_BYTES,
     admit: () => undefined,
     supports: () => true,
+    unsupported: () => undefined,
     changesState: (method) => method === 'send',
     async handle({ method }) {
       if (method === 'busy') throw new RateLimitedError('no room', 1);

@@ -11,6 +11,7 @@ import {
   resultStart,
 } from './response.ts';
 import { isPooled, isStream, type Result, type ResultBytes, type ResultStream } from './result.ts';
+import { scanUnsupported } from './scan.ts';
 
 /** Carries out requests; what methods there are is not this room's business. */
 export interface CallHandler {
@@ -19,6 +20,8 @@ export interface CallHandler {
   /** Hears how many calls a body has before any is carried out. Throws RateLimitedError where they are too many. */
   admit(calls: number): void;
   supports(method: string): boolean;
+  /** Hears of a call that is refused because its method is not supported. */
+  unsupported(): void;
   /** Whether carrying it out changes anything: its answer must not be refused afterwards. */
   changesState(method: string): boolean;
   /** The result as JSON; a stream or pooled bytes only where `mayStream`. Throws RpcError; anything else thrown is a fault of ours. */
@@ -50,7 +53,16 @@ const BATCH_CONCURRENCY = 8;
  */
 export function handleBody(body: Buffer, handler: CallHandler): HttpAnswer | Promise<HttpAnswer> {
   try {
+    const refused = scanUnsupported(body, (method) => handler.supports(method));
+    if (refused !== undefined) {
+      handler.admit(1);
+      return { status: 403, parts: [unsupported(refused.id, handler)] };
+    }
     const parsed = parseBody(body);
+    if (parsed.kind === 'refused') {
+      handler.admit(1);
+      return { status: 200, parts: batchResponse(parsed.ids.map((id) => [errorResponse(id, parsed.error)])) };
+    }
     handler.admit(parsed.kind === 'single' ? 1 : parsed.calls.length);
     return parsed.kind === 'single'
       ? answerSingle(parsed.call, handler)
@@ -70,7 +82,7 @@ function refusedBody(error: unknown, handler: CallHandler): HttpAnswer {
 function answerSingle(call: Call | BadCall, handler: CallHandler): HttpAnswer | Promise<HttpAnswer> {
   const id = call.id ?? null;
   if (isBadCall(call)) return { status: statusOf(call.error), parts: [errorResponse(id, call.error)] };
-  if (!handler.supports(call.method)) return { status: 403, parts: [unsupportedResponse(id)] };
+  if (!handler.supports(call.method)) return { status: 403, parts: [unsupported(id, handler)] };
   const wanted = call.id !== undefined;
   const failed = (error: unknown): HttpAnswer => {
     if (!wanted) return NOTHING;
@@ -126,7 +138,7 @@ async function answerEntry(
   const id = call.id ?? null;
   try {
     if (isBadCall(call)) throw call.error;
-    if (!handler.supports(call.method)) return [unsupportedResponse(id)];
+    if (!handler.supports(call.method)) return [unsupported(id, handler)];
     if (!handler.changesState(call.method))
       return entryOf(id, await handler.handle(call, false), handler.maxBatchBytes, room);
     if (room.bytes < STATE_CHANGE_ANSWER_BYTES)
@@ -170,6 +182,11 @@ const UNSUPPORTED = JSON.stringify({
 /** Written without an error object: what a flood of such requests costs is what it takes from the others. */
 const unsupportedResponse = (id: RequestId): string =>
   `{"jsonrpc":"2.0","id":${idText(id)},"error":${UNSUPPORTED}}`;
+
+function unsupported(id: RequestId, handler: CallHandler): string {
+  handler.unsupported();
+  return unsupportedResponse(id);
+}
 
 /** A body that is no request is the sender's HTTP error too; every other error is an answer. */
 const statusOf = ({ code }: RpcError): 200 | 400 => (code === -32700 || code === -32600 ? 400 : 200);

@@ -20,10 +20,14 @@ export interface BadCall {
 
 export type Body =
   | { readonly kind: 'single'; readonly call: Call | BadCall }
-  | { readonly kind: 'batch'; readonly calls: readonly (Call | BadCall)[] };
+  | { readonly kind: 'batch'; readonly calls: readonly (Call | BadCall)[] }
+  /** A batch that is too long, with the ids of those that want an answer. */
+  | { readonly kind: 'refused'; readonly ids: readonly RequestId[]; readonly error: RpcError };
 
 /** Requests in a batch (docs/decisions/gateway.md). */
 const MAX_BATCH_ENTRIES = 100;
+/** A longer batch is refused with an error for each id, up to so many; beyond with one for all. */
+const MAX_REFUSED_ENTRIES = 1_000;
 
 /** Longest method name or id that is looked at; longer ones are never echoed. */
 const MAX_TEXT_LENGTH = 256;
@@ -35,9 +39,17 @@ export function parseBody(body: Buffer): Body {
   const value = parseJson(body);
   if (!Array.isArray(value)) return { kind: 'single', call: readCall(value) };
   if (value.length === 0) throw new RpcError('invalidRequest', 'a batch must have at least one request');
-  if (value.length > MAX_BATCH_ENTRIES)
-    throw overLimit('requests in a batch', MAX_BATCH_ENTRIES, value.length);
+  if (value.length > MAX_BATCH_ENTRIES) return refusedBatch(value);
   return { kind: 'batch', calls: value.map(readCall) };
+}
+
+/** Each that wants an answer is told, where they are not too many: clients look for an answer by its id. */
+function refusedBatch(values: readonly unknown[]): Body {
+  const error = overLimit('requests in a batch', MAX_BATCH_ENTRIES, values.length);
+  if (values.length > MAX_REFUSED_ENTRIES) throw error;
+  const ids = values.map((value) => readCall(value).id).filter((id) => id !== undefined);
+  if (ids.length === 0) throw error;
+  return { kind: 'refused', ids, error };
 }
 
 function parseJson(body: Buffer): unknown {

@@ -1,7 +1,9 @@
 /** What both interfaces share: the listener and its limits, health, metrics, and the ledger of what is not sent yet. */
-export { interceptRequests } from './interceptRequests.ts';
+
 export { createListener } from './listener.ts';
 export { operations, type Readiness } from './operations.ts';
+export { serveInOrder } from './serveInOrder.ts';
+export { answerUnparsed } from './unparsed.ts';
 export { Readers } from './unsent/readers.ts';
 export { TooMuchUnsentError } from './unsent/tooMuchUnsent.ts';
 export { TrackedResponse } from './unsent/trackedResponse.ts';

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import type { OrderedResponse, RequestOrder } from '../pipelining/pipeline.ts';
 import { Pace } from './pace.ts';
 import { takenBytes } from './takenBytes.ts';
 import type { Account, Client } from './unsentBytes.ts';
@@ -10,26 +11,23 @@ export interface ConnectionOwner {
   account(request: IncomingMessage): Account;
   /** A connection was given bytes that nobody took room for. */
   owes(connection: Connection): void;
-  pipelined(connection: Connection): void;
   givePlace(): void;
 }
 
 /** An answer that a connection waits for. */
-export interface OpenAnswer {
+export interface OpenAnswer extends OrderedResponse {
   /** What it holds; undefined where that is not counted. */
   readonly account: Account | undefined;
   /** The connection is closed. */
   over(): void;
 }
 
-/** Answers that one connection may wait for; as many as a batch has entries. */
-const MAX_PIPELINED = 100;
-
 /** One connection of a client, and the answers that are not over. */
 export class Connection {
   readonly #socket: Socket;
   readonly #owner: ConnectionOwner;
   readonly #open = new Set<OpenAnswer>();
+  #order: RequestOrder<OpenAnswer> | undefined;
   #pace: Pace | undefined;
 
   constructor(socket: Socket, owner: ConnectionOwner) {
@@ -47,15 +45,25 @@ export class Connection {
     return this.#socket.remoteAddress;
   }
 
+  /** What decides when its requests are handled. */
+  orderWith(order: RequestOrder<OpenAnswer>): void {
+    this.#order = order;
+  }
+
   /** For a response: it is to be answered. */
   opened(response: OpenAnswer): void {
     this.#open.add(response);
-    if (this.#open.size > MAX_PIPELINED) this.#owner.pipelined(this);
+  }
+
+  /** For a response: its request is to be handled, in its turn. */
+  arrived(response: OpenAnswer): void {
+    this.#order?.arrived(response);
   }
 
   /** For a response: it is over. */
   over(response: OpenAnswer): void {
     this.#open.delete(response);
+    this.#order?.over(response);
   }
 
   /** For a response. */
@@ -99,6 +107,7 @@ export class Connection {
   }
 
   closed(): void {
+    this.#order?.closed();
     for (const response of [...this.#open]) response.over();
   }
 

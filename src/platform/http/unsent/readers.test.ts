@@ -142,12 +142,6 @@ describe('readers', () => {
     expect(readers.unsent).toMatchObject({ bytes: 0, clients: 0 });
   });
 
-  it('that send more requests ahead than a batch has entries are cut', async () => {
-    const { open, cuts } = await serve({ maxBytes: 90 * MEGABYTE }, () => undefined);
-    await open('/', 101);
-    await until('it is cut', async () => (await cuts('pipelined')) === 1);
-  });
-
   it('are answered whatever they were sent without room, and go where that is too much', async () => {
     const { readers, open, cuts } = await serve({ maxBytes: 30 * MEGABYTE }, (_request, response) => {
       response.end('x'.repeat(20 * MEGABYTE));

@@ -20,7 +20,7 @@ const SWEEP_MS = 500;
 const LOG_EVERY_MS = 10_000;
 
 /** Why a connection was cut. */
-const REASONS = ['timeout', 'memory', 'place', 'pipelined'] as const;
+const REASONS = ['timeout', 'memory', 'place'] as const;
 type Reason = (typeof REASONS)[number];
 
 /**
@@ -48,7 +48,7 @@ export class Readers {
     const registers = [options.metrics];
     this.#cuts = new Counter({
       name: 'floodgate_http_connections_cut_total',
-      help: 'Connections cut: their client took nothing (timeout), or too little while others wanted memory or a place (memory, place), or sent too many requests ahead (pipelined).',
+      help: 'Connections cut: their client took nothing (timeout), or too little while others wanted memory or a place (memory, place).',
       labelNames: ['reason'],
       registers,
     });
@@ -117,11 +117,6 @@ export class Readers {
     // One answer alone may be of any size, here as where room is taken.
     if (this.unsent.isFull() && connection.heldBytes(undefined) < this.unsent.bytes)
       this.#cut(connection, 'memory');
-  }
-
-  /** For a connection. */
-  pipelined(connection: Connection): void {
-    this.#cut(connection, 'pipelined');
   }
 
   #keyOf(request: IncomingMessage): string {

@@ -29,6 +29,11 @@ export class TrackedResponse extends ServerResponse {
     this.#connection?.opened(this);
   }
 
+  /** Its request was parsed, and is handled when its turn comes. */
+  arrived(): void {
+    this.#connection?.arrived(this);
+  }
+
   /** What it holds now, as far as that is counted. */
   get account(): Account | undefined {
     return this.#account;
@@ -103,7 +108,7 @@ export class TrackedResponse extends ServerResponse {
     const goesOn = super.write(chunk, encoding as BufferEncoding, sent);
     if (!goesOn && !this.#awaitsDrain) {
       this.#awaitsDrain = true;
-      this.on('drain', this.#drained);
+      this.on('drain', () => this.#drained());
     }
     return goesOn;
   }
@@ -117,8 +122,7 @@ export class TrackedResponse extends ServerResponse {
   #count(chunk: Chunk): void {
     this.#writtenBytes += chunk.length;
     const owed = this.#writtenBytes - this.#heldBytes;
-    // Behind another answer of its connection nothing is sent yet, however small.
-    if (owed <= FREE_BYTES && this.socket !== null) return;
+    if (owed <= FREE_BYTES) return;
     const more = owed - this.#owedBytes;
     if (more <= 0) return;
     this.#owedBytes = owed;
@@ -126,11 +130,11 @@ export class TrackedResponse extends ServerResponse {
     this.#connection?.owes();
   }
 
-  readonly #drained = (): void => {
+  #drained(): void {
     this.#writtenBytes = 0;
     this.#account?.credit(this.#owedBytes);
     this.#owedBytes = 0;
-  };
+  }
 
   #open(): Account | undefined {
     if (this.#account === undefined && !this.#isOver) this.#account = this.#connection?.account(this.req);

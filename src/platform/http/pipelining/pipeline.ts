@@ -1,0 +1,158 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Stepping, Turns } from './turns.ts';
+
+/** What is to be known of a response. */
+export interface OrderedResponse {
+  readonly req: IncomingMessage;
+  readonly statusCode: number;
+}
+
+/** Where the responses of one connection come to know that their turn has come, and say that it is over. */
+export interface RequestOrder<Response extends OrderedResponse> {
+  /** Its request was parsed. */
+  arrived(response: Response): void;
+  /** Its last byte is taken. */
+  over(response: Response): void;
+  /** The connection is. */
+  closed(): void;
+}
+
+export interface PipelineDependencies<Response extends OrderedResponse> {
+  readonly turns: Turns;
+  /** Has a request answered. */
+  readonly handle: (response: Response) => void;
+}
+
+/** The parser is given so much at a time: no more than a few requests, whose objects have to be kept until they are answered. */
+const HEAD_SLICE_BYTES = 512;
+/** The same within a body: what stands behind it may be requests. */
+const BODY_SLICE_BYTES = 4 * 1024;
+/** From here on a status is a refusal. */
+const FIRST_ERROR_STATUS = 400;
+
+/**
+ * The requests of one connection, one after the other: what a client has sent ahead waits as bytes until the answers before it
+ * are taken. A connection that sends ahead, or whose last request was refused, yields: its bytes are read when others have had
+ * their turn. Of any other connection node:http reads by itself, which costs nothing here.
+ */
+export class Pipeline<Response extends OrderedResponse> implements RequestOrder<Response>, Stepping {
+  readonly #socket: Socket;
+  readonly #turns: Turns;
+  readonly #handle: (response: Response) => void;
+  #active: Response | undefined;
+  /** The last that came, whose body the parser may be in. */
+  #latest: Response | undefined;
+  #yields = false;
+  #isParsing = false;
+  /** Were parsed together with the one before them. */
+  readonly #waiting: Response[] = [];
+  readonly #unparsed: Buffer[] = [];
+  /** What node:http listens to its bytes and their end with; undefined while it reads them by itself. */
+  #parse: Listener | undefined;
+  #end: Listener | undefined;
+  #isEnded = false;
+
+  constructor(socket: Socket, { turns, handle }: PipelineDependencies<Response>) {
+    this.#socket = socket;
+    this.#turns = turns;
+    this.#handle = handle;
+  }
+
+  arrived(response: Response): void {
+    this.#latest = response;
+    if (this.#isParsing || this.#active !== undefined || this.#waiting.length > 0) {
+      this.#waiting.push(response);
+      this.#takeBytes();
+      if (!this.#isParsing) this.#turns.add(this);
+      return;
+    }
+    this.#active = response;
+    this.#handle(response);
+  }
+
+  over(response: Response): void {
+    if (response !== this.#active) return;
+    this.#active = undefined;
+    this.#yields = response.statusCode >= FIRST_ERROR_STATUS;
+    if (this.#yields) this.#takeBytes();
+    if (this.#parse !== undefined) this.#turns.add(this);
+  }
+
+  closed(): void {
+    this.#active = undefined;
+    this.#waiting.length = 0;
+    this.#unparsed.length = 0;
+    this.#turns.delete(this);
+  }
+
+  /** Parses a few requests, or has one of them answered. */
+  step(): void {
+    if (this.#socket.destroyed) return this.closed();
+    if (this.#mayParse && this.#unparsed.length > 0) this.#parseSlice();
+    if (this.#active === undefined) this.#handleNext();
+    if (!this.#mayParse) return;
+    if (this.#unparsed.length > 0) this.#turns.add(this);
+    else if (this.#isEnded) this.#endWhenAnswered();
+    else this.#socket.resume();
+  }
+
+  /** The client has sent its last byte: node:http, which then closes, is told so behind the last answer. */
+  #endWhenAnswered(): void {
+    if (this.#active === undefined) this.#end?.();
+  }
+
+  #handleNext(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) return;
+    this.#active = next;
+    this.#handle(next);
+  }
+
+  /** Nothing waits for an answer, but what has still to come as a whole. */
+  get #mayParse(): boolean {
+    return this.#waiting.length === 0 && this.#active?.req.complete !== true;
+  }
+
+  #parseSlice(): void {
+    const [first] = this.#unparsed;
+    if (first === undefined) return;
+    const size = this.#latest?.req.complete === false ? BODY_SLICE_BYTES : HEAD_SLICE_BYTES;
+    if (first.length > size) this.#unparsed[0] = first.subarray(size);
+    else this.#unparsed.shift();
+    this.#isParsing = true;
+    this.#parse?.(first.subarray(0, size));
+    this.#isParsing = false;
+  }
+
+  /** From here on the bytes come here, and from here to node:http: its server gives them up to whoever listens for them. */
+  #takeBytes(): void {
+    if (this.#parse !== undefined) return;
+    this.#parse = takeListeners(this.#socket, 'data');
+    this.#end = takeListeners(this.#socket, 'end');
+    this.#socket.on('data', (bytes: Buffer) => this.#read(bytes));
+    this.#socket.on('end', () => {
+      this.#isEnded = true;
+      this.#turns.add(this);
+    });
+  }
+
+  #read(bytes: Buffer): void {
+    this.#unparsed.push(bytes);
+    if (!this.#yields && bytes.length <= HEAD_SLICE_BYTES && this.#unparsed.length === 1 && this.#mayParse)
+      return this.step();
+    this.#socket.pause();
+    this.#turns.add(this);
+  }
+}
+
+type Listener = (...args: unknown[]) => void;
+
+/** Takes away whoever listens for an event, and returns what calls them. */
+function takeListeners(socket: Socket, event: string): Listener {
+  const listeners = socket.listeners(event) as Listener[]; // node types them as functions
+  socket.removeAllListeners(event);
+  return (...args) => {
+    for (const listener of listeners) listener.apply(socket, args);
+  };
+}
