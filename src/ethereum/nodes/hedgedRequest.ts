@@ -226,10 +226,7 @@ export class HedgedRequest {
   #finish(): void {
     this.#suspects.over();
     if (this.#lastResponse !== undefined) return this.#settle(this.#lastResponse);
-    if (this.#settled) return;
-    this.#settled = true;
-    clearTimeout(this.#hedgeTimer);
-    this.#reject(this.#suspects.failure(this.#lastError, this.#request));
+    this.#giveUp(this.#suspects.failure(this.#lastError, this.#request));
   }
 
   /** No node is to be asked any more, and none has failed. */
