@@ -64,6 +64,25 @@ const Agreement = Type.Object(
   { additionalProperties: false },
 );
 
+const Tls = Type.Object(
+  {
+    cert: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          'File with the certificate chain (PEM); HTTPS is served instead of HTTP, with TLS 1.2 and later. Read again when it changes.',
+      }),
+    ),
+    key: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'File with the private key of the certificate (PEM, no passphrase).',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
 const Gateway = Type.Object(
   {
     corsOrigins: Type.Array(Type.String({ minLength: 1 }), {
@@ -446,6 +465,7 @@ export const ConfigSchema = Type.Object(
     }),
     log: Log,
     http: Http,
+    tls: Tls,
     rules: Rules,
     gateway: Gateway,
     index: Index,

@@ -13,7 +13,9 @@ import {
   operations,
   Readers,
   type Readiness,
+  readTlsFiles,
   serveInOrder,
+  type TlsFiles,
 } from '../platform/http/index.ts';
 import { operatorApi, type RateLimit, rulesApi, sendBadUrl } from '../rules/api/index.ts';
 import { openRulesStorage } from '../rules/store/lmdb/index.ts';
@@ -109,7 +111,10 @@ export async function startServer(
       metrics: registry,
       log: logger,
     });
-    const listener = createListener(logger.child({}, { level: quieter(logger.level) }), sendBadUrl, readers);
+    const listener = createListener(
+      { tls: tlsFilesOf(config) },
+      { logger: logger.child({}, { level: quieter(logger.level) }), sendBadUrl, readers },
+    );
     answerUnparsed(listener.server, unparsedError);
     await listener.register(operations, { readiness, metrics: registry });
     await listener.register(rulesApi, {
@@ -168,6 +173,19 @@ function clientAddressOf({ gateway }: Config): ReturnType<typeof clientAddressBe
   } catch (error) {
     throw new ConfigError(error instanceof Error ? error.message : String(error));
   }
+}
+
+function tlsFilesOf({ tls: { cert, key } }: Config): TlsFiles | undefined {
+  if (cert === undefined && key === undefined) return undefined;
+  if (cert === undefined || key === undefined)
+    throw new ConfigError('tls.cert and tls.key are set together, or neither is');
+  const files = { cert, key };
+  try {
+    readTlsFiles(files);
+  } catch (error) {
+    throw new ConfigError(error instanceof Error ? error.message : String(error));
+  }
+  return files;
 }
 
 function rateLimitOf({ rules }: Config): RateLimit | undefined {

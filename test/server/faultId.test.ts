@@ -13,7 +13,7 @@ const RULES = '/client/v4/accounts/a/network/advanced_dns_protection/configs/dns
 const lines: string[] = [];
 const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
 const readers = anyReaders();
-const listener = createListener(log, (reply) => reply, readers);
+const listener = createListener({}, { logger: log, sendBadUrl: (reply) => reply, readers });
 const fault = new TypeError('the secret inside');
 let url = '';
 

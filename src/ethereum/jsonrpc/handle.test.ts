@@ -56,6 +56,30 @@ describe('a request', () => {
     expect(known.sent).toBe(1);
   });
 
+  it('lets others have their turn while its batch is carried out, though all of it is answered at once', async () => {
+    const busyMs = 2;
+    const known: CallHandler = {
+      ...handler(),
+      handle() {
+        const endMs = performance.now() + busyMs;
+        while (performance.now() < endMs);
+        return Buffer.from('1');
+      },
+    };
+    let turns = 0;
+    const count = (): void => {
+      turns++;
+      counting = setImmediate(count);
+    };
+    let counting = setImmediate(count);
+    await ask(
+      known,
+      Array.from({ length: 100 }, (_, id) => call('slow', id)),
+    );
+    clearImmediate(counting);
+    expect(turns).toBeGreaterThan(100 / 3);
+  });
+
   it('that there is no room for is told when to try again: with 429 where it is alone', async () => {
     expect(await ask(handler(), call('busy', 7))).toMatchObject({
       status: 429,

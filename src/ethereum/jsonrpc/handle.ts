@@ -12,6 +12,7 @@ import {
 } from './response.ts';
 import { isPooled, isStream, type Result, type ResultBytes, type ResultStream } from './result.ts';
 import { scanUnsupported } from './scan.ts';
+import { SharedTurn } from './sharedTurn.ts';
 
 /** Carries out requests; what methods there are is not this room's business. */
 export interface CallHandler {
@@ -46,6 +47,8 @@ export interface HttpAnswer {
 const STATE_CHANGE_ANSWER_BYTES = 128;
 /** Entries of one batch that are carried out at the same time. */
 const BATCH_CONCURRENCY = 8;
+/** Entries that are answered at once hold the thread together: after so long others have their turn. */
+const BATCH_TURN_MS = 3;
 
 /**
  * Answers the body of a POST as JSON-RPC 2.0 and docs/decisions/gateway.md say; at once where nothing has to be waited for, as an
@@ -113,8 +116,10 @@ async function answerBatch(calls: readonly (Call | BadCall)[], handler: CallHand
   const answers: (readonly Part[])[] = new Array(calls.length);
   const room = { bytes: handler.maxBatchBytes };
   let next = 0;
+  const turn = new SharedTurn(BATCH_TURN_MS);
   const work = async (): Promise<void> => {
     for (let i = next++; i < calls.length; i = next++) {
+      while (turn.isOver) await turn.next();
       const call = calls[i];
       if (call !== undefined) answers[i] = await answerEntry(call, handler, room);
     }

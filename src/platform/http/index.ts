@@ -3,6 +3,7 @@
 export { createListener } from './listener.ts';
 export { operations, type Readiness } from './operations.ts';
 export { serveInOrder } from './serveInOrder.ts';
+export { readTlsFiles, type TlsFiles } from './tlsFiles.ts';
 export { answerUnparsed } from './unparsed.ts';
 export { Readers } from './unsent/readers.ts';
 export { TooMuchUnsentError } from './unsent/tooMuchUnsent.ts';

@@ -10,10 +10,8 @@ const BYTE_EVERY_MS = 50;
 
 describe('the listener', () => {
   const listener = createListener(
-    pino({ level: 'silent' }),
-    (reply) => reply,
-    anyReaders(),
-    REQUEST_TIMEOUT_MS,
+    { requestTimeoutMs: REQUEST_TIMEOUT_MS },
+    { logger: pino({ level: 'silent' }), sendBadUrl: (reply) => reply, readers: anyReaders() },
   );
   listener.post('/', (_request, reply) => reply.send({}));
   afterEach(() => listener.close());

@@ -10,6 +10,7 @@ import Fastify, {
   type FastifyReply,
   LogController,
 } from 'fastify';
+import { followTlsFiles, readTlsFiles, type TlsFiles } from './tlsFiles.ts';
 import type { Readers } from './unsent/readers.ts';
 import { TooMuchUnsentError } from './unsent/tooMuchUnsent.ts';
 import { TrackedResponse } from './unsent/trackedResponse.ts';
@@ -25,28 +26,40 @@ const ALWAYS_ANSWERED = new Set(['/healthz', '/readyz', '/metrics']);
 /** A path parameter is at most an account id or a UUID. */
 const MAX_PARAMETER_LENGTH = 200;
 
+export interface ListenerOptions {
+  /** Left out: 30 seconds. */
+  readonly requestTimeoutMs?: number;
+  /** Left out: plain HTTP. */
+  readonly tls?: TlsFiles | undefined;
+}
+
+export interface ListenerDependencies {
+  readonly logger: FastifyBaseLogger;
+  readonly sendBadUrl: (reply: FastifyReply) => FastifyReply;
+  readonly readers: Readers;
+}
+
 /**
  * A server that answers nothing yet. Requests have an id, sent back as `X-Request-Id` and logged with their faults.
  * `sendBadUrl` answers a URL below /client/v4 that cannot be decoded, which no route gets to see. A request that is not
  * whole after `requestTimeoutMs` is answered with 408 and its connection closed; clients that do not read are left to
- * `readers`.
+ * `readers`. Throws TlsFilesError where there is to be TLS and its files cannot be used.
  */
 export function createListener(
-  logger: FastifyBaseLogger,
-  sendBadUrl: (reply: FastifyReply) => FastifyReply,
-  readers: Readers,
-  requestTimeoutMs = REQUEST_TIMEOUT_MS,
+  { requestTimeoutMs = REQUEST_TIMEOUT_MS, tls }: ListenerOptions,
+  { logger, sendBadUrl, readers }: ListenerDependencies,
 ): FastifyInstance {
-  const listener = Fastify({
+  const http = {
+    connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_INTERVAL_MS, requestTimeoutMs),
+    // Its types know no other class than node's own.
+    ServerResponse: TrackedResponse as unknown as typeof ServerResponse,
+  };
+  const listener: FastifyInstance = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     requestTimeout: requestTimeoutMs,
-    http: {
-      connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_INTERVAL_MS, requestTimeoutMs),
-      // Its types know no other class than node's own.
-      ServerResponse: TrackedResponse as unknown as typeof ServerResponse,
-    },
+    ...(tls === undefined ? { http } : { https: { ...http, ...readTlsFiles(tls) } }),
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
@@ -60,6 +73,7 @@ export function createListener(
   // Where Node has a longer time for the head than for the whole, it takes the one for the other: a body had 60 s.
   listener.server.headersTimeout = requestTimeoutMs;
   readers.watch(listener.server);
+  if (tls !== undefined) followTlsFiles(listener.server, tls, logger);
   // In callback style: waiting for a promise here costs a quarter of what a small answer takes.
   listener.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { connectionEvent } from './connectionEvent.ts';
 import { Pipeline } from './pipelining/pipeline.ts';
 import { Turns } from './pipelining/turns.ts';
 import { connectionOf } from './unsent/connection.ts';
@@ -23,7 +24,7 @@ export function serveInOrder(server: Server, interceptor?: Interceptor): void {
     if (interceptor?.handles(request.url) === true) interceptor.handle(request, response);
     else for (const other of others) other.call(server, request, response);
   };
-  server.on('connection', (socket: Socket) => {
+  server.on(connectionEvent(server), (socket: Socket) => {
     connectionOf(socket)?.orderWith(new Pipeline(socket, { turns, handle }));
   });
   server.removeAllListeners('request');

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import type { OrderedResponse, RequestOrder } from '../pipelining/pipeline.ts';
 import { Pace } from './pace.ts';
 import { takenBytes } from './takenBytes.ts';
@@ -102,7 +103,9 @@ export class Connection {
 
   /** Closes it, what waits for its client forgotten on both sides: a reset, so that the system keeps nothing either. */
   cut(): void {
-    this.#socket.resetAndDestroy();
+    // node resets none but plain TCP connections.
+    if (this.#socket instanceof TLSSocket) this.#socket.destroy();
+    else this.#socket.resetAndDestroy();
     this.closed();
   }
 

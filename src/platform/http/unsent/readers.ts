@@ -2,6 +2,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { clientKey } from '../../addresses/index.ts';
+import { connectionEvent } from '../connectionEvent.ts';
 import { Connection } from './connection.ts';
 import { type Account, type Client, UnsentBytes, type UnsentLimits } from './unsentBytes.ts';
 
@@ -75,7 +76,7 @@ export class Readers {
 
   /** Watches the connections of a server whose responses are TrackedResponses. */
   watch(server: Server): void {
-    server.on('connection', (socket: Socket) => {
+    server.on(connectionEvent(server), (socket: Socket) => {
       const connection = new Connection(socket, this);
       this.#connections.add(connection);
       socket.on('close', () => {

@@ -49,15 +49,30 @@ export class AnswerWriter {
 
   /** What `visitAll` visits, as a JSON array in `json`. Throws AnswerTooLargeError past `maxBytes`. */
   write(json: JsonWriter, maxBytes: number, visitAll: (visitor: Visitor) => void): void {
+    this.begin(json);
+    this.goOn(json, maxBytes, visitAll);
+    this.finish(json);
+  }
+
+  /** The same in parts: the array is begun here, */
+  begin(json: JsonWriter): void {
+    json.reset();
+    json.constant(OPEN_BRACKET);
+  }
+
+  /** grows by what is visited, */
+  goOn(json: JsonWriter, maxBytes: number, visitAll: (visitor: Visitor) => void): void {
     const checkSize = (): void => {
       if (json.textBytes > maxBytes) throw new AnswerTooLargeError(maxBytes);
     };
-    json.reset();
-    json.constant(OPEN_BRACKET);
     visitAll({
       merged: (segment, merged) => this.#writeMerged(json, segment, merged, checkSize),
       run: (segment, list, first, end) => this.#writeRun(json, segment, list, first, end, checkSize),
     });
+  }
+
+  /** and ends here. */
+  finish(json: JsonWriter): void {
     json.reserve(1);
     json.constant(CLOSE_BRACKET);
   }

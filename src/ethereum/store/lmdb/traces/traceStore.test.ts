@@ -6,6 +6,7 @@ import { traceStoreContract } from '../../../../../test/contract/traceStore.ts';
 import { lateStore } from '../../../../../test/support/lateStore.ts';
 import { Random } from '../../../../../test/support/random.ts';
 import { blockOfTrees, randomTree } from '../../../../../test/support/syntheticTree.ts';
+import { until } from '../../../../../test/support/until.ts';
 import { type Hash, indexBlock } from '../../../traces/index.ts';
 import { IndexState } from './indexState.ts';
 import { openTraceStore, type TraceStoreOptions } from './traceStore.ts';
@@ -60,6 +61,51 @@ test('one frame of a transaction with 20,000 is found with as many reads as halv
     expect(parses).not.toHaveBeenCalled();
   } finally {
     vi.restoreAllMocks();
+    await store.close();
+    await remove();
+  }
+});
+
+test('a block of 6,000 traces is written in slices, and given up where it is replaced meanwhile', async () => {
+  const { open, remove } = await prepare();
+  const store = await open();
+  const random = new Random(21);
+  const one = blockOfTrees(random, 9, [randomTree(random, 6_000, 300)]);
+  const other = blockOfTrees(random, 9, [randomTree(random, 6_000, 300)]);
+  const blocks = [one, other].map(({ header, traces }) => indexBlock(header, traces));
+  const [hash] = one.header.transactionHashes as [Hash]; // of its one tree
+  try {
+    await store.apply({ blocks: blocks.slice(0, 1) });
+    const whole = JSON.stringify(one.traces);
+    const frames = JSON.stringify(one.traces.filter(({ transactionHash }) => transactionHash === hash));
+    for (const [read, expected] of [
+      [() => store.blockTraces(9, 1e9), whole],
+      [() => store.transactionTraces(hash, 1e9), frames],
+    ] as const) {
+      let turns = 0;
+      let isWaiting = true;
+      const count = (): void => {
+        turns++;
+        if (isWaiting) setImmediate(count);
+      };
+      setImmediate(count);
+      expect((await read())?.toString() === expected).toBe(true);
+      isWaiting = false;
+      expect(turns).toBeGreaterThan(3);
+    }
+    // Which of the two is first nobody knows: an answer is that of one block, or there is none.
+    const seen = new Set<string>();
+    await until('one is given up', async () => {
+      for (const block of [1, 0]) {
+        const change = store.apply({ undoFrom: 9, blocks: blocks.slice(block, block + 1) });
+        const text = (await store.blockTraces(9, 1e9))?.toString();
+        if (text !== undefined) expect(text === whole || text === JSON.stringify(other.traces)).toBe(true);
+        seen.add(text === undefined ? 'given up' : 'whole');
+        await change;
+      }
+      return seen.has('given up');
+    });
+  } finally {
     await store.close();
     await remove();
   }

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SerialQueue } from '../../../../platform/serialQueue/index.ts';
 import {
   AnswerTooLargeError,
+  type Awaitable,
   blockAt,
   type ChainIdentity,
   findFrame,
@@ -33,6 +34,7 @@ import { IndexState } from './indexState.ts';
 import { LISTS_PER_MERGE, mergeRecent } from './mergeRecent.ts';
 import { encodeChain } from './records.ts';
 import { WriteBatch } from './writeBatch.ts';
+import { type BlockRun, TRACES_PER_SLICE, writeInSlices } from './writeInSlices.ts';
 
 /** A dictionary is made anew after so many segments: the addresses in use on a chain change over weeks. */
 const SEGMENTS_PER_DICTIONARY = 128;
@@ -134,19 +136,19 @@ class LmdbTraceStore implements TraceStore {
     return json.written();
   }
 
-  blockTraces(blockNumber: number, maxBytes: number): Buffer | undefined {
+  blockTraces(blockNumber: number, maxBytes: number): Awaitable<Buffer | undefined> {
     const block = this.#current().block(blockNumber);
     if (block === undefined) return undefined;
-    return this.#traces(block, 0, block.traceCount, maxBytes);
+    return this.#run({ block, first: 0, end: block.traceCount }, maxBytes);
   }
 
-  transactionTraces(hash: Hash, maxBytes: number): Buffer | undefined {
+  transactionTraces(hash: Hash, maxBytes: number): Awaitable<Buffer | undefined> {
     const root = this.#findTransaction(hash);
     if (root === undefined) return undefined;
     const { block, index, transactionPosition } = root;
     const next = { transactionPosition: transactionPosition + 1, traceAddress: [] };
     const end = firstTraceFrom(this.#chunksOf(block), index + 1, block.traceCount, next);
-    return this.#traces(block, index, end, maxBytes);
+    return this.#run({ block, first: index, end }, maxBytes);
   }
 
   transactionTrace(hash: Hash, traceAddress: readonly number[], maxBytes: number): Buffer | null | undefined {
@@ -162,9 +164,16 @@ class LmdbTraceStore implements TraceStore {
     return this.#json.copy();
   }
 
-  #traces({ number, traceCount }: StoredBlock, first: number, end: number, maxBytes: number): Buffer {
-    const list = tracesOfBlock(number, traceCount);
-    return this.#array(maxBytes, (visitor) => visitor.run(segmentOf(number), list, first, end));
+  #run(run: BlockRun, maxBytes: number): Awaitable<Buffer | undefined> {
+    const { block, first, end } = run;
+    if (end - first <= TRACES_PER_SLICE) return this.#runAtOnce(run, maxBytes);
+    const isThere = (): boolean => this.#current().block(block.number)?.hash === block.hash;
+    return writeInSlices(this.#answers, run, { maxBytes, isThere });
+  }
+
+  #runAtOnce({ block, first, end }: BlockRun, maxBytes: number): Buffer {
+    const list = tracesOfBlock(block.number, block.traceCount);
+    return this.#array(maxBytes, (visitor) => visitor.run(segmentOf(block.number), list, first, end));
   }
 
   apply(change: IndexChange): Promise<void> {
@@ -257,8 +266,8 @@ class LmdbTraceStore implements TraceStore {
   }
 
   #tracesOf(block: StoredBlock): readonly Trace[] {
-    const text = this.blockTraces(block.number, Number.POSITIVE_INFINITY);
-    return JSON.parse(text?.toString() ?? '[]') as Trace[]; // written from traces that were checked
+    const text = this.#runAtOnce({ block, first: 0, end: block.traceCount }, Number.POSITIVE_INFINITY);
+    return JSON.parse(text.toString()) as Trace[]; // written from traces that were checked
   }
 
   /** The root frame of a transaction; newest segments first. */

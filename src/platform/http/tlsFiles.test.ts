@@ -1,0 +1,121 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect, type SecureVersion, type TLSSocket } from 'node:tls';
+import { pino } from 'pino';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { anyReaders } from '../../../test/support/anyReaders.ts';
+import { until } from '../../../test/support/until.ts';
+import { createListener } from './listener.ts';
+import { serveInOrder } from './serveInOrder.ts';
+import { readTlsFiles } from './tlsFiles.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'floodgate-tls-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A certificate for a name, and its key. */
+function made(name: string): { readonly cert: string; readonly key: string } {
+  const [cert, key] = [join(folder, `${name}.pem`), join(folder, `${name}.key`)];
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  const args = ['req', '-x509', ...curve, '-subj', `/CN=${name}`, '-out', cert, '-keyout', key];
+  execFileSync('openssl', args, { stdio: 'pipe' });
+  return { cert, key };
+}
+
+const [first, second] = [made('first'), made('second')];
+
+describe('a listener with TLS', () => {
+  const closing: Array<() => unknown> = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+
+  async function serve(files: { cert: string; key: string }) {
+    const lines: string[] = [];
+    const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+    const listener = createListener(
+      { tls: files },
+      { logger, sendBadUrl: (reply) => reply, readers: anyReaders() },
+    );
+    listener.get('/:n', async (request) => request.params);
+    serveInOrder(listener.server);
+    await listener.listen({ host: '127.0.0.1', port: 0 });
+    closing.push(() => listener.close());
+    const { port } = listener.server.address() as AddressInfo; // it listens on TCP
+    const open = async (maxVersion?: SecureVersion): Promise<TLSSocket> => {
+      const old = maxVersion && { maxVersion, minVersion: 'TLSv1' as const, ciphers: 'DEFAULT@SECLEVEL=0' };
+      const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ...old });
+      closing.push(() => socket.destroy());
+      await once(socket, 'secureConnect');
+      return socket;
+    };
+    const served = async (): Promise<string | undefined> => {
+      const socket = await open();
+      const { subject } = socket.getPeerCertificate();
+      socket.destroy();
+      return String(subject.CN);
+    };
+    return { open, served, lines };
+  }
+
+  const get = (path: string): string => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`;
+
+  it('answers requests in order, those that were refused and sent ahead too', async () => {
+    const { open } = await serve(first);
+    const socket = await open();
+    let text = '';
+    socket.setEncoding('latin1').on('data', (more) => {
+      text += more;
+    });
+    socket.write(
+      get('/0') + get('/no/such') + Array.from({ length: 50 }, (_, i) => get(`/${i + 1}`)).join(''),
+    );
+    await until('all are answered', () => text.split('HTTP/1.1 ').length === 1 + 52);
+    expect([...text.matchAll(/"n":"(\d+)"/g)].map(([, n]) => Number(n))).toEqual(
+      Array.from({ length: 51 }, (_, i) => i),
+    );
+  });
+
+  it('takes TLS 1.2, and nothing before it', async () => {
+    const { open } = await serve(first);
+    expect((await open('TLSv1.2')).getProtocol()).toBe('TLSv1.2');
+    await expect(open('TLSv1.1')).rejects.toThrow();
+  });
+
+  it('uses files that have changed, keeps its connections, and the old files where the new ones are no pair', async () => {
+    const files = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') };
+    const put = (part: 'cert' | 'key', from: string): void => copyFileSync(from, files[part]);
+    put('cert', first.cert);
+    put('key', first.key);
+    const { open, served, lines } = await serve(files);
+    const before = await open();
+    put('cert', second.cert);
+    await until('it is told', () => lines.some((line) => line.includes('cannot be used')));
+    expect(await served()).toBe('first');
+    put('key', second.key);
+    await until('the new one is in use', async () => (await served()) === 'second');
+    before.write(get('/7'));
+    expect(String((await once(before, 'data'))[0])).toContain('200 OK');
+    expect(lines.filter((line) => line.includes('cannot be used'))).toHaveLength(1);
+  });
+
+  it.each([
+    [
+      'is not there',
+      { cert: join(folder, 'none'), key: first.key },
+      /^tls\.cert .*none cannot be read: ENOENT/,
+    ],
+    ['is no certificate', { cert: first.key, key: first.key }, /^tls\.cert .* has no certificate in PEM/],
+    ['is no key', { cert: first.cert, key: first.cert }, /^tls\.key .* has no private key in PEM/],
+    [
+      'is of another',
+      { cert: first.cert, key: second.key },
+      /^tls\.key .* is not the key of the first certificate/,
+    ],
+  ])('is not made where a file %s', (_what, files, message) => {
+    expect(() => readTlsFiles(files)).toThrow(message);
+  });
+});
