@@ -116,6 +116,8 @@ export async function startServer(
       prefix: '/client/v4',
       rules: storage.rules,
       tokens: storage.tokens,
+      audit: storage.audit,
+      clientAddress,
       analytics: dns?.analytics,
       configuredTokens: config.apiToken === undefined ? [] : [config.apiToken],
       rateLimit: rateLimitOf(config),
@@ -129,14 +131,17 @@ export async function startServer(
       });
     const gateway =
       ethereum &&
-      new Gateway(config.gateway, {
-        networks: ethereum.methods,
-        keys: ethereum.keys,
-        metrics: ethereum.metrics,
-        log: logger,
-        readers,
-        isStopping: () => stopping,
-      });
+      new Gateway(
+        { ...config.gateway, trustedProxies: config.http.trustedProxies },
+        {
+          networks: ethereum.methods,
+          keys: ethereum.keys,
+          metrics: ethereum.metrics,
+          log: logger,
+          readers,
+          isStopping: () => stopping,
+        },
+      );
     serveInOrder(listener.server, gateway);
     const { host, port } = config;
     const url = await listener.listen({ host, port }).catch((error: unknown) => {
@@ -162,9 +167,9 @@ export async function startServer(
   }
 }
 
-function clientAddressOf({ gateway }: Config): ReturnType<typeof clientAddressBehind> {
+function clientAddressOf({ http }: Config): ReturnType<typeof clientAddressBehind> {
   try {
-    return clientAddressBehind(gateway.trustedProxies);
+    return clientAddressBehind(http.trustedProxies);
   } catch (error) {
     throw new ConfigError(error instanceof Error ? error.message : String(error));
   }

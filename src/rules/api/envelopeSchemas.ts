@@ -1,5 +1,6 @@
 import Type, { type TSchema } from 'typebox';
 import type { RuleFormat } from '../index.ts';
+import { cursorPattern, MAX_AUDIT_PAGE } from './auditHandler.ts';
 
 const closed = { additionalProperties: false };
 const ref = (name: string) => Type.Ref(`#/components/schemas/${name}`);
@@ -28,6 +29,37 @@ const resultInfoSchema = Type.Object(
     count: Type.Integer({ minimum: 0, description: 'Rules on this page.' }),
     total_count: Type.Integer({ minimum: 0, description: 'Rules on all pages.' }),
     total_pages: Type.Integer({ minimum: 0 }),
+  },
+  closed,
+);
+
+const cursorInfoSchema = Type.Object(
+  {
+    per_page: Type.Integer({ minimum: 1, maximum: MAX_AUDIT_PAGE }),
+    count: Type.Integer({ minimum: 0, description: 'Changes on this page.' }),
+    cursor: Type.Optional(
+      Type.String({
+        pattern: cursorPattern,
+        description: 'Sent as `cursor` it gives the next page, of what is older. The last page has none.',
+      }),
+    ),
+  },
+  closed,
+);
+
+const ruleChangeSchema = Type.Object(
+  {
+    at: Type.String({ format: 'date-time', description: 'When; no two changes have the same.' }),
+    by: Type.String({
+      description: 'The id of the token, `configured` for the server’s own, `cli:` and a user for a command.',
+    }),
+    label: Type.Optional(Type.String({ description: 'What the token was called.' })),
+    from: Type.String({ description: 'The address of the client; `local` on the machine itself.' }),
+    account: Type.String(),
+    rule: Type.String({ description: 'The id of the rule.' }),
+    action: Type.Enum(['rule.create', 'rule.update', 'rule.delete'], { type: 'string' }),
+    before: Type.Optional(ref('Rule')),
+    after: Type.Optional(ref('Rule')),
   },
   closed,
 );
@@ -67,6 +99,9 @@ export const namedSchemas = ({ schemas }: RuleFormat) => ({
   }),
   RuleAnswer: success({ result: ref('Rule') }),
   RuleListAnswer: success({ result: Type.Array(ref('Rule')), result_info: ref('ResultInfo') }),
+  RuleChange: ruleChangeSchema,
+  CursorInfo: cursorInfoSchema,
+  AuditAnswer: success({ result: Type.Array(ref('RuleChange')), result_info: ref('CursorInfo') }),
   TokenAnswer: success({ result: ref('Token') }),
   DoneAnswer: success({}),
   ErrorAnswer: Type.Object(

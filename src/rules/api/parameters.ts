@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { accountIdPattern } from '../index.ts';
+import { cursorPattern, DEFAULT_AUDIT_PAGE, MAX_AUDIT_PAGE } from './auditHandler.ts';
 import { MAX_PER_PAGE, orders } from './paging.ts';
 import { MAX_RETRY_KEY_CHARACTERS } from './retryKey.ts';
 
@@ -58,6 +59,35 @@ export const parameters = {
     in: 'query',
     description: 'The query type to explain `name` with.',
     schema: Type.String({ maxLength: 16, default: 'A' }),
+  },
+  'audit since': {
+    name: 'since',
+    in: 'query',
+    description: 'Only changes from then on.',
+    schema: Type.String({ format: 'date-time' }),
+  },
+  'audit until': {
+    name: 'until',
+    in: 'query',
+    description: 'Only changes up to then.',
+    schema: Type.String({ format: 'date-time' }),
+  },
+  'audit rule_id': {
+    name: 'rule_id',
+    in: 'query',
+    description: 'Only changes of this rule.',
+    schema: Type.String({ format: 'uuid', minLength: 36, maxLength: 36 }),
+  },
+  'audit per_page': {
+    name: 'per_page',
+    in: 'query',
+    description: 'The most changes on a page. There may be fewer, or none, where many are looked through.',
+    schema: Type.Integer({ minimum: 1, maximum: MAX_AUDIT_PAGE, default: DEFAULT_AUDIT_PAGE }),
+  },
+  cursor: {
+    in: 'query',
+    description: 'From `result_info` of the page before.',
+    schema: Type.String({ pattern: cursorPattern }),
   },
   'Idempotency-Key': {
     in: 'header',

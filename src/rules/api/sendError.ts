@@ -12,6 +12,8 @@ export function errorSender() {
   let unavailableAnswers = 0;
 
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    // Nobody is left to be answered, and nothing went wrong here.
+    if (hasHungUp(request)) return send(reply, new ApiError('malformedJson'));
     const known = asApiError(error);
     if (!known) {
       // The stack goes to the log and never to the client, who gets the id to ask about.
@@ -47,6 +49,11 @@ export function unroutedSender(routes: readonly Route[], prefix: string) {
 /** Answers a URL below the prefix that cannot be decoded, for the server's handler of framework errors. */
 export function sendBadUrl(reply: FastifyReply): FastifyReply {
   return send(reply, new ApiError('noRoute'));
+}
+
+/** Whether the client went away before its request was whole. */
+function hasHungUp({ raw }: FastifyRequest): boolean {
+  return raw.destroyed && !raw.complete;
 }
 
 function allowedMethods(routes: readonly Route[], path: string): string[] {

@@ -107,8 +107,8 @@ export function auditWrite(environment: RulesEnvironment, moment: Micros, entry:
 }
 
 /** The members that every audit entry has. */
-export function stamp(moment: Micros, actor: Actor): { at: string; by: string; from: string } {
-  return { at: formatTimestamp(moment), by: actor.by, from: actor.from };
+export function stamp(moment: Micros, { by, label, from }: Actor): Actor & { at: string } {
+  return { at: formatTimestamp(moment), by, ...(label !== undefined && { label }), from };
 }
 
 function openRoot(folder: string): RootDatabase<unknown, string> {
