@@ -35,7 +35,7 @@ export function documentationPage(document: Document, base: string): string {
 </form>
 ${operations.join('\n')}
 <h2>Fields of a rule</h2>
-${fieldTable(document.components.schemas.NewRule.properties)}
+${fieldTable(document.components.schemas.RuleCreation.properties)}
 </main>
 </html>
 `;

@@ -5,6 +5,9 @@ import { cursorPattern, MAX_AUDIT_PAGE } from './auditHandler.ts';
 const closed = { additionalProperties: false };
 const ref = (name: string) => Type.Ref(`#/components/schemas/${name}`);
 
+/** A null, described as a type that can also be null: many generators of clients make nothing that builds of null alone, or of constants. */
+const alwaysNull = (type: readonly string[]): TSchema => Type.Unsafe({ type, description: 'Always null.' });
+
 const entrySchema = Type.Object(
   {
     code: Type.Integer({ minimum: 1000 }),
@@ -17,7 +20,7 @@ const entrySchema = Type.Object(
         description: 'What lies behind the error.',
       }),
     ),
-    type: Type.Optional(Type.Null()),
+    type: Type.Optional(alwaysNull(['string', 'null'])),
   },
   closed,
 );
@@ -78,7 +81,7 @@ function success(result: Record<string, TSchema>): TSchema {
   return Type.Object(
     {
       ...result,
-      success: Type.Literal(true),
+      success: Type.Boolean({ description: 'Always true.' }),
       errors: Type.Array(ref('Entry'), { maxItems: 0 }),
       messages,
     },
@@ -89,7 +92,8 @@ function success(result: Record<string, TSchema>): TSchema {
 /** Every schema that the OpenAPI document names; those of rules are the ones that requests are checked against. */
 export const namedSchemas = ({ schemas }: RuleFormat) => ({
   Rule: schemas.rule,
-  NewRule: schemas.newRule,
+  // No name of these begins with New: generators for Go name constructors so.
+  RuleCreation: schemas.newRule,
   RulePatch: schemas.rulePatch,
   Entry: entrySchema,
   ResultInfo: resultInfoSchema,
@@ -106,8 +110,8 @@ export const namedSchemas = ({ schemas }: RuleFormat) => ({
   DoneAnswer: success({}),
   ErrorAnswer: Type.Object(
     {
-      result: Type.Null(),
-      success: Type.Literal(false),
+      result: alwaysNull(['object', 'null']),
+      success: Type.Boolean({ description: 'Always false.' }),
       errors: Type.Array(ref('Entry'), { minItems: 1 }),
       messages: Type.Array(ref('Entry'), { maxItems: 0 }),
     },

@@ -67,7 +67,7 @@ function ruleRoutes(family: (typeof families)[number], handlers: RuleHandlers): 
       summary: 'Create a rule',
       permission: 'dns_protection:write',
       parameters: ['Idempotency-Key'],
-      body: 'NewRule',
+      body: 'RuleCreation',
       answer: 'RuleAnswer',
       errors: ['notFound', 'malformedJson', 'invalid', 'bodyTooLarge', 'tooManyRules', 'keyReused'],
       handle: handlers.create,
