@@ -15,7 +15,7 @@ import {
   type Readiness,
   serveInOrder,
 } from '../platform/http/index.ts';
-import { operatorApi, type RateLimit, rulesApi, sendBadUrl } from '../rules/api/index.ts';
+import { operatorApi, type RateLimit, rulesApi, sendBadUrl, unparsedEnvelope } from '../rules/api/index.ts';
 import { openRulesStorage } from '../rules/store/lmdb/index.ts';
 import { type DataDirLock, lockDataDir } from './dataDirLock.ts';
 import { type Dns, startDns } from './dns.ts';
@@ -23,6 +23,7 @@ import { type Ethereum, type EthereumParts, OWN_PARTS, startEthereum } from './e
 import { ListenError } from './listenError.ts';
 import { nodeOperations } from './nodeOperations.ts';
 import { refuseStoredToken } from './refuseStoredToken.ts';
+import { watchClock } from './watchClock.ts';
 
 export interface Server {
   /** Where it listens, for example `http://127.0.0.1:8420`. */
@@ -69,6 +70,7 @@ export async function startServer(
 
     const storage = openRulesStorage(config.dataDir);
     undo.push(() => storage.close());
+    undo.push(watchClock(logger, storage.clockBehindSeconds));
     await refuseStoredToken(config.apiToken, storage.tokens);
 
     let ethereum: Ethereum | undefined;
@@ -110,7 +112,9 @@ export async function startServer(
       log: logger,
     });
     const listener = createListener(logger.child({}, { level: quieter(logger.level) }), sendBadUrl, readers);
-    answerUnparsed(listener.server, unparsedError);
+    answerUnparsed(listener.server, (status, url) =>
+      url?.startsWith('/client/') ? unparsedEnvelope(status) : unparsedError(status),
+    );
     await listener.register(operations, { readiness, metrics: registry });
     await listener.register(rulesApi, {
       prefix: '/client/v4',

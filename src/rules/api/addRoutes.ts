@@ -88,9 +88,19 @@ interface Exchange {
 async function serve(route: Route, gate: Gate, { request, reply }: Exchange): Promise<FastifyReply> {
   const caller = request.rulesCaller;
   if (!caller) throw new Error(`${route.operationId} was reached without authentication`);
-  const { body, type, headers } = await route.handle(apiRequest(request, caller, gate));
+  if (isCollectionPatched(route, request)) {
+    reply.callNotFound();
+    return reply;
+  }
+  const { body, type, headers, isKnown } = await route.handle(apiRequest(request, caller, gate));
   if (headers) reply.headers(headers);
+  if (isKnown) return reply.code(304).send();
   return reply.header('content-type', type ?? JSON_TYPE).send(body);
+}
+
+/** `PATCH …/rules/`: what is meant is no rule whose id is missing, but the collection, which has no such method. */
+function isCollectionPatched({ method }: Route, request: FastifyRequest): boolean {
+  return method === 'PATCH' && param(request, 'rule_id') === '' && /[^/]\/$/.test(pathOf(request));
 }
 
 function apiRequest(request: FastifyRequest, caller: Caller, { clientAddress }: Gate): ApiRequest {

@@ -30,6 +30,13 @@ const headersOfStatus: Readonly<Record<number, HeaderNotes>> = {
   503: { 'Retry-After': ['Seconds to wait.', '1'] },
 };
 
+const ETAG: HeaderNotes = {
+  ETag: [
+    'The state of what is answered: for If-None-Match, and of a single rule for If-Match.',
+    '"jyxt1c3xnc"',
+  ],
+};
+
 /** The OpenAPI 3.1 document of these routes, served below `base`. It is made of what validates and of nothing else. */
 export function openApiDocument(routes: readonly Route[], base: string, format: RuleFormat) {
   const examples = examplesOf(format);
@@ -78,14 +85,19 @@ function operationOf(route: Route, examples: Examples) {
     tags: [route.path.startsWith('/accounts') ? 'rules' : 'tokens'],
     ...(named.length > 0 && { parameters: named }),
     ...(route.body && { requestBody: { required: true, content: jsonOf(route.body, examples[route.body]) } }),
-    responses: { 200: { ...successOf(route, examples), ...linksOf(route) }, ...errorsOf(route) },
+    responses: {
+      200: { ...successOf(route, examples), ...linksOf(route) },
+      ...(route.parameters?.includes('If-None-Match') && {
+        304: { description: 'Not changed since.', headers: headersOf(ETAG) },
+      }),
+      ...errorsOf(route),
+    },
   };
 }
 
 function successOf(route: Route, examples: Examples) {
   const headers = {
-    ...(route.answer === 'RuleAnswer' &&
-      headersOf({ ETag: ['The state of the rule, for If-Match.', '"jyxt1c3xnc"'] })),
+    ...((route.answer === 'RuleAnswer' || route.answer === 'RuleListAnswer') && headersOf(ETAG)),
     ...headersOf({ Ratelimit: ['What is left, where a rate limit is configured.', '"default";r=99;t=300'] }),
   };
   return {

@@ -37,9 +37,10 @@ export const parameters = {
   },
   order: {
     in: 'query',
-    description: 'The field to order by.',
+    description:
+      'The field to order by; prefix, which Cloudflare’s clients know and rules do not have, is like created_on.',
     example: 'created_on',
-    schema: Type.Enum([...orders], { type: 'string', default: 'created_on' }),
+    schema: Type.Enum([...orders, 'prefix'], { type: 'string', default: 'created_on' }),
   },
   direction: {
     in: 'query',
@@ -110,6 +111,13 @@ export const parameters = {
     description: 'The same key and body within 24 hours answers the first result again.',
     example: '3a4ad5b0-34ea-4d87-bc5e-54a1e7d4d1ad',
     schema: Type.String({ pattern: `^[!-~]{1,${MAX_RETRY_KEY_CHARACTERS}}$` }),
+  },
+  'If-None-Match': {
+    in: 'header',
+    description:
+      'The ETag of what the caller has; where that is still so, the answer is 304 and has no body.',
+    example: '"jyxt1c3xnc"',
+    schema: Type.String(),
   },
   'If-Match': {
     in: 'header',

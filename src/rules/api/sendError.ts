@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorEnvelope } from './envelope.ts';
-import { ApiError, asApiError } from './errors.ts';
+import { ApiError, asApiError, type ErrorCase } from './errors.ts';
 import type { Route } from './routes.ts';
 
 /** While a store stays unavailable it is complained about this often, not at every request that it fails. */
@@ -44,6 +44,13 @@ export function unroutedSender(routes: readonly Route[], prefix: string) {
     if (allowed.length === 0) return send(reply, new ApiError('noRoute'));
     return send(reply, new ApiError('methodNotAllowed', { headers: { allow: allowed.join(', ') } }));
   };
+}
+
+const UNPARSED: Readonly<Record<number, ErrorCase>> = { 408: 'requestTimeout', 431: 'headersTooLarge' };
+
+/** The envelope for a request that never became one, as its HTTP cannot be read. */
+export function unparsedEnvelope(status: number): string {
+  return errorEnvelope(new ApiError(UNPARSED[status] ?? 'malformedRequest').entries);
 }
 
 /** Answers a URL below the prefix that cannot be decoded, for the server's handler of framework errors. */
