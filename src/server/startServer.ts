@@ -3,7 +3,7 @@
  * interfaces on one listener, and takes everything down again in the reverse order.
  */
 import type { Logger } from 'pino';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
 import { type Config, ConfigError } from '../config/index.ts';
 import { Gateway, unparsedError } from '../ethereum/gateway/index.ts';
 import { clientAddressBehind } from '../platform/addresses/index.ts';
@@ -38,6 +38,8 @@ export interface Server {
 export interface ServerOptions {
   readonly config: Config;
   readonly logger: Logger;
+  /** Lines that the logger had to drop, for the metrics. */
+  readonly droppedLogLines?: () => number;
   /** A lock of the data folder that the caller holds, and releases; left out: the server takes one. */
   readonly lock?: DataDirLock;
 }
@@ -50,7 +52,7 @@ const quieter = (level: string): string => (level === 'info' ? 'warn' : level);
 
 /** Starts the whole of Floodgate. Rejects, with nothing left open, where a part cannot start. */
 export async function startServer(
-  { config, logger, lock }: ServerOptions,
+  { config, logger, droppedLogLines, lock }: ServerOptions,
   parts: Partial<EthereumParts> = {},
 ): Promise<Server> {
   const undo: Array<() => Promise<void> | void> = [];
@@ -66,6 +68,7 @@ export async function startServer(
 
     const registry = new Registry();
     collectDefaultMetrics({ register: registry });
+    countDroppedLogLines(registry, droppedLogLines);
     undo.push(() => registry.clear());
 
     const storage = openRulesStorage(config.dataDir);
@@ -169,6 +172,18 @@ export async function startServer(
     await takeDown();
     throw error;
   }
+}
+
+function countDroppedLogLines(registry: Registry, dropped: () => number = () => 0): void {
+  new Counter({
+    name: 'floodgate_log_lines_dropped_total',
+    help: 'Log lines dropped because nobody read them',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(dropped());
+    },
+  });
 }
 
 function clientAddressOf({ http }: Config): ReturnType<typeof clientAddressBehind> {

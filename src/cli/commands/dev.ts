@@ -35,14 +35,17 @@ export function registerDev(program: Command): void {
     const asked = readConfig(command);
     const ownNode = asked.upstream.length > 0;
     const settings = readConfig(command, ownNode ? DEV_UPSTREAM_DEFAULTS : DEV_DEFAULTS);
-    const logger = createLogger(settings.log.level);
+    const { logger, droppedLines } = createLogger(settings.log.level);
     const stopped = untilSignal(logger);
 
     // Loaded here, so that other commands start without the server's libraries.
     const { lockDataDir } = await import('../../server/index.ts');
     const lock = lockDataDir(settings.dataDir);
     try {
-      await runUntil(stopped, { settings, logger, lock, needsChain: !ownNode && !settings.rulesOnly });
+      await runUntil(stopped, {
+        ...{ settings, logger, droppedLines, lock },
+        needsChain: !ownNode && !settings.rulesOnly,
+      });
     } finally {
       lock.release();
     }
@@ -53,13 +56,14 @@ export function registerDev(program: Command): void {
 interface DevRun {
   readonly settings: Config;
   readonly logger: Logger;
+  readonly droppedLines: () => number;
   readonly lock: DataDirLock;
   readonly needsChain: boolean;
 }
 
 async function runUntil(
   stopped: Promise<unknown>,
-  { settings, logger, lock, needsChain }: DevRun,
+  { settings, logger, droppedLines, lock, needsChain }: DevRun,
 ): Promise<void> {
   const { setAsideForeignIndex, startServer } = await import('../../server/index.ts');
   const { dataDir } = settings;
@@ -77,6 +81,7 @@ async function runUntil(
     server = await startServer({
       config: { ...withZone(config, zone), upstream: chain ? [chain.url] : config.upstream },
       logger,
+      droppedLogLines: droppedLines,
       lock,
     });
     process.stdout.write(welcome(server, config, chain?.example));
