@@ -2,6 +2,7 @@
  * The composition root: the only place that knows every room. It opens the stores, starts the ingest, puts both
  * interfaces on one listener, and takes everything down again in the reverse order.
  */
+import { resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
 import { type Config, ConfigError } from '../config/index.ts';
@@ -10,6 +11,7 @@ import { clientAddressBehind } from '../platform/addresses/index.ts';
 import {
   answerUnparsed,
   createListener,
+  HalfSent,
   operations,
   Readers,
   type Readiness,
@@ -22,6 +24,7 @@ import { type Dns, startDns } from './dns.ts';
 import { type Ethereum, type EthereumParts, OWN_PARTS, startEthereum } from './ethereum.ts';
 import { ListenError } from './listenError.ts';
 import { nodeOperations } from './nodeOperations.ts';
+import { checkOpenFiles } from './openFiles.ts';
 import { refuseStoredToken } from './refuseStoredToken.ts';
 import { watchClock } from './watchClock.ts';
 
@@ -66,6 +69,7 @@ export async function startServer(
       undo.push(() => own.release());
     }
 
+    checkOpenFiles(logger);
     const registry = new Registry();
     collectDefaultMetrics({ register: registry });
     countDroppedLogLines(registry, droppedLogLines);
@@ -150,6 +154,7 @@ export async function startServer(
         },
       );
     serveInOrder(listener.server, gateway);
+    const halfSent = new HalfSent(listener.server);
     const { host, port } = config;
     const url = await listener.listen({ host, port }).catch((error: unknown) => {
       throw new ListenError(host, port, error);
@@ -158,13 +163,16 @@ export async function startServer(
       stopping = true;
       const deadline = setTimeout(() => listener.server.closeAllConnections(), config.stopTimeoutMs);
       // A connection whose last request was under way is idle only after it: it would be kept for the next one.
-      const sweep = setInterval(() => listener.server.closeIdleConnections(), IDLE_SWEEP_MS);
+      const sweep = setInterval(() => {
+        listener.server.closeIdleConnections();
+        halfSent.cut();
+      }, IDLE_SWEEP_MS);
       await listener.close();
       clearInterval(sweep);
       clearTimeout(deadline);
     });
     logger.info(
-      { url, dataDir: config.dataDir, networks: [...(ethereum?.methods.keys() ?? [])] },
+      { url, dataDir: resolve(config.dataDir), networks: [...(ethereum?.methods.keys() ?? [])] },
       'listening',
     );
     return { url, dnsAddresses: dns?.addresses ?? [], readiness, stop: takeDown };

@@ -10,7 +10,8 @@ import { addConfigFlags, readConfig } from '../configFlags.ts';
 import { EXAMPLE_ZONE, type ExampleZone, serveExampleZone } from '../exampleZone.ts';
 import { createLogger } from '../logger.ts';
 import { OperatorError } from '../operatorError.ts';
-import { untilSignal } from '../runUntilSignal.ts';
+import { unlessStopped, untilSignal } from '../runUntilSignal.ts';
+import { tellStart } from '../tellStart.ts';
 import { EXAMPLE_ACCOUNT, welcome } from '../welcome.ts';
 
 /** The chain's head is followed closely, so that what was just sent is found at once. */
@@ -40,6 +41,7 @@ export function registerDev(program: Command): void {
 
     // Loaded here, so that other commands start without the server's libraries.
     const { lockDataDir } = await import('../../server/index.ts');
+    tellStart(settings, logger);
     const lock = lockDataDir(settings.dataDir);
     try {
       await runUntil(stopped, {
@@ -75,15 +77,18 @@ async function runUntil(
     if (needsChain) {
       // Loaded only here: signing transactions takes memory and start-up time that a server has no use for.
       const { startDevelopmentChain } = await import('../../devchain/index.ts');
-      chain = await startDevelopmentChain({ dataDir, logger });
+      chain = await unlessStopped(stopped, startDevelopmentChain({ dataDir, logger }));
+      if (chain === undefined) return;
       await setAsideForeignIndex(dataDir, chain.url, logger);
     }
-    server = await startServer({
+    const starting = startServer({
       config: { ...withZone(config, zone), upstream: chain ? [chain.url] : config.upstream },
       logger,
       droppedLogLines: droppedLines,
       lock,
     });
+    server = await unlessStopped(stopped, starting);
+    if (server === undefined) return;
     process.stdout.write(welcome(server, config, chain?.example));
     await Promise.race([stopped, chainFailure(chain)]);
   } finally {

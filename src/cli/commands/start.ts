@@ -2,7 +2,8 @@ import type { Command } from 'commander';
 import { ConfigError } from '../../config/index.ts';
 import { addConfigFlags, readConfig } from '../configFlags.ts';
 import { createLogger } from '../logger.ts';
-import { untilSignal } from '../runUntilSignal.ts';
+import { unlessStopped, untilSignal } from '../runUntilSignal.ts';
+import { tellStart } from '../tellStart.ts';
 
 /** `floodgate start`: for real use. */
 export function registerStart(program: Command): void {
@@ -21,10 +22,19 @@ export function registerStart(program: Command): void {
     const { logger, droppedLines } = createLogger(config.log.level);
     const stopped = untilSignal(logger);
     // Loaded here, so that other commands start without the server's libraries.
-    const { startServer } = await import('../../server/index.ts');
-    const server = await startServer({ config, logger, droppedLogLines: droppedLines });
-    await stopped;
-    await server.stop();
+    const { lockDataDir, startServer } = await import('../../server/index.ts');
+    tellStart(config, logger);
+    const lock = lockDataDir(config.dataDir);
+    try {
+      const server = await unlessStopped(
+        stopped,
+        startServer({ config, logger, lock, droppedLogLines: droppedLines }),
+      );
+      await stopped;
+      await server?.stop();
+    } finally {
+      lock.release();
+    }
     logger.info('stopped');
   });
 }

@@ -84,9 +84,7 @@ async function createToken(options: CreateOptions, command: Command): Promise<vo
   const secret = newTokenSecret();
   const hash = hashSecret(secret).toString('hex');
   const fields = { hash, label: options.label, accounts, permissions: options.permission, expires_on };
-  const token = await withStorage(command, ({ tokens }) => tokens.create(fields, commandActor()), {
-    create: true,
-  });
+  const token = await withStorage(command, ({ tokens }) => tokens.create(fields, commandActor()));
 
   if (options.json) return print(JSON.stringify({ ...shownToken(token), token: secret }));
   // The secret alone on standard output, so that a script can take it.
