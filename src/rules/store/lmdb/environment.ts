@@ -37,7 +37,7 @@ const MAX_DATABASES = 12;
 const CLOCK_KEY = 'clock';
 const BEHIND_KEY = 'behindSince';
 /** Wall clocks are set back by small steps all the time; more than this is told, and counts as one that ran ahead. */
-export const CLOCK_TOLERANCE_MICROS = 60_000_000;
+const CLOCK_TOLERANCE_MICROS = 60_000_000;
 
 /**
  * The LMDB environment of rules, tokens and audit: a folder of its own, so that a write of a rule never waits for
