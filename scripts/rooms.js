@@ -55,6 +55,7 @@ export const rooms = [
       'ethereum/traces',
       'platform/addresses',
       'platform/http',
+      'platform/logging',
       'platform/metrics',
     ],
   },

@@ -1,20 +1,33 @@
 import { type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
 import type { Config } from '../config/index.ts';
+import { LogWriter } from './logWriter.ts';
+
+/** A logger, and how many lines it had to drop because nobody read them. */
+export interface ProgramLog {
+  readonly logger: Logger;
+  readonly droppedLines: () => number;
+}
 
 /**
  * The log, on standard error, so that standard output is for answers: readable lines on a terminal, else one JSON object a
  * line. Headers and bodies are never part of it.
  */
-export function createLogger(level: Config['log']['level']): Logger {
+export function createLogger(level: Config['log']['level']): ProgramLog {
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  if (!process.stderr.isTTY) return pino(options, pino.destination({ dest: 2, sync: true }));
-  const stream = pretty({
+  if (process.stderr.isTTY) return { logger: pino(options, terminal()), droppedLines: () => 0 };
+  const writer = new LogWriter(process.stderr);
+  const logger = pino(options, writer);
+  writer.onDropped((lines) => logger.warn({ lines }, 'log lines were dropped: nobody read them'));
+  return { logger, droppedLines: () => writer.dropped };
+}
+
+function terminal() {
+  return pretty({
     destination: 2,
     sync: true,
     colorize: true,
     ignore: 'pid,hostname',
     translateTime: 'SYS:HH:MM:ss',
   });
-  return pino(options, stream);
 }

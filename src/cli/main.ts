@@ -85,6 +85,7 @@ function isOperators(error: unknown): boolean {
     'ListenError',
     'OperatorError',
     'StoreUnavailable',
+    'TooFewFilesError',
     'ApiFailure',
     'RuleFileError',
     'WrongChainError',

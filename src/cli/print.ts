@@ -11,8 +11,17 @@ export function endWithReader(): void {
   });
 }
 
-/** Resolves when all that was written to standard output and error has left this process. */
+/** A reader that has taken nothing for so long is not waited for any more. */
+const MAX_FLUSH_MS = 1_000;
+
+/** Resolves when all that was written to standard output and error has left this process, as far as somebody reads it. */
 export async function flushOutput(): Promise<void> {
-  for (const stream of [process.stdout, process.stderr])
-    await new Promise<void>((resolve) => stream.write('', () => resolve()));
+  await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, MAX_FLUSH_MS);
+    process.stderr.write('', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 }

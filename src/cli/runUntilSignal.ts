@@ -20,3 +20,16 @@ export function untilSignal(logger: Logger): Promise<NodeJS.Signals> {
     process.on('SIGTERM', stop);
   });
 }
+
+/**
+ * What a part of the start gives; undefined where the operator stops it before. What is under way then ends with the
+ * process, as at a kill, which every store stands.
+ */
+export async function unlessStopped<T>(stopped: Promise<unknown>, part: Promise<T>): Promise<T | undefined> {
+  const outcome = await Promise.race([part, stopped.then(() => STOPPED)]);
+  if (outcome !== STOPPED) return outcome as T; // the only other one
+  part.catch(() => undefined);
+  return undefined;
+}
+
+const STOPPED = Symbol('stopped');

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { Config } from '../config/index.ts';
 import { exampleRule } from '../rules/index.ts';
 import type { Server } from '../server/index.ts';
@@ -38,7 +39,7 @@ export function welcome(
     ...dnsAddresses.map(({ host, port }) => `  DNS         ${host} port ${port}, UDP and TCP`),
     `  Account     ${EXAMPLE_ACCOUNT}`,
     `  API token   ${config.apiToken}`,
-    `  Data        ${config.dataDir}`,
+    `  Data        ${resolve(config.dataDir)}`,
     '',
     'Create a rule, list the rules, ask for traces, ask the guarded DNS server:',
     '',

@@ -9,7 +9,9 @@ const HEAD = `# Configuration
 
 Every option can be set in a file, in an environment variable or on the command line; the later of these wins. The file is
 \`floodgate.yaml\` in the working folder, or the one that \`--config\` or \`FLOODGATE_CONFIG\` names. An option that is
-unknown, or has a value that is not allowed, is refused at the start with its name, its value and what is allowed.
+unknown, or has a value that is not allowed, is refused at the start with its name, its value and what is allowed. A variable that begins with
+\`FLOODGATE_\` and is unknown is told in a warning with the nearest known one. Those that Kubernetes sets for a Service are known: of them
+\`FLOODGATE_PORT=tcp://…\` is ignored with a warning, as the port is set by the file, a flag, or an explicit value in the pod's spec.
 
 \`\`\`yaml
 # floodgate.yaml

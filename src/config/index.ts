@@ -6,3 +6,4 @@ export { type ConfigSources, loadConfig } from './load.ts';
 export { MAINNET, type NetworkConfig, networksOf, nodesOf } from './networks.ts';
 export { type Option, optionsOf } from './option.ts';
 export { type Config, ConfigSchema, isNetworkName } from './schema.ts';
+export { strayVariables } from './strayVariables.ts';

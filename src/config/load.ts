@@ -5,6 +5,7 @@ import { allowed } from './allowed.ts';
 import { ConfigError } from './configError.ts';
 import { type Option, optionsOf } from './option.ts';
 import { type Config, ConfigSchema } from './schema.ts';
+import { isOfKubernetes } from './strayVariables.ts';
 
 /** Where values come from, in rising order: the file, the variables, the flags. */
 export interface ConfigSources {
@@ -33,7 +34,8 @@ export function loadConfig(sources: ConfigSources): Config {
   for (const option of OPTIONS) {
     if (option.schema.fileOnly) continue;
     const text = sources.environment[option.variable];
-    if (text !== undefined && text !== '') set(tree, option.path, parseText(option, text, option.variable));
+    if (text !== undefined && text !== '' && !isOfKubernetes(option.variable, text))
+      set(tree, option.path, parseText(option, text, option.variable));
     const flag = sources.flags[option.path];
     if (flag !== undefined) set(tree, option.path, parseText(option, flag, option.flag));
   }

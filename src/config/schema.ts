@@ -41,6 +41,12 @@ const Http = Type.Object(
       unit: 'milliseconds',
       description: 'How long a client may take nothing of its answer before it is disconnected.',
     }),
+    trustedProxies: Type.Array(Type.String({ minLength: 1 }), {
+      default: [],
+      maxItems: 100,
+      description:
+        'Addresses and networks (192.0.2.7, 10.0.0.0/8, fd00::/8) of proxies whose X-Forwarded-For gives the address of the client, for limits and for the audit. Left out: no proxy is trusted.',
+    }),
   },
   { additionalProperties: false },
 );
@@ -122,12 +128,6 @@ const Gateway = Type.Object(
       default: 0,
       unit: 'calls per second',
       description: 'Calls from one client address; 0 for no limit.',
-    }),
-    trustedProxies: Type.Array(Type.String({ minLength: 1 }), {
-      default: [],
-      maxItems: 100,
-      description:
-        'Addresses and networks (192.0.2.7, 10.0.0.0/8, fd00::/8) of proxies whose X-Forwarded-For gives the client address. Left out: no proxy is trusted.',
     }),
     requestTimeoutMs: Type.Integer({
       minimum: 100,

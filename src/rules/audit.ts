@@ -1,10 +1,13 @@
 import type { Rule } from './rule.ts';
+import type { Micros } from './timestamp.ts';
 import type { Token } from './token.ts';
 
 /** Who changes something, and from where. */
 export interface Actor {
   /** The id of the token, or `cli:` and the user's name for a command on the machine itself. */
   readonly by: string;
+  /** What the operator called the token, where it has a label. */
+  readonly label?: string;
   /** The address of the client, or `local`. */
   readonly from: string;
 }
@@ -40,8 +43,28 @@ export interface AuditFilter {
   readonly until?: string | undefined;
 }
 
+/** Some entries of the audit, the newest first. */
+export interface AuditPage {
+  readonly entries: readonly AuditEntry[];
+  /** Where the next page begins; undefined where nothing older is left. */
+  readonly next: Micros | undefined;
+}
+
+export interface AuditPageRequest {
+  /** Most entries of the page. */
+  readonly limit: number;
+  /** `next` of the page before. */
+  readonly from?: Micros | undefined;
+}
+
 /** Reads what was changed. */
 export interface AuditLog {
   /** Entries in the order in which the changes were made; `newestFirst` turns it around. */
   read(filter: AuditFilter, options?: { newestFirst?: boolean }): AsyncIterable<AuditEntry>;
+
+  /**
+   * A page of them, after a bounded amount of work: where few of very many entries match it ends early, with fewer entries
+   * than it may have, or none, and `next` all the same.
+   */
+  page(filter: AuditFilter, request: AuditPageRequest): Promise<AuditPage>;
 }

@@ -8,6 +8,8 @@ export type {
   AuditedToken,
   AuditFilter,
   AuditLog,
+  AuditPage,
+  AuditPageRequest,
   RuleChange,
 } from './audit.ts';
 export { effectiveRule, type Place } from './effectiveRule.ts';
@@ -36,6 +38,7 @@ export {
   isTokenId,
   type NewToken,
   operatorPermissions,
+  ordinaryPermissions,
   type Permission,
   permissions,
   type Token,

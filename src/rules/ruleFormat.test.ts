@@ -5,6 +5,7 @@ import { InvalidRule } from './invalidRule.ts';
 import { newRuleArbitrary, storedRulesArbitrary } from './rule.arbitrary.ts';
 import type { Rule } from './rule.ts';
 import { ruleFormat } from './ruleFormat.ts';
+import { namePattern } from './ruleName.ts';
 
 const aRule: fc.Arbitrary<Rule> = storedRulesArbitrary
   .filter((rules) => rules.length > 0)
@@ -38,6 +39,23 @@ describe('a body', () => {
         },
       ),
     );
+  });
+
+  it('has no name with a character that renders as nothing', () => {
+    // Of the format characters these are drawn around what follows them.
+    const drawn = /[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]/u;
+    const nothing =
+      /[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}\u2800\u{16fe4}\u{1d159}]/u;
+    const name = new RegExp(namePattern, 'u');
+    const taken: string[] = [];
+    for (let code = 0; code <= 0x10ffff; code++) {
+      const character = String.fromCodePoint(code);
+      if (nothing.test(character) && !drawn.test(character) && name.test(`a${character}b`))
+        taken.push(code.toString(16));
+    }
+    expect(taken).toEqual([]);
+    for (const visible of ['ōsaka 🌊', '東京', 'Zürich-1', 'a\u3000b', '\u{16fe3}'])
+      expect(visible).toMatch(name);
   });
 
   it('with one wrong member has one fault, which points at it', () => {

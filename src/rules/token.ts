@@ -1,5 +1,7 @@
 /** What a token allows. As with Cloudflare's tokens a write permission also reads. */
-export const permissions = ['dns_protection:read', 'dns_protection:write'] as const;
+export const permissions = ['dns_protection:read', 'dns_protection:write', 'dns_protection:audit'] as const;
+/** What a token allows where nothing else is said. Who changed what, and from where, is not everybody's to read. */
+export const ordinaryPermissions = ['dns_protection:read', 'dns_protection:write'] as const;
 /** What a token for every account may allow besides: to see the nodes of the gateway, and to set them aside. */
 export const operatorPermissions = ['nodes:read', 'nodes:write'] as const;
 export type Permission = (typeof permissions)[number] | (typeof operatorPermissions)[number];

@@ -2,14 +2,16 @@
  * The composition root: the only place that knows every room. It opens the stores, starts the ingest, puts both
  * interfaces on one listener, and takes everything down again in the reverse order.
  */
+import { resolve } from 'node:path';
 import type { Logger } from 'pino';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
 import { type Config, ConfigError } from '../config/index.ts';
 import { Gateway, unparsedError } from '../ethereum/gateway/index.ts';
 import { clientAddressBehind } from '../platform/addresses/index.ts';
 import {
   answerUnparsed,
   createListener,
+  HalfSent,
   operations,
   Readers,
   type Readiness,
@@ -17,14 +19,16 @@ import {
   serveInOrder,
   type TlsFiles,
 } from '../platform/http/index.ts';
-import { operatorApi, type RateLimit, rulesApi, sendBadUrl } from '../rules/api/index.ts';
+import { operatorApi, type RateLimit, rulesApi, sendBadUrl, unparsedEnvelope } from '../rules/api/index.ts';
 import { openRulesStorage } from '../rules/store/lmdb/index.ts';
 import { type DataDirLock, lockDataDir } from './dataDirLock.ts';
 import { type Dns, startDns } from './dns.ts';
 import { type Ethereum, type EthereumParts, OWN_PARTS, startEthereum } from './ethereum.ts';
 import { ListenError } from './listenError.ts';
 import { nodeOperations } from './nodeOperations.ts';
+import { checkOpenFiles } from './openFiles.ts';
 import { refuseStoredToken } from './refuseStoredToken.ts';
+import { watchClock } from './watchClock.ts';
 
 export interface Server {
   /** Where it listens, for example `http://127.0.0.1:8420`. */
@@ -39,6 +43,8 @@ export interface Server {
 export interface ServerOptions {
   readonly config: Config;
   readonly logger: Logger;
+  /** Lines that the logger had to drop, for the metrics. */
+  readonly droppedLogLines?: () => number;
   /** A lock of the data folder that the caller holds, and releases; left out: the server takes one. */
   readonly lock?: DataDirLock;
 }
@@ -51,7 +57,7 @@ const quieter = (level: string): string => (level === 'info' ? 'warn' : level);
 
 /** Starts the whole of Floodgate. Rejects, with nothing left open, where a part cannot start. */
 export async function startServer(
-  { config, logger, lock }: ServerOptions,
+  { config, logger, droppedLogLines, lock }: ServerOptions,
   parts: Partial<EthereumParts> = {},
 ): Promise<Server> {
   const undo: Array<() => Promise<void> | void> = [];
@@ -65,12 +71,15 @@ export async function startServer(
       undo.push(() => own.release());
     }
 
+    checkOpenFiles(logger);
     const registry = new Registry();
     collectDefaultMetrics({ register: registry });
+    countDroppedLogLines(registry, droppedLogLines);
     undo.push(() => registry.clear());
 
     const storage = openRulesStorage(config.dataDir);
     undo.push(() => storage.close());
+    undo.push(watchClock(logger, storage.clockBehindSeconds));
     await refuseStoredToken(config.apiToken, storage.tokens);
 
     let ethereum: Ethereum | undefined;
@@ -115,12 +124,16 @@ export async function startServer(
       { tls: tlsFilesOf(config) },
       { logger: logger.child({}, { level: quieter(logger.level) }), sendBadUrl, readers },
     );
-    answerUnparsed(listener.server, unparsedError);
+    answerUnparsed(listener.server, (status, url) =>
+      url?.startsWith('/client/') ? unparsedEnvelope(status) : unparsedError(status),
+    );
     await listener.register(operations, { readiness, metrics: registry });
     await listener.register(rulesApi, {
       prefix: '/client/v4',
       rules: storage.rules,
       tokens: storage.tokens,
+      audit: storage.audit,
+      clientAddress,
       analytics: dns?.analytics,
       configuredTokens: config.apiToken === undefined ? [] : [config.apiToken],
       rateLimit: rateLimitOf(config),
@@ -134,15 +147,19 @@ export async function startServer(
       });
     const gateway =
       ethereum &&
-      new Gateway(config.gateway, {
-        networks: ethereum.methods,
-        keys: ethereum.keys,
-        metrics: ethereum.metrics,
-        log: logger,
-        readers,
-        isStopping: () => stopping,
-      });
+      new Gateway(
+        { ...config.gateway, trustedProxies: config.http.trustedProxies },
+        {
+          networks: ethereum.methods,
+          keys: ethereum.keys,
+          metrics: ethereum.metrics,
+          log: logger,
+          readers,
+          isStopping: () => stopping,
+        },
+      );
     serveInOrder(listener.server, gateway);
+    const halfSent = new HalfSent(listener.server);
     const { host, port } = config;
     const url = await listener.listen({ host, port }).catch((error: unknown) => {
       throw new ListenError(host, port, error);
@@ -151,13 +168,16 @@ export async function startServer(
       stopping = true;
       const deadline = setTimeout(() => listener.server.closeAllConnections(), config.stopTimeoutMs);
       // A connection whose last request was under way is idle only after it: it would be kept for the next one.
-      const sweep = setInterval(() => listener.server.closeIdleConnections(), IDLE_SWEEP_MS);
+      const sweep = setInterval(() => {
+        listener.server.closeIdleConnections();
+        halfSent.cut();
+      }, IDLE_SWEEP_MS);
       await listener.close();
       clearInterval(sweep);
       clearTimeout(deadline);
     });
     logger.info(
-      { url, dataDir: config.dataDir, networks: [...(ethereum?.methods.keys() ?? [])] },
+      { url, dataDir: resolve(config.dataDir), networks: [...(ethereum?.methods.keys() ?? [])] },
       'listening',
     );
     return { url, dnsAddresses: dns?.addresses ?? [], readiness, stop: takeDown };
@@ -167,9 +187,21 @@ export async function startServer(
   }
 }
 
-function clientAddressOf({ gateway }: Config): ReturnType<typeof clientAddressBehind> {
+function countDroppedLogLines(registry: Registry, dropped: () => number = () => 0): void {
+  new Counter({
+    name: 'floodgate_log_lines_dropped_total',
+    help: 'Log lines dropped because nobody read them',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(dropped());
+    },
+  });
+}
+
+function clientAddressOf({ http }: Config): ReturnType<typeof clientAddressBehind> {
   try {
-    return clientAddressBehind(gateway.trustedProxies);
+    return clientAddressBehind(http.trustedProxies);
   } catch (error) {
     throw new ConfigError(error instanceof Error ? error.message : String(error));
   }

@@ -54,6 +54,28 @@ export function ruleStoreContract(engine: Engine): void {
   };
 
   describe(`${engine.name}: a rule store`, () => {
+    it('forgets retry keys of a clock that ran ahead, a day after it was put right', async () => {
+      const hour = 3_600_000_000;
+      let clock = 1_000_000 * hour;
+      await withStores(
+        async ({ rules }) => {
+          clock += 9_000 * hour;
+          await rules.create('a', fields, actor, 'ahead');
+          clock -= 9_000 * hour;
+          await rules.create('a', fields, actor, 'right');
+          const other = { ...fields, mode: 'disabled' } as const;
+          clock += 23 * hour;
+          for (const key of ['ahead', 'right'])
+            await expect(rules.create('a', other, actor, key)).rejects.toBeInstanceOf(KeyReused);
+          clock += 2 * hour;
+          for (const key of ['ahead', 'right'])
+            expect((await rules.create('a', other, actor, key)).replayed).toBe(false);
+          await expect(rules.create('a', fields, actor, 'ahead')).rejects.toBeInstanceOf(KeyReused);
+        },
+        () => clock,
+      );
+    });
+
     it('gives back what was created, by id and in the list', () =>
       withStores(async ({ rules }) => {
         const { rule } = await rules.create('a', fields, actor);

@@ -100,7 +100,7 @@ describe('who may call, and how much', () => {
     }));
 
   it('behind a trusted proxy it is the client that has a rate, not the proxy, and not who it says it is', () => {
-    const args = ['--gateway-rate-per-address', '1', '--gateway-trusted-proxies', '127.0.0.1', '10.0.0.0/8'];
+    const args = ['--gateway-rate-per-address', '1', '--http-trusted-proxies', '127.0.0.1', '10.0.0.0/8'];
     return serving({ args }, async ({ gatewayUrl }) => {
       const status = async (forwarded: string): Promise<number> =>
         (await send(gatewayUrl, { body: CHAIN_ID, headers: { 'x-forwarded-for': forwarded } })).status;
@@ -114,8 +114,8 @@ describe('who may call, and how much', () => {
   });
 
   it('a trusted proxy that is no address is refused at start', async () => {
-    const options = { upstream: chain.anvil.url, args: ['--gateway-trusted-proxies', '10.0.0.0/99'] };
-    await expect(startFloodgate(options)).rejects.toThrow(/gateway.trustedProxies has "10.0.0.0\/99"/);
+    const options = { upstream: chain.anvil.url, args: ['--http-trusted-proxies', '10.0.0.0/99'] };
+    await expect(startFloodgate(options)).rejects.toThrow(/http.trustedProxies has "10.0.0.0\/99"/);
   });
 
   it('more at once than the bound is refused at once with 429', async () => {

@@ -288,7 +288,7 @@ describe('clients that do not read their answers', () => {
 
   it('behind a proxy are counted by themselves', async () => {
     const floodgate = await start(
-      ...['--http-max-unsent-bytes-per-address', String(MEGABYTE), '--gateway-trusted-proxies', '127.0.0.1'],
+      ...['--http-max-unsent-bytes-per-address', String(MEGABYTE), '--http-trusted-proxies', '127.0.0.1'],
     );
     const socket = await reader(floodgate, '127.0.0.1');
     socket.write(rawRequest(floodgate.gatewayUrl, [callOf(nextAddress++)], ['x-forwarded-for: 2001:db8::1']));

@@ -66,12 +66,28 @@ describe.each(FAMILIES)('below /%s/', (family) => {
     expect(await idsOf(account)).toEqual(ids);
   });
 
-  it.each(EMPTY_IDS)('PATCH …/rules%s is 404 likewise', async (suffix, code) => {
-    const path = rulesPath(account, family) + suffix;
-    // The document has no PATCH of a collection, which is what the path is without its slash.
-    const answer = await send(server, { method: 'PATCH', path, body: { mode: 'disabled' } });
-    expect([answer.status, answer.json.errors[0].code]).toEqual([404, code]);
-  });
+  it.each(['/', '/?x=1', '/?'])(
+    'PATCH …/rules%s is 405: the collection has no such method',
+    async (suffix) => {
+      const path = rulesPath(account, family) + suffix;
+      const answer = await send(server, { method: 'PATCH', path, body: { mode: 'disabled' } });
+      expect([answer.status, answer.json.errors[0].code, answer.headers['allow']]).toEqual([
+        405,
+        10405,
+        'GET, HEAD, POST',
+      ]);
+    },
+  );
+
+  it.each(EMPTY_IDS.filter(([suffix]) => !/^\/(\?|$)/.test(suffix)))(
+    'PATCH …/rules%s is 404 likewise',
+    async (suffix, code) => {
+      const path = rulesPath(account, family) + suffix;
+      // The document has no PATCH of a collection, which is what the path is without its slash.
+      const answer = await send(server, { method: 'PATCH', path, body: { mode: 'disabled' } });
+      expect([answer.status, answer.json.errors[0].code]).toEqual([404, code]);
+    },
+  );
 
   it.each(['', '/'])('no account is emptied by an account id that is empty (…/rules%s)', async (slash) => {
     for (const method of ['GET', 'DELETE']) {

@@ -160,6 +160,34 @@ describe('a full disk', () => {
   });
 });
 
+describe('a full store', () => {
+  it('takes the deletion that makes room', async (context) => {
+    const { folder } = smallFileSystem(context, 8 * 1024 * 1024);
+    const dataDir = join(folder, 'data');
+    mkdirSync(dataDir);
+    const server = await started({ dataDir });
+    const kept: Rule[] = [(await create(server, 'full')).json.result];
+    const filler = join(folder, 'filler');
+    const { bavail, bsize } = statfsSync(folder);
+    writeFileSync(filler, Buffer.alloc(bavail * bsize));
+    for (let refused = 0; refused < 5; ) {
+      const { status, json } = await create(server, 'full');
+      if (status === 200) kept.push(json.result);
+      else refused++;
+    }
+    for (const { id } of kept) {
+      const path = `${rulesPath('full')}/${id}`;
+      expect((await call(server, { method: 'DELETE', path })).status).toBe(200);
+    }
+    expect(await list(server, 'full')).toEqual([]);
+    // The room was for deletions.
+    expect((await create(server, 'full')).status).toBe(503);
+    rmSync(filler);
+    const rule = (await create(server, 'full')).json.result;
+    expect(replay(await auditOf(dataDir), 'full')).toEqual([rule]);
+  });
+});
+
 describe('a data folder that is read-only', () => {
   it('is refused at the start, with its name and what to do', async (context) => {
     const { folder, readOnly } = smallFileSystem(context, 8 * 1024 * 1024);

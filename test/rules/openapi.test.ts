@@ -34,6 +34,7 @@ describe('the OpenAPI document', () => {
         ...collections.flatMap((path) =>
           ['GET', 'PATCH', 'DELETE'].map((method) => `${method} ${path}/{rule_id}`),
         ),
+        ...collections.map((path) => `GET ${path.replace(/rules$/, 'audit')}`),
         'GET /user/tokens/verify',
       ].sort(),
     );

@@ -87,7 +87,17 @@ describe('a rule’s ETag', () => {
     const changed = await patch(single, { mode: 'disabled' });
     const send = (tag: string) =>
       call(server, { method, path: single, body: { mode: 'enabled' }, headers: { 'if-match': tag } });
-    for (const tag of [stale, `W/${changed.headers['etag']}`, '"other"', 'unquoted', '']) {
+    const current = changed.headers['etag'] as string;
+    const wrong = [
+      stale,
+      `W/${current}`,
+      '"other"',
+      'unquoted',
+      '',
+      `${current}garbage`,
+      `garbage${current}`,
+    ];
+    for (const tag of [...wrong, `"other" ${current}`, `${current}, garbage`]) {
       const refused = await send(tag);
       expect([refused.status, refused.json.errors[0].code]).toEqual([412, 10412]);
     }
@@ -115,5 +125,30 @@ describe('a rule’s ETag', () => {
     );
     expect(statuses.filter((status) => status === 200)).toHaveLength(1);
     expect(statuses.filter((status) => status === 412)).toHaveLength(19);
+  });
+});
+
+describe('If-None-Match', () => {
+  it('of one rule and of a list is answered with 304 while nothing changed', async () => {
+    const path = freshPath();
+    const { id } = (await call(server, { method: 'POST', path, body: newRule })).json.result;
+    const paths = [path, `${path}?per_page=1`, `${path}?order=name&direction=desc`, `${path}/${id}`];
+    const tags = await Promise.all(
+      paths.map(async (one) => (await call(server, { path: one })).headers['etag']),
+    );
+    const read = (index: number, tag: string) =>
+      call(server, { path: String(paths[index]), headers: { 'if-none-match': tag } });
+    for (const [index, tag] of tags.entries()) {
+      expect(tag).toMatch(/^"[\w-]+"$/);
+      for (const same of [String(tag), `W/${tag}`, `"other", ${tag}`, '*']) {
+        const answer = await read(index, same);
+        expect([answer.status, answer.text, answer.headers['etag']]).toEqual([304, '', tag]);
+        expect(answer.headers['content-type']).toBeUndefined();
+      }
+      for (const other of ['"other"', `${tag}garbage`, 'garbage'])
+        expect((await read(index, other)).status).toBe(200);
+    }
+    await patch(`${path}/${id}`, { mode: 'disabled' });
+    for (const [index, tag] of tags.entries()) expect((await read(index, String(tag))).status).toBe(200);
   });
 });

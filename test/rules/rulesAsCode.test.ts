@@ -182,12 +182,8 @@ Plan ${id}: 1 to create, 1 to change, 1 to delete, 1 unchanged.
 
   it('of an exported account find nothing to do, whatever it holds', async () => {
     for (const fields of [
-      { name: 'a' },
       { name: 'b' },
-      { name: 'b' },
-      region('WEUR'),
-      region('weur', { mode: 'disabled' }),
-      region('weur', { mode: 'disabled' }),
+      region('WEUR', { mode: 'disabled' }),
       { scope: 'datacenter', name: '123' },
       { scope: 'datacenter', name: 'yes' },
       { scope: 'datacenter', name: '#: {[' },
@@ -197,7 +193,7 @@ Plan ${id}: 1 to create, 1 to change, 1 to delete, 1 unchanged.
     const exported = await run('p4', 'export');
     expect(exported.status).toBe(0);
     const plan = await run('p4', 'plan', fileOf(exported.stdout));
-    expect([plan.status, plan.stdout]).toEqual([0, 'Nothing to do: 10 rules are as in the file.\n']);
+    expect([plan.status, plan.stdout]).toEqual([0, 'Nothing to do: 6 rules are as in the file.\n']);
     const copied = await floodgate(['rules', 'apply', '-'], {
       env: environmentOf(server, 'p4-copy'),
       stdin: exported.stdout.replace(/^account.*\n/, ''),
@@ -206,6 +202,28 @@ Plan ${id}: 1 to create, 1 to change, 1 to delete, 1 unchanged.
     const bare = (rules: object[]) =>
       rules.map((rule) => ({ ...rule, id: '', created_on: '', modified_on: '' }));
     expect(bare(await stored('p4-copy'))).toEqual(bare(await stored('p4')));
+  });
+
+  it('of an exported account with competing rules delete those that have no effect', async () => {
+    const gone = await create('p11', region('weur'));
+    const kept = await create('p11', region('WEUR', { mode: 'disabled' }));
+    const file = fileOf((await run('p11', 'export')).stdout);
+    const plan = await run('p11', 'plan', file, '--json');
+    expect([plan.status, JSON.parse(plan.stdout)]).toMatchObject([
+      2,
+      { account: 'p11', server: server.baseUrl, creates: [], updates: [], deletes: [gone], unchanged: 1 },
+    ]);
+    expect((await run('p11', 'apply', file)).status).toBe(0);
+    expect(await stored('p11')).toEqual([kept]);
+  });
+
+  it('apply refuses the plan of another account', async () => {
+    const file = fileOf({ rules: [region('a')] });
+    const id = /Plan ([0-9a-f]{16})/.exec((await run('p12', 'plan', file)).stdout)?.[1] ?? '';
+    const refused = await run('p12-other', 'apply', file, '--plan', id);
+    expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('nothing was changed')]);
+    expect(await stored('p12-other')).toEqual([]);
+    expect((await run('p12', 'apply', file, '--plan', id)).status).toBe(0);
   });
 
   it('refuse a file for another account', async () => {

@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { closeSync, constants, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../support/freePort.ts';
 import { PROGRAM } from '../support/program.ts';
 import { spawnGuarded } from '../support/spawn.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
@@ -85,4 +86,30 @@ describe('the log', () => {
     expect(text).toContain('stopped');
     expect(text).not.toContain('{"level"');
   });
+});
+
+it('a log that nobody reads stops neither the start, nor an answer, nor a stop', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'floodgate-unread-log-'));
+  const pipe = join(folder, 'log');
+  expect(spawnSync('mkfifo', [pipe]).status).toBe(0);
+  // Open at both ends, and full.
+  const end = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+  expect(() => {
+    for (;;) writeSync(end, 'x'.repeat(4096));
+  }).toThrow('EAGAIN');
+  const port = await freePort();
+  const command = `exec "$0" "$1" start --rules-only --port ${port} --data-dir "$2" 2> "$3"`;
+  const child = spawnGuarded('sh', ['-c', command, process.execPath, PROGRAM, `${folder}/data`, pipe], {
+    cwd: folder,
+    env: cleanEnvironment(),
+  });
+  const ended = once(child, 'exit');
+  const answer = await until('it answers', () =>
+    fetch(`http://127.0.0.1:${port}/metrics`).catch(() => undefined),
+  );
+  expect(await answer.text()).toContain('floodgate_log_lines_dropped_total 0');
+  child.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
+  closeSync(end);
+  rmSync(folder, { recursive: true, force: true });
 });

@@ -1,11 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PROGRAM } from '../support/program.ts';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
+import { spawnGuarded } from '../support/spawn.ts';
 import { startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 import { type LyingNode, startLyingNode } from '../traces/support/lyingNode.ts';
+import { cleanEnvironment } from './support/run.ts';
 
 const BALANCE = {
   jsonrpc: '2.0',
@@ -80,4 +85,59 @@ describe('a graceful stop', () => {
     expect(code).toBe(0);
     await underWay;
   });
+});
+
+it('a half-sent request does not hold a stop', async () => {
+  const floodgate = await startFloodgate({ args: ['--stop-timeout-ms', '600000'] });
+  const { hostname, port } = new URL(floodgate.url);
+  const halves = [
+    'GET /healthz HTTP/1.1\r\nhost: x',
+    `POST /client/v4/accounts/a/network/advanced_dns_protection/configs/dns_protection/rules HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${floodgate.token}\r\ncontent-length: 100\r\n\r\n{`,
+    'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\nGET /healthz',
+  ];
+  const sockets = halves.map((half) => {
+    const socket = connect(Number(port), hostname).on('error', () => undefined);
+    socket.write(half);
+    return socket;
+  });
+  await until('all are there', async () => {
+    const metrics = await (await fetch(`${floodgate.url}/metrics`)).text();
+    return Number(/^floodgate_http_connections (\d+)/m.exec(metrics)?.[1]) >= halves.length;
+  });
+  expect(await floodgate.stop()).toBe(0);
+  for (const socket of sockets) socket.destroy();
+});
+
+it('a stop during the start stops at once', async () => {
+  const asked: Socket[] = [];
+  const silent = createServer((socket) => asked.push(socket.on('error', () => undefined)));
+  await new Promise<void>((listening) => silent.listen(0, '127.0.0.1', listening));
+  const { port } = silent.address() as AddressInfo;
+  const folder = mkdtempSync(join(tmpdir(), 'floodgate-starting-'));
+  const args = ['start', '--upstream', `http://127.0.0.1:${port}`, '--port', '0', '--data-dir', folder];
+  const child = spawnGuarded(process.execPath, [PROGRAM, ...args], { env: cleanEnvironment() });
+  const ended = once(child, 'exit');
+  await until('the node is asked', () => asked.length > 0);
+  child.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
+  expect(readdirSync(folder)).not.toContain('floodgate.lock');
+  for (const socket of asked) socket.destroy();
+  silent.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+it('with too few files to open the server says so', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'floodgate-files-'));
+  const command = `ulimit -n 64 && exec "$0" "$1" start --rules-only --port 0 --data-dir "$2"`;
+  const child = spawnGuarded('sh', ['-c', command, process.execPath, PROGRAM, folder], {
+    env: cleanEnvironment(),
+  });
+  let stderr = '';
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  expect(await once(child, 'close')).toEqual([1, null]);
+  expect(stderr).toContain('this process may have 64 files and connections open, and needs 128');
+  expect(stderr).not.toContain('    at ');
+  rmSync(folder, { recursive: true, force: true });
 });

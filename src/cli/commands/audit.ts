@@ -66,7 +66,8 @@ async function showAudit(options: AuditOptions, command: Command): Promise<void>
 
 function rowOf(entry: AuditEntry): string[] {
   const when = entry.at.slice(0, 23).replace('T', ' ');
-  const start = [when, entry.by, entry.from, entry.action];
+  const who = entry.label === undefined ? entry.by : `${entry.by} (${entry.label})`;
+  const start = [when, who, entry.from, entry.action];
   if (!('rule' in entry)) return [...start, '', entry.token, entry.after?.label ?? ''];
   return [...start, entry.account, entry.rule, changeOf(entry.before, entry.after)];
 }

@@ -10,7 +10,8 @@ import { addConfigFlags, readConfig } from '../configFlags.ts';
 import { EXAMPLE_ZONE, type ExampleZone, serveExampleZone } from '../exampleZone.ts';
 import { createLogger } from '../logger.ts';
 import { OperatorError } from '../operatorError.ts';
-import { untilSignal } from '../runUntilSignal.ts';
+import { unlessStopped, untilSignal } from '../runUntilSignal.ts';
+import { tellStart } from '../tellStart.ts';
 import { EXAMPLE_ACCOUNT, welcome } from '../welcome.ts';
 
 /** The chain's head is followed closely, so that what was just sent is found at once. */
@@ -35,14 +36,18 @@ export function registerDev(program: Command): void {
     const asked = readConfig(command);
     const ownNode = asked.upstream.length > 0;
     const settings = readConfig(command, ownNode ? DEV_UPSTREAM_DEFAULTS : DEV_DEFAULTS);
-    const logger = createLogger(settings.log.level);
+    const { logger, droppedLines } = createLogger(settings.log.level);
     const stopped = untilSignal(logger);
 
     // Loaded here, so that other commands start without the server's libraries.
     const { lockDataDir } = await import('../../server/index.ts');
+    tellStart(settings, logger);
     const lock = lockDataDir(settings.dataDir);
     try {
-      await runUntil(stopped, { settings, logger, lock, needsChain: !ownNode && !settings.rulesOnly });
+      await runUntil(stopped, {
+        ...{ settings, logger, droppedLines, lock },
+        needsChain: !ownNode && !settings.rulesOnly,
+      });
     } finally {
       lock.release();
     }
@@ -53,13 +58,14 @@ export function registerDev(program: Command): void {
 interface DevRun {
   readonly settings: Config;
   readonly logger: Logger;
+  readonly droppedLines: () => number;
   readonly lock: DataDirLock;
   readonly needsChain: boolean;
 }
 
 async function runUntil(
   stopped: Promise<unknown>,
-  { settings, logger, lock, needsChain }: DevRun,
+  { settings, logger, droppedLines, lock, needsChain }: DevRun,
 ): Promise<void> {
   const { setAsideForeignIndex, startServer } = await import('../../server/index.ts');
   const { dataDir } = settings;
@@ -71,14 +77,18 @@ async function runUntil(
     if (needsChain) {
       // Loaded only here: signing transactions takes memory and start-up time that a server has no use for.
       const { startDevelopmentChain } = await import('../../devchain/index.ts');
-      chain = await startDevelopmentChain({ dataDir, logger });
+      chain = await unlessStopped(stopped, startDevelopmentChain({ dataDir, logger }));
+      if (chain === undefined) return;
       await setAsideForeignIndex(dataDir, chain.url, logger);
     }
-    server = await startServer({
+    const starting = startServer({
       config: { ...withZone(config, zone), upstream: chain ? [chain.url] : config.upstream },
       logger,
+      droppedLogLines: droppedLines,
       lock,
     });
+    server = await unlessStopped(stopped, starting);
+    if (server === undefined) return;
     process.stdout.write(welcome(server, config, chain?.example));
     await Promise.race([stopped, chainFailure(chain)]);
   } finally {

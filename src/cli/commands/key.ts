@@ -4,6 +4,7 @@ import { ConfigError } from '../../config/index.ts';
 import { type ApiKey, hashOfSecret, newSecret, SERVED_METHODS } from '../../ethereum/gateway/index.ts';
 import { type GatewayStorage, openGatewayStorage } from '../../ethereum/store/lmdb/gateway/index.ts';
 import { addConfigFlags, readConfig } from '../configFlags.ts';
+import { needFolder } from '../needFolder.ts';
 
 /** An id is a name for a key that is short enough to type. */
 const ID_LENGTH = 8;
@@ -100,6 +101,7 @@ const lineOf = ({ id, name, ratePerSecond, methods, createdOn, revokedOn }: ApiK
 
 async function withStorage<T>(command: Command, use: (storage: GatewayStorage) => Promise<T>): Promise<T> {
   const { dataDir, gateway } = readConfig(command);
+  needFolder(dataDir, 'gateway');
   const storage = openGatewayStorage(dataDir, gateway.cacheDiskBytes);
   try {
     return await use(storage);

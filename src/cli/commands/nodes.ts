@@ -58,10 +58,10 @@ async function send(command: Command, method: 'GET' | 'POST', path: string): Pro
   const { url, tokenFile } = command.opts<{ url: string; tokenFile?: string }>();
   // The variable may name the rules API, which is of the same server.
   if (!URL.canParse(url)) throw new OperatorError(`--url is no URL; write one such as ${DEFAULT_URL}`);
-  const answer = await new Transport(`${new URL(url).origin}/operations`, readToken(tokenFile)).send(
-    method,
-    path,
-  );
+  const answer = await new Transport({
+    baseUrl: `${new URL(url).origin}/operations`,
+    token: readToken(tokenFile),
+  }).send(method, path);
   const { envelope } = answer;
   if (typeof envelope === 'object' && envelope !== null && 'result' in envelope)
     return [envelope.result].flat() as NodeView[]; // what this server's version answers

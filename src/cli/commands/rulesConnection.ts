@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { RulesClient } from '../../rules/client/index.ts';
+import { RulesClient, type Wait } from '../../rules/client/index.ts';
 import { type RuleFormat, ruleFormat } from '../../rules/index.ts';
 import { OperatorError } from '../operatorError.ts';
 import { readToken, TOKEN_FILE_VARIABLE } from './clientToken.ts';
@@ -42,12 +42,14 @@ interface Subject {
   readonly fileAccount?: string | undefined;
   /** The fields that rules have. */
   readonly format?: RuleFormat;
+  /** Ends waiting for the server. */
+  readonly signal?: AbortSignal;
 }
 
 /** The client that the flags of a command describe. */
 export function connect(
   command: Command,
-  { fileAccount, format = ruleFormat }: Subject = {},
+  { fileAccount, format = ruleFormat, signal }: Subject = {},
 ): { client: RulesClient; account: string } {
   const { url, tokenFile, account: flagged, family } = command.opts<ConnectionOptions>();
   if (flagged !== undefined && fileAccount !== undefined && flagged !== fileAccount)
@@ -55,8 +57,18 @@ export function connect(
   const accountId = flagged ?? fileAccount;
   if (accountId === undefined)
     throw new OperatorError('Which account? Say --account ID, or set FLOODGATE_ACCOUNT');
-  const client = new RulesClient({ baseUrl: url, token: readToken(tokenFile), accountId, family, format });
+  const token = readToken(tokenFile);
+  const client = new RulesClient({
+    ...{ baseUrl: url, token, accountId, family, format, signal },
+    onWait: tellWait,
+  });
   return { client, account: accountId };
+}
+
+function tellWait({ seconds, status }: Wait): void {
+  process.stderr.write(
+    `waiting ${seconds} s, as the server asks (HTTP ${status}, Retry-After); Ctrl-C ends it\n`,
+  );
 }
 
 function readFileName(value: string): string {

@@ -1,16 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
+import { ApiFailure, type RulesClient } from '../../rules/client/index.ts';
 import type { RuleFormat } from '../../rules/index.ts';
 import {
   applyPlan,
   formatPlan,
   isEmpty,
   makePlan,
+  type Paint,
   type Plan,
+  type PlanSubject,
+  planAsJson,
   planFingerprint,
   readRuleFile,
   riskOf,
+  type Step,
 } from '../../rules/plan/index.ts';
 import { OperatorError } from '../operatorError.ts';
 import { print } from '../print.ts';
@@ -19,6 +24,10 @@ import { printable } from './rulesTable.ts';
 
 /** What `plan` exits with where there is something to do; 0 where not, 1 where it failed. */
 const EXIT_CODE_CHANGES = 2;
+
+interface PlanOptions {
+  readonly json?: boolean;
+}
 
 interface ApplyOptions {
   readonly force?: boolean;
@@ -31,8 +40,9 @@ export function registerPlan(rules: Command, format: RuleFormat): void {
     .command('plan')
     .description('show what would change for an account to have exactly the rules of a file')
     .argument('<file>', 'YAML with a list "rules"; - for standard input')
+    .option('--json', 'print the plan as one line of JSON')
     .addHelpText('after', '\nExit status: 0 nothing to do, 2 there are changes, 1 it failed.')
-    .action((file: string, _options: object, command: Command) => showPlan(format, file, command));
+    .action((file: string, _options: PlanOptions, command: Command) => showPlan(format, file, command));
   addConnectionFlags(plan);
 
   const apply = rules
@@ -49,51 +59,80 @@ export function registerPlan(rules: Command, format: RuleFormat): void {
 }
 
 async function showPlan(format: RuleFormat, file: string, command: Command): Promise<void> {
-  const { plan } = await planOf(format, file, command);
-  await printPlan(format, plan);
+  const { plan, client } = await planOf(command, { file, format });
+  if (command.opts<PlanOptions>().json) await print(planAsJson(plan, client));
+  else await printPlan(plan, client);
   const risk = riskOf(plan);
   if (risk !== undefined) process.stderr.write(`note: apply will want --force for this: it ${risk}\n`);
   if (!isEmpty(plan)) process.exitCode = EXIT_CODE_CHANGES;
 }
 
 async function applyFile(format: RuleFormat, file: string, command: Command): Promise<void> {
-  const options = command.opts<ApplyOptions>();
-  const { plan, client } = await planOf(format, file, command);
-  await printPlan(format, plan);
-  if (options.plan !== undefined && options.plan !== planFingerprint(plan))
-    throw new OperatorError(
-      `The plan is ${planFingerprint(plan)} now, not ${options.plan}; nothing was changed`,
-    );
-  const risk = riskOf(plan);
-  if (risk !== undefined && !options.force)
-    throw new OperatorError(`This ${risk}; nothing was changed. If that is meant, say --force`);
-  const total = plan.creates.length + plan.updates.length + plan.deletes.length;
+  const signal = untilInterrupted();
   let done = 0;
+  let total = 0;
   try {
-    await applyPlan(client, plan, (step) => {
+    const { plan, client, wanted } = await planOf(command, { file, format, signal });
+    await printPlan(plan, client);
+    refuseOther(plan, client, command.opts<ApplyOptions>());
+    total = plan.creates.length + plan.updates.length + plan.deletes.length;
+    const onStep = (step: Step) => {
       done++;
-      process.stdout.write(
-        `${step.kind} ${step.rule.scope} ${printable(step.rule.name)} (${done} of ${total})\n`,
-      );
-      if (step.kind === 'created')
-        for (const message of step.messages) process.stderr.write(`note: ${message}\n`);
-    });
+      tellStep(step, `${done} of ${total}`);
+    };
+    await applyPlan(client, plan, { onStep, signal });
+    if (total > 0 && !isEmpty(makePlan(await client.list(), wanted, format)))
+      throw new OperatorError('The rules are not as in the file: somebody else changes them too');
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new OperatorError(
-      `${reason}\n${done} of ${total} changes were made; plan again to see what is left`,
-      {
-        cause: error,
-      },
-    );
+    if (total === 0 && !signal.aborted) throw error;
+    const reason = signal.aborted ? 'Interrupted' : error instanceof Error ? error.message : String(error);
+    throw new OperatorError(`${reason}\n${whatWasDone(error, done, total)}`, { cause: error });
   }
 }
 
-async function planOf(format: RuleFormat, file: string, command: Command) {
+/** Throws where a plan is not what whoever applies it has seen or would expect. */
+function refuseOther(plan: Plan, subject: PlanSubject, { plan: expected, force }: ApplyOptions): void {
+  const id = planFingerprint(plan, subject);
+  if (expected !== undefined && expected !== id)
+    throw new OperatorError(
+      `The plan is ${id} now, not ${expected}; nothing was changed. It is of account ${subject.accountId} at ${subject.baseUrl}`,
+    );
+  const risk = riskOf(plan);
+  if (risk !== undefined && !force)
+    throw new OperatorError(`This ${risk}; nothing was changed. If that is meant, say --force`);
+}
+
+function tellStep(step: Step, progress: string): void {
+  const { kind, rule } = step;
+  process.stdout.write(`${kind} ${rule.scope} ${printable(rule.name)} (${progress})\n`);
+  if (kind === 'created') for (const message of step.messages) process.stderr.write(`note: ${message}\n`);
+}
+
+function whatWasDone(error: unknown, done: number, total: number): string {
+  if (done === 0 && total === 0) return 'Nothing was changed';
+  // No answer came to the last one: it may have been made all the same.
+  const unknown = error instanceof ApiFailure && error.afterLostAnswer ? ', and perhaps one more' : '';
+  return `${done} of ${total} changes were made${unknown}; plan again to see what is left`;
+}
+
+/** Aborted by Ctrl-C or SIGTERM: the change under way is finished, so that what was done can be said. A second one ends at once. */
+function untilInterrupted(): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort());
+  return controller.signal;
+}
+
+interface PlanSource {
+  readonly file: string;
+  readonly format: RuleFormat;
+  readonly signal?: AbortSignal;
+}
+
+async function planOf(command: Command, { file, format, signal }: PlanSource) {
   const fileName = file === '-' ? 'standard input' : file;
-  const { account: fileAccount, rules } = readRuleFile(readText(file), fileName, format);
-  const { client } = connect(command, { fileAccount, format });
-  return { client, plan: makePlan(await client.list(), rules, format) };
+  const { account: fileAccount, rules: wanted } = readRuleFile(readText(file), fileName, format);
+  const { client } = connect(command, { fileAccount, format, ...(signal && { signal }) });
+  return { client, wanted, plan: makePlan(await client.list(), wanted, format) };
 }
 
 function readText(file: string): string {
@@ -104,7 +143,8 @@ function readText(file: string): string {
   }
 }
 
-function printPlan(format: RuleFormat, plan: Plan): Promise<void> {
+function printPlan(plan: Plan, client: RulesClient): Promise<void> {
   const coloured = process.stdout.isTTY && !process.env['NO_COLOR'];
-  return print(formatPlan(plan, (colour, text) => (coloured ? styleText(colour, text) : text), format));
+  const paint: Paint = (colour, text) => (coloured ? styleText(colour, text) : text);
+  return print(formatPlan(plan, { subject: client, paint, format: client.format }));
 }

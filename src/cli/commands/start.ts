@@ -2,7 +2,8 @@ import type { Command } from 'commander';
 import { ConfigError } from '../../config/index.ts';
 import { addConfigFlags, readConfig } from '../configFlags.ts';
 import { createLogger } from '../logger.ts';
-import { untilSignal } from '../runUntilSignal.ts';
+import { unlessStopped, untilSignal } from '../runUntilSignal.ts';
+import { tellStart } from '../tellStart.ts';
 
 /** `floodgate start`: for real use. */
 export function registerStart(program: Command): void {
@@ -18,13 +19,22 @@ export function registerStart(program: Command): void {
         'no Ethereum node to index: name one with --upstream URL (or FLOODGATE_UPSTREAM), or serve only the rules API ' +
           'with --rules-only. To try Floodgate without a node of your own run `floodgate dev`',
       );
-    const logger = createLogger(config.log.level);
+    const { logger, droppedLines } = createLogger(config.log.level);
     const stopped = untilSignal(logger);
     // Loaded here, so that other commands start without the server's libraries.
-    const { startServer } = await import('../../server/index.ts');
-    const server = await startServer({ config, logger });
-    await stopped;
-    await server.stop();
+    const { lockDataDir, startServer } = await import('../../server/index.ts');
+    tellStart(config, logger);
+    const lock = lockDataDir(config.dataDir);
+    try {
+      const server = await unlessStopped(
+        stopped,
+        startServer({ config, logger, lock, droppedLogLines: droppedLines }),
+      );
+      await stopped;
+      await server?.stop();
+    } finally {
+      lock.release();
+    }
     logger.info('stopped');
   });
 }

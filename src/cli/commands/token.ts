@@ -6,6 +6,7 @@ import {
   type NewToken,
   newTokenSecret,
   operatorPermissions,
+  ordinaryPermissions,
   type Permission,
   permissions,
   type Token,
@@ -31,7 +32,7 @@ interface ListOptions {
   readonly json?: boolean;
 }
 
-const DEFAULT_PERMISSIONS: Permission[] = [...permissions];
+const DEFAULT_PERMISSIONS: Permission[] = [...ordinaryPermissions];
 
 /** `floodgate token create|list|revoke`: works on the data folder itself, beside a running server. */
 export function registerToken(program: Command): void {
@@ -45,7 +46,7 @@ export function registerToken(program: Command): void {
     .addOption(
       new Option(
         '--permission <name...>',
-        'read, write or both, nodes:read, nodes:write (with --all-accounts); write includes read',
+        'read, write, audit, nodes:read, nodes:write (the last two with --all-accounts); write includes read',
       )
         .argParser(collectPermission)
         .default(DEFAULT_PERMISSIONS, 'read and write'),
@@ -83,9 +84,7 @@ async function createToken(options: CreateOptions, command: Command): Promise<vo
   const secret = newTokenSecret();
   const hash = hashSecret(secret).toString('hex');
   const fields = { hash, label: options.label, accounts, permissions: options.permission, expires_on };
-  const token = await withStorage(command, ({ tokens }) => tokens.create(fields, commandActor()), {
-    create: true,
-  });
+  const token = await withStorage(command, ({ tokens }) => tokens.create(fields, commandActor()));
 
   if (options.json) return print(JSON.stringify({ ...shownToken(token), token: secret }));
   // The secret alone on standard output, so that a script can take it.
@@ -155,8 +154,8 @@ function collectTokenId(value: string, previous: string[] = []): string[] {
 function collectPermission(value: string, previous?: Permission[]): Permission[] {
   const known = [...permissions, ...operatorPermissions];
   const permission = known.find((name) => name === value || name === `dns_protection:${value}`);
-  if (!permission) throw new InvalidArgumentError(`Allowed are read, write, ${known.join(', ')}.`);
-  // The parser is handed the default first, which is the whole list.
+  if (!permission) throw new InvalidArgumentError(`Allowed are read, write, audit, ${known.join(', ')}.`);
+  // The parser is handed the default first.
   const chosen = previous === DEFAULT_PERMISSIONS ? [] : (previous ?? []);
   return [...new Set([...chosen, permission])];
 }

@@ -1,11 +1,9 @@
-import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Actor } from '../../rules/index.ts';
 import type { RulesStorage } from '../../rules/store/lmdb/index.ts';
 import { readConfig } from '../configFlags.ts';
-import { OperatorError } from '../operatorError.ts';
+import { needFolder } from '../needFolder.ts';
 
 /** The flags that name the data folder: commands on the machine itself open it beside the running server. */
 export function addDataDirFlags(command: Command): Command {
@@ -18,13 +16,9 @@ export function addDataDirFlags(command: Command): Command {
 export async function withStorage<T>(
   command: Command,
   use: (storage: RulesStorage) => Promise<T>,
-  { create = false } = {},
 ): Promise<T> {
   const { dataDir } = readConfig(command);
-  if (!create && !existsSync(join(dataDir, 'rules')))
-    throw new OperatorError(
-      `${dataDir} holds no rules and tokens. Name the server's data folder with --data-dir or FLOODGATE_DATA_DIR`,
-    );
+  needFolder(dataDir, 'rules');
   const { openRulesStorage } = await import('../../rules/store/lmdb/index.ts');
   const storage = openRulesStorage(dataDir);
   try {

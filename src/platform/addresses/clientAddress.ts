@@ -38,7 +38,7 @@ function addTo(list: BlockList, entry: string): void {
   const isNetwork = prefix !== undefined;
   if (isIP(address) === 0 || rest.length > 0 || (isNetwork && !(/^\d{1,3}$/.test(prefix) && +prefix <= bits)))
     throw new Error(
-      `gateway.trustedProxies has "${entry}"; write addresses (192.0.2.7) or networks (10.0.0.0/8)`,
+      `http.trustedProxies has "${entry}"; write addresses (192.0.2.7) or networks (10.0.0.0/8)`,
     );
   if (isNetwork) list.addSubnet(address, Number(prefix), familyOf(address));
   else list.addAddress(address, familyOf(address));

@@ -1,5 +1,6 @@
 /** What both interfaces share: the listener and its limits, health, metrics, and the ledger of what is not sent yet. */
 
+export { HalfSent } from './halfSent.ts';
 export { createListener } from './listener.ts';
 export { operations, type Readiness } from './operations.ts';
 export { serveInOrder } from './serveInOrder.ts';

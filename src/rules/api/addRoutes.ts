@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isAccountId } from '../index.ts';
 import { type Authenticator, authorize, type Caller } from './authenticate.ts';
@@ -16,6 +17,7 @@ declare module 'fastify' {
 interface Gate {
   readonly authenticator: Authenticator;
   readonly rateLimiter: RateLimiter | undefined;
+  readonly clientAddress: (request: IncomingMessage) => string;
 }
 
 /** Written out, so that the framework need not complete it for each answer. */
@@ -46,7 +48,7 @@ function admittedInside(route: Route, gate: Gate) {
   return {
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       await admit(route, gate, request, reply);
-      return serve(route, request, reply);
+      return serve(route, gate, { request, reply });
     },
   };
 }
@@ -59,7 +61,7 @@ function admittedBefore(route: Route, gate: Gate) {
       // The framework refuses types that it cannot parse; here the type of a body is not looked at.
       delete request.raw.headers['content-type'];
     },
-    handler: (request: FastifyRequest, reply: FastifyReply) => serve(route, request, reply),
+    handler: (request: FastifyRequest, reply: FastifyReply) => serve(route, gate, { request, reply }),
   };
 }
 
@@ -78,18 +80,39 @@ async function admit(route: Route, gate: Gate, request: FastifyRequest, reply: F
   }
 }
 
-async function serve(route: Route, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+async function serve(route: Route, gate: Gate, { request, reply }: Exchange): Promise<FastifyReply> {
   const caller = request.rulesCaller;
   if (!caller) throw new Error(`${route.operationId} was reached without authentication`);
-  const { body, type, headers } = await route.handle(apiRequest(request, caller));
+  if (isCollectionPatched(route, request)) {
+    reply.callNotFound();
+    return reply;
+  }
+  const { body, type, headers, isKnown } = await route.handle(apiRequest(request, caller, gate));
   if (headers) reply.headers(headers);
+  if (isKnown) return reply.code(304).send();
   return reply.header('content-type', type ?? JSON_TYPE).send(body);
 }
 
-function apiRequest(request: FastifyRequest, caller: Caller): ApiRequest {
+/** `PATCH …/rules/`: what is meant is no rule whose id is missing, but the collection, which has no such method. */
+function isCollectionPatched({ method }: Route, request: FastifyRequest): boolean {
+  return method === 'PATCH' && param(request, 'rule_id') === '' && /[^/]\/$/.test(pathOf(request));
+}
+
+function apiRequest(request: FastifyRequest, caller: Caller, { clientAddress }: Gate): ApiRequest {
+  const { tokenId, label } = caller;
   return {
     caller,
-    actor: { by: caller.tokenId, from: request.ip },
+    // A client without an address speaks over a socket of this machine.
+    actor: {
+      by: tokenId,
+      ...(label !== undefined && { label }),
+      from: clientAddress(request.raw) || 'local',
+    },
     accountId: param(request, 'account_id'),
     ruleId: param(request, 'rule_id'),
     path: pathOf(request),

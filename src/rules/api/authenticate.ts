@@ -14,6 +14,8 @@ import { ApiError } from './errors.ts';
 /** Who sends a request, and what for. */
 export interface Caller {
   readonly tokenId: string;
+  /** What the operator called the token; none where it has no label. */
+  readonly label?: string;
   readonly accounts: 'all' | readonly string[];
   readonly permissions: readonly Permission[];
   readonly expiresOn: string | null;
@@ -46,8 +48,8 @@ export class Authenticator {
     if (this.#isConfigured(hash)) return configuredCaller;
     const token = await this.#tokens.findByHash(hash.toString('hex'));
     if (!token || !this.#isValid(token, hash)) throw unauthenticated('Bearer error="invalid_token"');
-    const { id, accounts, permissions, expires_on } = token;
-    return { tokenId: id, accounts, permissions, expiresOn: expires_on };
+    const { id, label, accounts, permissions, expires_on } = token;
+    return { tokenId: id, ...(label && { label }), accounts, permissions, expiresOn: expires_on };
   }
 
   /** Compares with every one, so that the time taken tells nothing about which was nearly right. */

@@ -35,7 +35,7 @@ export function documentationPage(document: Document, base: string): string {
 </form>
 ${operations.join('\n')}
 <h2>Fields of a rule</h2>
-${fieldTable(document.components.schemas.NewRule.properties)}
+${fieldTable(document.components.schemas.RuleCreation.properties)}
 </main>
 </html>
 `;
@@ -45,7 +45,7 @@ function section(base: string, path: string, method: string, operation: Operatio
   const parameters = (operation.parameters ?? []).filter((parameter) => parameter.name !== 'account_id');
   const inputs = parameters.map(
     ({ name, in: place, description }) =>
-      `<label>${escapeHtml(name)} <small>${escapeHtml(`${place}. ${description}`)}</small> <input name="${escapeHtml(name)}" data-in="${escapeHtml(place)}" ${checksOf(name)}></label>`,
+      `<label>${escapeHtml(name)} <small>${escapeHtml(`${place}. ${description}`)}</small> <input name="${escapeHtml(name)}" data-in="${escapeHtml(place)}" ${place === 'path' ? checksOf(name) : ''}></label>`,
   );
   const example = JSON.stringify(method === 'patch' ? { mode: 'enabled' } : exampleRule, null, 2);
   const body = operation.requestBody

@@ -17,10 +17,17 @@ export interface ResultInfo {
   readonly total_pages: number;
 }
 
+/** Of a list that is read on by a cursor, which the last page has none of. */
+export interface CursorInfo {
+  readonly per_page: number;
+  readonly count: number;
+  readonly cursor?: string;
+}
+
 /** What every answer of the rules API is. `result` is left out where there is nothing to show. */
 export function successEnvelope(
   result?: unknown,
-  extra: { messages?: readonly EnvelopeEntry[]; resultInfo?: ResultInfo } = {},
+  extra: { messages?: readonly EnvelopeEntry[]; resultInfo?: ResultInfo | CursorInfo } = {},
 ): string {
   return JSON.stringify({
     ...(result !== undefined && { result }),

@@ -1,8 +1,12 @@
 import Type, { type TSchema } from 'typebox';
 import type { RuleFormat } from '../index.ts';
+import { cursorPattern, MAX_AUDIT_PAGE } from './auditHandler.ts';
 
 const closed = { additionalProperties: false };
 const ref = (name: string) => Type.Ref(`#/components/schemas/${name}`);
+
+/** A null, described as a type that can also be null: many generators of clients make nothing that builds of null alone, or of constants. */
+const alwaysNull = (type: readonly string[]): TSchema => Type.Unsafe({ type, description: 'Always null.' });
 
 const entrySchema = Type.Object(
   {
@@ -16,7 +20,7 @@ const entrySchema = Type.Object(
         description: 'What lies behind the error.',
       }),
     ),
-    type: Type.Optional(Type.Null()),
+    type: Type.Optional(alwaysNull(['string', 'null'])),
   },
   closed,
 );
@@ -28,6 +32,37 @@ const resultInfoSchema = Type.Object(
     count: Type.Integer({ minimum: 0, description: 'Rules on this page.' }),
     total_count: Type.Integer({ minimum: 0, description: 'Rules on all pages.' }),
     total_pages: Type.Integer({ minimum: 0 }),
+  },
+  closed,
+);
+
+const cursorInfoSchema = Type.Object(
+  {
+    per_page: Type.Integer({ minimum: 1, maximum: MAX_AUDIT_PAGE }),
+    count: Type.Integer({ minimum: 0, description: 'Changes on this page.' }),
+    cursor: Type.Optional(
+      Type.String({
+        pattern: cursorPattern,
+        description: 'Sent as `cursor` it gives the next page, of what is older. The last page has none.',
+      }),
+    ),
+  },
+  closed,
+);
+
+const ruleChangeSchema = Type.Object(
+  {
+    at: Type.String({ format: 'date-time', description: 'When; no two changes have the same.' }),
+    by: Type.String({
+      description: 'The id of the token, `configured` for the server’s own, `cli:` and a user for a command.',
+    }),
+    label: Type.Optional(Type.String({ description: 'What the token was called.' })),
+    from: Type.String({ description: 'The address of the client; `local` on the machine itself.' }),
+    account: Type.String(),
+    rule: Type.String({ description: 'The id of the rule.' }),
+    action: Type.Enum(['rule.create', 'rule.update', 'rule.delete'], { type: 'string' }),
+    before: Type.Optional(ref('Rule')),
+    after: Type.Optional(ref('Rule')),
   },
   closed,
 );
@@ -46,7 +81,7 @@ function success(result: Record<string, TSchema>): TSchema {
   return Type.Object(
     {
       ...result,
-      success: Type.Literal(true),
+      success: Type.Boolean({ description: 'Always true.' }),
       errors: Type.Array(ref('Entry'), { maxItems: 0 }),
       messages,
     },
@@ -57,7 +92,8 @@ function success(result: Record<string, TSchema>): TSchema {
 /** Every schema that the OpenAPI document names; those of rules are the ones that requests are checked against. */
 export const namedSchemas = ({ schemas }: RuleFormat) => ({
   Rule: schemas.rule,
-  NewRule: schemas.newRule,
+  // No name of these begins with New: generators for Go name constructors so.
+  RuleCreation: schemas.newRule,
   RulePatch: schemas.rulePatch,
   Entry: entrySchema,
   ResultInfo: resultInfoSchema,
@@ -67,12 +103,15 @@ export const namedSchemas = ({ schemas }: RuleFormat) => ({
   }),
   RuleAnswer: success({ result: ref('Rule') }),
   RuleListAnswer: success({ result: Type.Array(ref('Rule')), result_info: ref('ResultInfo') }),
+  RuleChange: ruleChangeSchema,
+  CursorInfo: cursorInfoSchema,
+  AuditAnswer: success({ result: Type.Array(ref('RuleChange')), result_info: ref('CursorInfo') }),
   TokenAnswer: success({ result: ref('Token') }),
   DoneAnswer: success({}),
   ErrorAnswer: Type.Object(
     {
-      result: Type.Null(),
-      success: Type.Literal(false),
+      result: alwaysNull(['object', 'null']),
+      success: Type.Boolean({ description: 'Always false.' }),
       errors: Type.Array(ref('Entry'), { minItems: 1 }),
       messages: Type.Array(ref('Entry'), { maxItems: 0 }),
     },

@@ -25,8 +25,14 @@ export const errorTable = {
   keyReused: { status: 422, code: 10422, message: 'Idempotency-Key reused' },
   rateLimited: { status: 429, code: 10429, message: 'Too many requests' },
   storeUnavailable: { status: 503, code: 10503, message: 'The rule store is unavailable' },
+  malformedRequest: { status: 400, code: 10400, message: 'The request is not valid HTTP' },
+  requestTimeout: { status: 408, code: 10408, message: 'The request did not arrive in time' },
+  headersTooLarge: { status: 431, code: 10431, message: 'The headers of the request are over 16 KiB' },
   internal: { status: 500, code: 10500, message: 'Internal error' },
 } as const satisfies Record<string, { status: number; code: number; message: string }>;
+
+/** Cloudflare's clients try again after any 409, unless they are told that it changes nothing. */
+const FINAL = { 'x-should-retry': 'false' };
 
 export type ErrorCase = keyof typeof errorTable;
 
@@ -65,7 +71,8 @@ function entryOf(code: number, { message, pointer }: Fault): EnvelopeEntry {
 export function asApiError(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error;
   if (error instanceof InvalidRule) return new ApiError('invalid', { faults: error.faults });
-  if (error instanceof TooManyRules) return new ApiError('tooManyRules', { message: error.message });
+  if (error instanceof TooManyRules)
+    return new ApiError('tooManyRules', { message: error.message, headers: FINAL });
   if (error instanceof KeyReused) return new ApiError('keyReused', { message: error.message });
   if (error instanceof StoreUnavailable)
     return new ApiError('storeUnavailable', {

@@ -1,6 +1,6 @@
 import Fastify from 'fastify';
 import { expect, it } from 'vitest';
-import { type RuleStore, StoreUnavailable, type TokenStore } from '../index.ts';
+import { type AuditLog, type RuleStore, StoreUnavailable, type TokenStore } from '../index.ts';
 import { rulesApi } from './rulesApi.ts';
 
 const path = '/client/v4/accounts/a/network/advanced_dns_protection/configs/dns_protection/rules';
@@ -16,6 +16,7 @@ async function answerWhere(error: Error, method: 'GET' | 'POST' = 'GET') {
     prefix: '/client/v4',
     rules: failing as RuleStore, // every method of the proxy rejects, as a method of a store may
     tokens: failing as TokenStore,
+    audit: failing as AuditLog,
     configuredTokens: ['token'],
   });
   const body = { scope: 'global', name: 'x', mode: 'enabled', profile_sensitivity: 'low' };

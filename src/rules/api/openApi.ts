@@ -1,6 +1,7 @@
 import type { RuleFormat } from '../index.ts';
 import { namedSchemas, type SchemaName } from './envelopeSchemas.ts';
 import { type ErrorCase, errorTable } from './errors.ts';
+import { exampleError, examplesOf } from './examples.ts';
 import { type ParameterName, parameters } from './parameters.ts';
 import type { Route } from './routes.ts';
 
@@ -15,23 +16,36 @@ const commonErrors: readonly ErrorCase[] = [
   'storeUnavailable',
 ];
 
+/** Headers by name, each with what it says and an example. */
+type HeaderNotes = Readonly<Record<string, readonly [description: string, example: string]>>;
+
 /** Headers that come with an answer of a status. */
-const headersOfStatus: Readonly<Record<number, Record<string, string>>> = {
-  401: { 'WWW-Authenticate': 'Bearer, and what is wrong with the token.' },
-  405: { Allow: 'The methods that the path has.' },
-  412: { ETag: 'The rule as it stands now, where the path names one.' },
-  429: { 'Retry-After': 'Seconds to wait.' },
-  503: { 'Retry-After': 'Seconds to wait.' },
+const headersOfStatus: Readonly<Record<number, HeaderNotes>> = {
+  401: {
+    'WWW-Authenticate': ['Bearer, and what is wrong with the token.', 'Bearer error="invalid_token"'],
+  },
+  405: { Allow: ['The methods that the path has.', 'GET, HEAD, POST, DELETE'] },
+  412: { ETag: ['The rule as it stands now, where the path names one.', '"jyxt1c3xnc"'] },
+  429: { 'Retry-After': ['Seconds to wait.', '30'] },
+  503: { 'Retry-After': ['Seconds to wait.', '1'] },
+};
+
+const ETAG: HeaderNotes = {
+  ETag: [
+    'The state of what is answered: for If-None-Match, and of a single rule for If-Match.',
+    '"jyxt1c3xnc"',
+  ],
 };
 
 /** The OpenAPI 3.1 document of these routes, served below `base`. It is made of what validates and of nothing else. */
 export function openApiDocument(routes: readonly Route[], base: string, format: RuleFormat) {
+  const examples = examplesOf(format);
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
     if (route.open) continue;
     const path = paths[route.path] ?? {};
     paths[route.path] = path;
-    path[route.method.toLowerCase()] = operationOf(route);
+    path[route.method.toLowerCase()] = operationOf(route, examples);
   }
   return {
     openapi: '3.1.0',
@@ -56,7 +70,9 @@ export function openApiDocument(routes: readonly Route[], base: string, format: 
   };
 }
 
-function operationOf(route: Route) {
+type Examples = ReturnType<typeof examplesOf>;
+
+function operationOf(route: Route, examples: Examples) {
   const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as ParameterName); // the table has them
   const named = [...inPath, ...(route.parameters ?? [])].map((name) => ({ name, ...parameters[name] }));
   return {
@@ -68,17 +84,27 @@ function operationOf(route: Route) {
     ].join(' '),
     tags: [route.path.startsWith('/accounts') ? 'rules' : 'tokens'],
     ...(named.length > 0 && { parameters: named }),
-    ...(route.body && { requestBody: { required: true, content: jsonOf(route.body) } }),
-    responses: { 200: { ...successOf(route), ...linksOf(route) }, ...errorsOf(route) },
+    ...(route.body && { requestBody: { required: true, content: jsonOf(route.body, examples[route.body]) } }),
+    responses: {
+      200: { ...successOf(route, examples), ...linksOf(route) },
+      ...(route.parameters?.includes('If-None-Match') && {
+        304: { description: 'Not changed since.', headers: headersOf(ETAG) },
+      }),
+      ...errorsOf(route),
+    },
   };
 }
 
-function successOf(route: Route) {
+function successOf(route: Route, examples: Examples) {
   const headers = {
-    ...(route.answer === 'RuleAnswer' && headersOf({ ETag: 'The state of the rule, for If-Match.' })),
-    ...headersOf({ Ratelimit: 'What is left, where a rate limit is configured.' }),
+    ...((route.answer === 'RuleAnswer' || route.answer === 'RuleListAnswer') && headersOf(ETAG)),
+    ...headersOf({ Ratelimit: ['What is left, where a rate limit is configured.', '"default";r=99;t=300'] }),
   };
-  return { description: 'Success.', headers, ...(route.answer && { content: jsonOf(route.answer) }) };
+  return {
+    description: 'Success.',
+    headers,
+    ...(route.answer && { content: jsonOf(route.answer, examples[route.answer]) }),
+  };
 }
 
 /** Where a created rule is found again, for readers that follow links. */
@@ -98,25 +124,26 @@ function errorsOf(route: Route) {
   const responses: Record<number, unknown> = {};
   for (const status of new Set(cases.map((errorCase) => errorTable[errorCase].status))) {
     const rows = cases.map((errorCase) => errorTable[errorCase]).filter((row) => row.status === status);
+    const [first] = rows;
     const codes = new Set(rows.map((row) => `${row.code}: ${row.message}`));
     responses[status] = {
       description: [...codes].join('; '),
       ...(headersOfStatus[status] && { headers: headersOf(headersOfStatus[status]) }),
-      content: jsonOf('ErrorAnswer'),
+      content: jsonOf('ErrorAnswer', first && exampleError(first)),
     };
   }
   return responses;
 }
 
-function headersOf(descriptions: Readonly<Record<string, string>>) {
+function headersOf(notes: HeaderNotes) {
   return Object.fromEntries(
-    Object.entries(descriptions).map(([name, description]) => [
+    Object.entries(notes).map(([name, [description, example]]) => [
       name,
-      { description, schema: { type: 'string' } },
+      { description, example, schema: { type: 'string' } },
     ]),
   );
 }
 
-function jsonOf(schema: SchemaName) {
-  return { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } };
+function jsonOf(schema: SchemaName, example: unknown) {
+  return { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, example } };
 }

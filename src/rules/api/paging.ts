@@ -4,6 +4,8 @@ import type { ResultInfo } from './envelope.ts';
 /** The largest page, and the default: an account's whole collection. */
 export const MAX_PER_PAGE = 1000;
 export const orders = ['created_on', 'modified_on', 'name', 'scope', 'mode'] as const;
+/** What Cloudflare's API names as its default for every list, also of rules, which have no such field. */
+const CLOUDFLARE_DEFAULT_ORDER = 'prefix';
 const directions = ['ASC', 'DESC'] as const;
 
 export interface PageRequest {
@@ -26,7 +28,8 @@ export function readPageRequest(query: Readonly<Record<string, unknown>>): PageR
   if (page === undefined) wrong('page', 'an integer from 1');
   const perPage = readInteger(query['per_page'], MAX_PER_PAGE, MAX_PER_PAGE);
   if (perPage === undefined) wrong('per_page', `an integer from 1 to ${MAX_PER_PAGE}`);
-  const order = orders.find((name) => name === (query['order'] ?? 'created_on'));
+  const wanted = query['order'] === CLOUDFLARE_DEFAULT_ORDER ? undefined : query['order'];
+  const order = orders.find((name) => name === (wanted ?? 'created_on'));
   if (order === undefined) wrong('order', `one of ${orders.join(', ')}`);
   const direction = String(query['direction'] ?? 'ASC').toUpperCase();
   if (direction !== 'ASC' && direction !== 'DESC') wrong('direction', `one of ${directions.join(', ')}`);

@@ -1,5 +1,7 @@
 import Type from 'typebox';
 import { accountIdPattern } from '../index.ts';
+import { cursorPattern, DEFAULT_AUDIT_PAGE, MAX_AUDIT_PAGE } from './auditHandler.ts';
+import { EXAMPLE_RULE_ID } from './examples.ts';
 import { MAX_PER_PAGE, orders } from './paging.ts';
 import { MAX_RETRY_KEY_CHARACTERS } from './retryKey.ts';
 
@@ -11,63 +13,117 @@ export const parameters = {
     in: 'path',
     required: true,
     description: 'The account that holds the rules.',
+    example: '0123abcd',
     schema: Type.String({ pattern: accountIdPattern, maxLength: 32 }),
   },
   rule_id: {
     in: 'path',
     required: true,
     description: 'The rule; one that is empty or no UUID is answered like one that does not exist.',
+    example: EXAMPLE_RULE_ID,
     schema: Type.String({ format: 'uuid', minLength: 36, maxLength: 36 }),
   },
   page: {
     in: 'query',
     description: 'Which page, from 1. Past the last page the result is empty.',
+    example: 1,
     schema: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, default: 1 }),
   },
   per_page: {
     in: 'query',
     description: 'Rules on a page.',
+    example: 100,
     schema: Type.Integer({ minimum: 1, maximum: MAX_PER_PAGE, default: MAX_PER_PAGE }),
   },
   order: {
     in: 'query',
-    description: 'The field to order by.',
-    schema: Type.Enum([...orders], { type: 'string', default: 'created_on' }),
+    description:
+      'The field to order by; prefix, which Cloudflare’s clients know and rules do not have, is like created_on.',
+    example: 'created_on',
+    schema: Type.Enum([...orders, 'prefix'], { type: 'string', default: 'created_on' }),
   },
   direction: {
     in: 'query',
     description: 'ASC or DESC, in either case.',
+    example: 'ASC',
     schema: Type.String({ pattern: `^(?:${anyCase('ASC')}|${anyCase('DESC')})$`, default: 'ASC' }),
   },
   since: {
     in: 'query',
     description: 'From when on; an hour before `until` where left out. Seven days are kept.',
+    example: '2026-11-20T00:00:00Z',
     schema: Type.String({ format: 'date-time' }),
   },
   until: {
     in: 'query',
     description: 'Up to when; now where left out.',
+    example: '2026-11-21T00:00:00Z',
     schema: Type.String({ format: 'date-time' }),
   },
   name: {
     in: 'query',
     description: 'A domain name: the answer explains what the guard would do with it.',
+    example: 'www.example.com',
     schema: Type.String({ maxLength: 1024 }),
   },
   type: {
     in: 'query',
     description: 'The query type to explain `name` with.',
+    example: 'A',
     schema: Type.String({ maxLength: 16, default: 'A' }),
+  },
+  'audit since': {
+    name: 'since',
+    in: 'query',
+    description: 'Only changes from then on.',
+    example: '2026-11-20T00:00:00Z',
+    schema: Type.String({ format: 'date-time' }),
+  },
+  'audit until': {
+    name: 'until',
+    in: 'query',
+    description: 'Only changes up to then.',
+    example: '2026-11-21T00:00:00Z',
+    schema: Type.String({ format: 'date-time' }),
+  },
+  'audit rule_id': {
+    name: 'rule_id',
+    in: 'query',
+    description: 'Only changes of this rule.',
+    example: EXAMPLE_RULE_ID,
+    schema: Type.String({ format: 'uuid', minLength: 36, maxLength: 36 }),
+  },
+  'audit per_page': {
+    name: 'per_page',
+    in: 'query',
+    description: 'The most changes on a page. There may be fewer, or none, where many are looked through.',
+    example: 100,
+    schema: Type.Integer({ minimum: 1, maximum: MAX_AUDIT_PAGE, default: DEFAULT_AUDIT_PAGE }),
+  },
+  cursor: {
+    in: 'query',
+    description: 'From `result_info` of the page before.',
+    example: 'jyxt1c3xnc',
+    schema: Type.String({ pattern: cursorPattern }),
   },
   'Idempotency-Key': {
     in: 'header',
     description: 'The same key and body within 24 hours answers the first result again.',
+    example: '3a4ad5b0-34ea-4d87-bc5e-54a1e7d4d1ad',
     schema: Type.String({ pattern: `^[!-~]{1,${MAX_RETRY_KEY_CHARACTERS}}$` }),
+  },
+  'If-None-Match': {
+    in: 'header',
+    description:
+      'The ETag of what the caller has; where that is still so, the answer is 304 and has no body.',
+    example: '"jyxt1c3xnc"',
+    schema: Type.String(),
   },
   'If-Match': {
     in: 'header',
     description:
       'The ETag of the rule as the caller knows it; where it has changed since, the answer is 412.',
+    example: '"jyxt1c3xnc"',
     schema: Type.String(),
   },
   'If-Match: *': {
@@ -75,6 +131,7 @@ export const parameters = {
     in: 'header',
     description: 'Only * goes on, as a collection has no ETag; anything else is answered with 412.',
     // Any text: a precondition that fails is no malformed request.
+    example: '*',
     schema: Type.String(),
   },
 } as const;

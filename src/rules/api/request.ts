@@ -24,4 +24,6 @@ export interface ApiAnswer {
   readonly body: string | Buffer;
   readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The caller has it already, so that only the headers are sent. */
+  readonly isKnown?: boolean;
 }

@@ -37,8 +37,11 @@ export interface Route {
 const families = ['network', 'magic'] as const;
 
 /** Every operation on rules and tokens. */
-export function routesOf(handlers: RuleHandlers): readonly Route[] {
-  return [...families.flatMap((family) => ruleRoutes(family, handlers)), verifyRoute];
+export function routesOf(handlers: RuleHandlers, audit: Route['handle']): readonly Route[] {
+  return [
+    ...families.flatMap((family) => [...ruleRoutes(family, handlers), auditRoute(family, audit)]),
+    verifyRoute,
+  ];
 }
 
 function ruleRoutes(family: (typeof families)[number], handlers: RuleHandlers): Route[] {
@@ -52,7 +55,7 @@ function ruleRoutes(family: (typeof families)[number], handlers: RuleHandlers): 
       operationId: `listRules${suffix}`,
       summary: 'List the rules of an account',
       permission: 'dns_protection:read',
-      parameters: ['page', 'per_page', 'order', 'direction'],
+      parameters: ['page', 'per_page', 'order', 'direction', 'If-None-Match'],
       answer: 'RuleListAnswer',
       errors: ['notFound', 'invalid'],
       handle: handlers.list,
@@ -64,7 +67,7 @@ function ruleRoutes(family: (typeof families)[number], handlers: RuleHandlers): 
       summary: 'Create a rule',
       permission: 'dns_protection:write',
       parameters: ['Idempotency-Key'],
-      body: 'NewRule',
+      body: 'RuleCreation',
       answer: 'RuleAnswer',
       errors: ['notFound', 'malformedJson', 'invalid', 'bodyTooLarge', 'tooManyRules', 'keyReused'],
       handle: handlers.create,
@@ -88,6 +91,7 @@ function ruleRoutes(family: (typeof families)[number], handlers: RuleHandlers): 
       operationId: `getRule${suffix}`,
       summary: 'Read one rule',
       permission: 'dns_protection:read',
+      parameters: ['If-None-Match'],
       answer: 'RuleAnswer',
       errors: ['notFound'],
       handle: handlers.read,
@@ -117,6 +121,20 @@ function ruleRoutes(family: (typeof families)[number], handlers: RuleHandlers): 
     },
     ...analyticsRoute(single, suffix, handlers),
   ];
+}
+
+function auditRoute(family: (typeof families)[number], audit: Route['handle']): Route {
+  return {
+    method: 'GET',
+    path: `/accounts/{account_id}/${family}/advanced_dns_protection/configs/dns_protection/audit`,
+    operationId: `readAudit${family === 'network' ? '' : 'Magic'}`,
+    summary: 'Who changed which rule of an account, when, from where, before and after; the newest first',
+    permission: 'dns_protection:audit',
+    parameters: ['audit since', 'audit until', 'audit rule_id', 'audit per_page', 'cursor'],
+    answer: 'AuditAnswer',
+    errors: ['notFound', 'invalid'],
+    handle: audit,
+  };
 }
 
 function analyticsRoute(single: string, suffix: string, { analytics }: RuleHandlers): Route[] {

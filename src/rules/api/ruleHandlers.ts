@@ -1,7 +1,7 @@
 import { type CreatedRule, isRuleId, type Rule, type RuleFormat, type RuleStore } from '../index.ts';
 import { successEnvelope } from './envelope.ts';
 import { ApiError } from './errors.ts';
-import { checkCollectionIfMatch, checkIfMatch, etagOf } from './etag.ts';
+import { checkCollectionIfMatch, checkIfMatch, etagOf, etagOfBody, isKnownTo } from './etag.ts';
 import { pageOf, readPageRequest } from './paging.ts';
 import { parseBody } from './parseBody.ts';
 import type { ApiAnswer, ApiRequest } from './request.ts';
@@ -40,7 +40,7 @@ export interface RuleHandlersOptions {
 /** What each operation on rules does, between an authenticated request and its envelope. */
 export function ruleHandlers({ format, store, analytics }: RuleHandlersOptions): RuleHandlers {
   // The whole collection as bytes, kept as long as the store holds on to the rules it was made from.
-  const wholeLists = new WeakMap<readonly Rule[], Buffer>();
+  const wholeLists = new WeakMap<readonly Rule[], TaggedBody>();
 
   const listEnvelope = (rules: readonly Rule[], query: ApiRequest['query']): string => {
     const { result, resultInfo } = pageOf(rules, readPageRequest(query));
@@ -58,15 +58,15 @@ export function ruleHandlers({ format, store, analytics }: RuleHandlersOptions):
   };
 
   return {
-    async list({ accountId, query }) {
+    async list({ accountId, query, headers }) {
       const rules = await store.list(accountId);
-      if (Object.keys(query).length > 0) return { body: listEnvelope(rules, query) };
-      let body = wholeLists.get(rules);
-      if (!body) {
-        body = Buffer.from(listEnvelope(rules, {}));
-        wholeLists.set(rules, body);
+      let list = Object.keys(query).length > 0 ? tagged(listEnvelope(rules, query)) : wholeLists.get(rules);
+      if (!list) {
+        list = tagged(listEnvelope(rules, {}));
+        wholeLists.set(rules, list);
       }
-      return { body };
+      const { body, etag } = list;
+      return { body, headers: { etag }, isKnown: isKnownTo(headers['if-none-match'], etag) };
     },
 
     async create({ accountId, body, headers, actor }) {
@@ -77,7 +77,9 @@ export function ruleHandlers({ format, store, analytics }: RuleHandlersOptions):
     },
 
     async read(request) {
-      return ruleAnswer(await storedRule(store, request));
+      const rule = await storedRule(store, request);
+      const isKnown = isKnownTo(request.headers['if-none-match'], etagOf(rule));
+      return { ...ruleAnswer(rule), isKnown };
     },
 
     async update(request) {
@@ -115,6 +117,16 @@ export function ruleHandlers({ format, store, analytics }: RuleHandlersOptions):
       },
     }),
   };
+}
+
+interface TaggedBody {
+  readonly body: Buffer;
+  readonly etag: string;
+}
+
+function tagged(text: string): TaggedBody {
+  const body = Buffer.from(text);
+  return { body, etag: etagOfBody(body) };
 }
 
 function overridesMessage(ids: readonly string[]) {

@@ -1,6 +1,8 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyPluginAsync } from 'fastify';
-import { type RuleFormat, type RuleStore, ruleFormat, type TokenStore } from '../index.ts';
+import { type AuditLog, type RuleFormat, type RuleStore, ruleFormat, type TokenStore } from '../index.ts';
 import { addRoutes } from './addRoutes.ts';
+import { auditHandler } from './auditHandler.ts';
 import { Authenticator } from './authenticate.ts';
 import { documentationRoutes } from './documentation.ts';
 import { MAX_BODY_BYTES } from './errors.ts';
@@ -12,6 +14,9 @@ import { errorSender, unroutedSender } from './sendError.ts';
 export interface RulesApiOptions {
   readonly rules: RuleStore;
   readonly tokens: TokenStore;
+  readonly audit: AuditLog;
+  /** The address of a request's client, for the audit; its socket's where left out. */
+  readonly clientAddress?: (request: IncomingMessage) => string;
   /** Tokens from the configuration (`FLOODGATE_API_TOKEN`), none of which the store knows: each may do anything for every account. */
   readonly configuredTokens: readonly string[];
   /** What the guard beside this API saw; no such route where there is none. */
@@ -24,8 +29,8 @@ export interface RulesApiOptions {
 
 /** The rules API as a fastify plugin, to be registered with the base path as its prefix. */
 export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, options) => {
-  const { format = ruleFormat, rules: store, analytics } = options;
-  const operations = routesOf(ruleHandlers({ format, store, analytics }));
+  const { format = ruleFormat, rules: store, audit, analytics, clientAddress = addressOfSocket } = options;
+  const operations = routesOf(ruleHandlers({ format, store, analytics }), auditHandler(audit, format));
   const routes = [...operations, ...documentationRoutes(operations, fastify.prefix, format)];
 
   // Every body is taken as bytes and read as JSON by its handler, whatever its type says.
@@ -48,5 +53,8 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
   addRoutes(fastify, routes, {
     authenticator: new Authenticator(options.tokens, options.configuredTokens),
     rateLimiter: options.rateLimit && new RateLimiter(options.rateLimit),
+    clientAddress,
   });
 };
+
+const addressOfSocket = ({ socket }: IncomingMessage): string => socket.remoteAddress ?? '';

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorEnvelope } from './envelope.ts';
-import { ApiError, asApiError } from './errors.ts';
+import { ApiError, asApiError, type ErrorCase } from './errors.ts';
 import type { Route } from './routes.ts';
 
 /** While a store stays unavailable it is complained about this often, not at every request that it fails. */
@@ -12,6 +12,8 @@ export function errorSender() {
   let unavailableAnswers = 0;
 
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    // Nobody is left to be answered, and nothing went wrong here.
+    if (hasHungUp(request)) return send(reply, new ApiError('malformedJson'));
     const known = asApiError(error);
     if (!known) {
       // The stack goes to the log and never to the client, who gets the id to ask about.
@@ -44,9 +46,21 @@ export function unroutedSender(routes: readonly Route[], prefix: string) {
   };
 }
 
+const UNPARSED: Readonly<Record<number, ErrorCase>> = { 408: 'requestTimeout', 431: 'headersTooLarge' };
+
+/** The envelope for a request that never became one, as its HTTP cannot be read. */
+export function unparsedEnvelope(status: number): string {
+  return errorEnvelope(new ApiError(UNPARSED[status] ?? 'malformedRequest').entries);
+}
+
 /** Answers a URL below the prefix that cannot be decoded, for the server's handler of framework errors. */
 export function sendBadUrl(reply: FastifyReply): FastifyReply {
   return send(reply, new ApiError('noRoute'));
+}
+
+/** Whether the client went away before its request was whole. */
+function hasHungUp({ raw }: FastifyRequest): boolean {
+  return raw.destroyed && !raw.complete;
 }
 
 function allowedMethods(routes: readonly Route[], path: string): string[] {

@@ -2,20 +2,38 @@
 export class ApiFailure extends Error {
   /** Undefined where no answer came. */
   readonly status: number | undefined;
+  /** An earlier attempt was sent whose outcome is not known: the change may have been made by it. */
+  readonly afterLostAnswer: boolean;
 
-  constructor(message: string, status?: number, options?: ErrorOptions) {
-    super(message, options);
+  constructor(message: string, details: FailureDetails = {}) {
+    super(message, { cause: details.cause });
     this.name = 'ApiFailure';
-    this.status = status;
+    this.status = details.status;
+    this.afterLostAnswer = details.afterLostAnswer ?? false;
   }
 }
 
+interface FailureDetails {
+  readonly status?: number;
+  readonly afterLostAnswer?: boolean;
+  readonly cause?: unknown;
+}
+
+interface FailedAnswer {
+  readonly status: number;
+  readonly envelope: unknown;
+  /** What was asked, for messages. */
+  readonly request: string;
+  /** Which attempt it answers, from 1. */
+  readonly attempt: number;
+}
+
 /** The failure that an answer tells of. */
-export function failureOf(status: number, envelope: unknown, request: string): ApiFailure {
+export function failureOf({ status, envelope, request, attempt }: FailedAnswer): ApiFailure {
   const told = entriesOf(envelope).map(textOf).join('; ');
   const hint = hints[status];
   const message = `${request}: HTTP ${status}${told && `: ${told}`}${hint === undefined ? '' : `. ${hint}`}`;
-  return new ApiFailure(message, status);
+  return new ApiFailure(message, { status, afterLostAnswer: attempt > 1 });
 }
 
 /** What to do about a status, where it is not said by the answer. */

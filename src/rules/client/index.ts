@@ -3,5 +3,6 @@
  * retries what a moment may mend, never twice what could then happen twice.
  */
 
-export { RulesClient } from './rulesClient.ts';
-export { Transport } from './transport.ts';
+export { ApiFailure } from './apiFailure.ts';
+export { type Created, RulesClient } from './rulesClient.ts';
+export { Transport, type Wait } from './transport.ts';

@@ -2,12 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { type NewRule, type Rule, type RuleFormat, type RuleSettings, ruleFormat } from '../index.ts';
 import { ApiFailure } from './apiFailure.ts';
 import { checkedAccountId, checkedRuleId } from './invalidId.ts';
-import { type Answer, Transport } from './transport.ts';
+import { type Answer, Transport, type TransportOptions } from './transport.ts';
 
-export interface RulesClientOptions {
+export interface RulesClientOptions extends TransportOptions {
   /** With the version prefix, such as `http://127.0.0.1:8420/client/v4`. */
   readonly baseUrl: string;
-  readonly token: string;
   readonly accountId: string;
   /** `magic` where the server knows only the path of Cloudflare's clients. */
   readonly family?: 'network' | 'magic';
@@ -21,6 +20,12 @@ export interface StoredRule {
   readonly etag: string | undefined;
 }
 
+export interface Created {
+  readonly rule: Rule;
+  readonly messages: readonly string[];
+  readonly replayed: boolean;
+}
+
 /** The largest page that every server with this interface gives. */
 const PAGE_SIZE = 1000;
 /** No account holds more pages than this; a server that never ends its list is not asked for ever. */
@@ -32,13 +37,18 @@ const MAX_PAGES = 1000;
  */
 export class RulesClient {
   readonly format: RuleFormat;
+  readonly accountId: string;
+  readonly baseUrl: string;
   readonly #transport: Transport;
   readonly #collection: string;
 
-  constructor({ baseUrl, token, accountId, family = 'network', format = ruleFormat }: RulesClientOptions) {
+  constructor(options: RulesClientOptions) {
+    const { family = 'network', format = ruleFormat } = options;
     this.format = format;
-    this.#transport = new Transport(baseUrl, token);
-    this.#collection = `/accounts/${checkedAccountId(accountId)}/${family}/advanced_dns_protection/configs/dns_protection/rules`;
+    this.accountId = checkedAccountId(options.accountId);
+    this.baseUrl = options.baseUrl;
+    this.#transport = new Transport(options);
+    this.#collection = `/accounts/${this.accountId}/${family}/advanced_dns_protection/configs/dns_protection/rules`;
   }
 
   /** All rules, over as many pages as it takes. */
@@ -61,19 +71,45 @@ export class RulesClient {
     return this.#stored(await this.#transport.send('GET', this.#path(ruleId)));
   }
 
-  /** Also tells what the server thinks worth knowing. */
-  async create(rule: NewRule): Promise<{ rule: Rule; messages: readonly string[] }> {
+  /**
+   * Also tells what the server thinks worth knowing. A creation that comes with the key of an earlier one is `replayed`:
+   * that one's rule is answered, as it was then.
+   */
+  async create(rule: NewRule, key: string = randomUUID()): Promise<Created> {
     // With a key of its own a lost answer can be asked for again without a second rule.
-    const headers = { 'idempotency-key': randomUUID() };
+    const headers = { 'idempotency-key': key };
     const answer = await this.#transport.send('POST', this.#collection, { body: rule, headers });
-    return { rule: this.#stored(answer).rule, messages: messagesOf(answer) };
+    return {
+      rule: this.#stored(answer).rule,
+      messages: messagesOf(answer),
+      replayed: answer.replayed,
+    };
   }
 
   /** Fails with status 412 where the rule is not as `etag` says. */
   async update(ruleId: string, changes: Partial<RuleSettings>, etag?: string): Promise<Rule> {
     const headers = ifMatch(etag);
-    const answer = await this.#transport.send('PATCH', this.#path(ruleId), { body: changes, headers });
-    return this.#stored(answer).rule;
+    try {
+      const answer = await this.#transport.send('PATCH', this.#path(ruleId), { body: changes, headers });
+      return this.#stored(answer).rule;
+    } catch (error) {
+      // Made by an attempt whose answer was lost, it does not fit its own precondition any more.
+      if (!(error instanceof ApiFailure && error.status === 412 && error.afterLostAnswer)) throw error;
+      const { rule } = await this.get(ruleId);
+      if (Object.keys(this.format.changes(rule, changes)).length > 0) throw error;
+      return rule;
+    }
+  }
+
+  /** Whether there is such a rule. */
+  async has(ruleId: string): Promise<boolean> {
+    try {
+      await this.get(ruleId);
+      return true;
+    } catch (error) {
+      if (error instanceof ApiFailure && error.status === 404) return false;
+      throw error;
+    }
   }
 
   async delete(ruleId: string, etag?: string): Promise<void> {

@@ -1,6 +1,7 @@
 import type { RulesClient } from '../client/index.ts';
 import { MAX_RULES_PER_ACCOUNT, type NewRule, type Rule } from '../index.ts';
-import type { Plan } from './makePlan.ts';
+import { createOnce } from './createOnce.ts';
+import { type Plan, rulesSeen } from './makePlan.ts';
 
 /** The rules are not any more as they were when the plan was made. */
 class PlanOutdated extends Error {
@@ -15,6 +16,12 @@ export type Step =
   | { readonly kind: 'created'; readonly rule: NewRule; readonly messages: readonly string[] }
   | { readonly kind: 'changed' | 'deleted'; readonly rule: Rule };
 
+export interface ApplyOptions {
+  readonly onStep: (step: Step) => void;
+  /** Ends it between two steps, with the signal's reason. */
+  readonly signal?: AbortSignal;
+}
+
 /**
  * Does exactly what a plan says. Throws `PlanOutdated` at the first rule that is not as the plan knows it; what was
  * done until then stays, and a new plan goes on from there. Changes come first and deletions last, so that at no time
@@ -23,18 +30,25 @@ export type Step =
 export async function applyPlan(
   client: RulesClient,
   plan: Plan,
-  onStep: (step: Step) => void,
+  { onStep, signal }: ApplyOptions,
 ): Promise<void> {
   for (const { rule, changes } of plan.updates) {
-    await client.update(rule.id, changes, await tagOf(client, rule));
+    signal?.throwIfAborted();
+    const after = await client.update(rule.id, changes, await tagOf(client, rule));
+    if (Object.keys(client.format.changes(after, { ...rule, ...changes })).length > 0)
+      throw new PlanOutdated(rule);
     onStep({ kind: 'changed', rule });
   }
+  const seen = rulesSeen(plan);
   const create = async () => {
-    for (const rule of plan.creates)
-      onStep({ kind: 'created', rule, messages: (await client.create(rule)).messages });
+    for (const rule of plan.creates) {
+      signal?.throwIfAborted();
+      onStep({ kind: 'created', rule, messages: (await createOnce(client, rule, seen)).messages });
+    }
   };
   const remove = async () => {
     for (const rule of plan.deletes) {
+      signal?.throwIfAborted();
       await client.delete(rule.id, await tagOf(client, rule));
       onStep({ kind: 'deleted', rule });
     }

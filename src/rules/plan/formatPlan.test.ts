@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Rule } from '../index.ts';
-import { formatPlan } from './formatPlan.ts';
+import { formatPlan, planAsJson } from './formatPlan.ts';
 
 const settings = {
   mode: 'enabled',
@@ -13,6 +13,8 @@ const rule = (name: string): Rule => ({
   ...{ created_on: '', modified_on: '' },
 });
 
+const subject = { baseUrl: 'http://127.0.0.1:8420/client/v4', accountId: 'a' };
+
 it('a plan is painted: what is new, what changes and what goes each in its own colour', () => {
   const plan = {
     creates: [{ scope: 'global', name: 'new', ...settings } as const],
@@ -20,7 +22,7 @@ it('a plan is painted: what is new, what changes and what goes each in its own c
     deletes: [rule('gone')],
     unchanged: [],
   };
-  const lines = formatPlan(plan, (colour, text) => `<${colour}>${text}`).split('\n');
+  const lines = formatPlan(plan, { subject, paint: (colour, text) => `<${colour}>${text}` }).split('\n');
   expect(lines.filter((line) => line.startsWith('<'))).toEqual([
     '<yellow>~ change region old (id-old)',
     '<green>+ create global new',
@@ -31,5 +33,21 @@ it('a plan is painted: what is new, what changes and what goes each in its own c
 
 it('a name cannot move the cursor of whoever reads the plan', () => {
   const plan = { creates: [], updates: [], deletes: [rule('a\u001b[2Jb\nc')], unchanged: [] };
-  expect(formatPlan(plan, (_, text) => text)).toContain('- delete region a\uFFFD[2Jb\uFFFDc (id-');
+  expect(formatPlan(plan, { subject, paint: (_, text) => text })).toContain(
+    '- delete region a\uFFFD[2Jb\uFFFDc (id-',
+  );
+});
+
+it('a plan as JSON says where it is for, what it does, and what would want --force', () => {
+  const plan = { creates: [], updates: [], deletes: [rule('gone')], unchanged: [] };
+  expect(JSON.parse(planAsJson(plan, subject))).toEqual({
+    plan: expect.stringMatching(/^[0-9a-f]{16}$/),
+    server: subject.baseUrl,
+    account: 'a',
+    creates: [],
+    updates: [],
+    deletes: [rule('gone')],
+    unchanged: 0,
+    risk: 'deletes every rule of the account',
+  });
 });

@@ -1,11 +1,20 @@
-import { type NewRule, type Rule, ruleFormat } from '../index.ts';
-import { isEmpty, type Plan, planFingerprint } from './makePlan.ts';
+import { type NewRule, type Rule, type RuleFormat, ruleFormat } from '../index.ts';
+import { isEmpty, type Plan, type PlanSubject, planFingerprint, riskOf } from './makePlan.ts';
 
 export type Colour = 'green' | 'yellow' | 'red' | 'bold';
 export type Paint = (colour: Colour, text: string) => string;
 
-/** A plan for people: each rule with each field that changes, then what it comes to. `paint` may add colour. */
-export function formatPlan(plan: Plan, paint: Paint, { settingMembers } = ruleFormat): string {
+export interface PlanTextOptions {
+  readonly subject: PlanSubject;
+  /** May add colour. */
+  readonly paint: Paint;
+  /** The fields that rules have. */
+  readonly format?: RuleFormat;
+}
+
+/** A plan for people: each rule with each field that changes, then what it comes to. */
+export function formatPlan(plan: Plan, { subject, paint, format = ruleFormat }: PlanTextOptions): string {
+  const { settingMembers } = format;
   if (isEmpty(plan)) return `Nothing to do: ${count(plan.unchanged.length, 'rule')} as in the file.`;
   const { creates, updates, deletes, unchanged } = plan;
   const lines = [
@@ -23,10 +32,26 @@ export function formatPlan(plan: Plan, paint: Paint, { settingMembers } = ruleFo
     '',
     paint(
       'bold',
-      `Plan ${planFingerprint(plan)}: ${creates.length} to create, ${updates.length} to change, ${deletes.length} to delete, ${unchanged.length} unchanged.`,
+      `Plan ${planFingerprint(plan, subject)}: ${creates.length} to create, ${updates.length} to change, ${deletes.length} to delete, ${unchanged.length} unchanged.`,
     ),
   ];
   return lines.join('\n');
+}
+
+/** A plan for programs, as one line of JSON. */
+export function planAsJson(plan: Plan, subject: PlanSubject): string {
+  const { creates, updates, deletes, unchanged } = plan;
+  return JSON.stringify({
+    plan: planFingerprint(plan, subject),
+    server: subject.baseUrl,
+    account: subject.accountId,
+    creates,
+    updates,
+    deletes,
+    unchanged: unchanged.length,
+    /** What `apply` will want `--force` for. */
+    risk: riskOf(plan) ?? null,
+  });
 }
 
 function nameOf(rule: NewRule | Rule): string {

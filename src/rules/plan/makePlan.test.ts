@@ -6,6 +6,9 @@ import { isEmpty, makePlan, type Plan, planFingerprint, riskOf } from './makePla
 
 const wantedArbitrary = fc.array(newRuleArbitrary, { maxLength: 20 });
 
+const subject = { baseUrl: 'http://server/client/v4', accountId: 'a' };
+const fingerprint = (plan: Plan) => planFingerprint(plan, subject);
+
 /** Rules as a set of what matters of each, places without regard to case. */
 function essence(rules: readonly NewRule[]): string[] {
   return rules
@@ -71,12 +74,21 @@ describe('a plan', () => {
     fc.assert(
       fc.property(storedRulesArbitrary, wantedArbitrary, (current, wanted) => {
         const plan = makePlan(current, wanted);
-        expect(planFingerprint(makePlan(current, wanted))).toBe(planFingerprint(plan));
+        expect(fingerprint(makePlan(current, wanted))).toBe(fingerprint(plan));
         const later = current.map((rule) => ({ ...rule, modified_on: `${rule.modified_on}later` }));
         const same = plan.updates.length + plan.deletes.length === 0;
-        expect(planFingerprint(makePlan(later, wanted)) === planFingerprint(plan)).toBe(same);
+        expect(fingerprint(makePlan(later, wanted)) === fingerprint(plan)).toBe(same);
       }),
     );
+  });
+
+  it('has another fingerprint for another account, and on another server', () => {
+    const plan = makePlan([], []);
+    const others = [
+      { ...subject, accountId: 'b' },
+      { ...subject, baseUrl: 'http://other/client/v4' },
+    ];
+    for (const other of others) expect(planFingerprint(plan, other)).not.toBe(fingerprint(plan));
   });
 
   it.each([

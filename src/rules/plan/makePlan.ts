@@ -37,6 +37,11 @@ export function isEmpty({ creates, updates, deletes }: Plan): boolean {
   return creates.length + updates.length + deletes.length === 0;
 }
 
+/** What a plan knows of the rules that there are. */
+export function rulesSeen({ updates, deletes, unchanged }: Plan): Rule[] {
+  return [...updates.map(({ rule }) => rule), ...deletes, ...unchanged];
+}
+
 /** Below this many rules a large part of them is soon reached, and easily seen. */
 const RISKY_FROM_RULES = 10;
 /** The part of the rules that a plan may change or delete without being asked for it twice. */
@@ -55,9 +60,17 @@ export function riskOf({ creates, updates, deletes, unchanged }: Plan): string |
   return undefined;
 }
 
-/** Names a plan: equal for equal plans on the same state of the same rules. */
-export function planFingerprint(plan: Plan): string {
+/** Where a plan is to be carried out. */
+export interface PlanSubject {
+  readonly baseUrl: string;
+  readonly accountId: string;
+}
+
+/** Names a plan: equal for equal plans on the same state of the same rules of the same account on the same server. */
+export function planFingerprint(plan: Plan, { baseUrl, accountId }: PlanSubject): string {
   const content = [
+    baseUrl,
+    accountId,
     plan.creates,
     plan.updates.map(({ rule, changes }) => [rule.id, rule.modified_on, changes]),
     plan.deletes.map((rule) => [rule.id, rule.modified_on]),

@@ -35,6 +35,17 @@ it.each([
   ['rules: []\naccount: 123', 1, 'in quotes if all digits'],
   ['rules: []\nrules: []', 1, 'Map keys must be unique'],
   ['', 1, 'expected "rules:"'],
+  [
+    stringify({ rules: [rule, { ...rule, name: 'b' }] }),
+    1,
+    'f:8: the target is that of the rule at f:2 (all global rules have one target)',
+  ],
+  [
+    stringify({ rules: ['lax', 'LAX'].map((name) => ({ ...rule, scope: 'datacenter', name })) }),
+    1,
+    'f:8: the target is that of the rule at f:2 (datacenter LAX)',
+  ],
+  ['rules: [*none]', 1, 'none'],
   ['- a', 1, 'expected "rules:"'],
 ])('a file of rules that says %j is refused with its faults', (text, count, message) => {
   const faults = faultsOf(text);
@@ -48,7 +59,10 @@ it('a file of rules that expands itself without end is refused', () => {
       ? 'a0: &a0 [x,x,x,x,x,x,x,x,x]'
       : `a${level}: &a${level} [${Array(9).fill(`*a${level - 1}`)}]`,
   );
-  expect(() => readRuleFile(`${bomb.join('\n')}\nrules: [*a11]`, 'f')).toThrow();
+  const faults = faultsOf(`${bomb.join('\n')}\nrules: [*a11]`);
+  expect(faults).toContainEqual(
+    expect.stringContaining('f:13: its aliases (*name) expand to far more than is written'),
+  );
 });
 
 it('a file of rules can be JSON, and is read back as it was written', () => {
@@ -58,4 +72,15 @@ it('a file of rules can be JSON, and is read back as it was written', () => {
   });
   const stored = { ...rule, id: 'x', created_on: '', modified_on: '' };
   expect(readRuleFile(formatRuleFile('123', [stored]), 'f')).toEqual({ account: '123', rules: [rule] });
+});
+
+it('a rule that another one supersedes is exported as a comment', () => {
+  const stored = (id: string, modified_on: string) => ({ ...rule, id, created_on: '', modified_on });
+  const text = formatRuleFile('a', [
+    { ...stored('x', '2'), mode: 'disabled' },
+    { ...stored('y', '1'), name: 'a\nb' },
+  ]);
+  expect(readRuleFile(text, 'f').rules).toEqual([{ ...rule, mode: 'disabled' }]);
+  expect(text).toMatch(/\n# Without effect.*apply deletes these:\n# - scope: global\n/);
+  expect(text).toContain('#   mode: enabled');
 });

@@ -1,5 +1,5 @@
 import { isMap, isSeq, LineCounter, type Node, parseDocument, stringify } from 'yaml';
-import { InvalidRule, isAccountId, type NewRule, type Rule, ruleFormat } from '../index.ts';
+import { InvalidRule, isAccountId, type NewRule, type Rule, ruleFormat, targetOf } from '../index.ts';
 
 /** What a file of rules says. */
 export interface RuleFile {
@@ -34,10 +34,22 @@ export function readRuleFile(text: string, fileName: string, format = ruleFormat
 
   const list = root.get('rules', true);
   if (!isSeq(list)) throw new RuleFileError([...faults, `${at(list ?? root)}: rules must be a list`]);
+  const linesOfTargets = new Map<string, string>();
   const rules = list.items.flatMap((item): NewRule[] => {
     try {
-      return [format.checkNewRule((item as Node).toJS(document))]; // items of a list are nodes
+      const rule = format.checkNewRule((item as Node).toJS(document)); // items of a list are nodes
+      const earlier = linesOfTargets.get(targetOf(rule));
+      if (earlier === undefined) linesOfTargets.set(targetOf(rule), at(item));
+      else faults.push(`${at(item)}: ${sameTarget(rule, earlier)}`);
+      return [rule];
     } catch (error) {
+      // The reader of YAML gives up where aliases expand to far more than is written.
+      if (error instanceof ReferenceError) {
+        const isBomb = error.message.startsWith('Excessive alias count');
+        const reason = isBomb ? 'its aliases (*name) expand to far more than is written' : error.message;
+        faults.push(`${at(item)}: ${reason}; write the rule out`);
+        return [];
+      }
       if (!(error instanceof InvalidRule)) throw error;
       faults.push(...error.faults.map((fault) => `${at(item)}: ${fault.message}`));
       return [];
@@ -53,7 +65,28 @@ export function readRuleFile(text: string, fileName: string, format = ruleFormat
   return { account: typeof account === 'string' ? account : undefined, rules };
 }
 
-/** The rules of an account as such a file: reading it back and planning it finds nothing to do. */
+function sameTarget({ scope, name }: NewRule, earlier: string): string {
+  const target = scope === 'global' ? 'all global rules have one target' : `${scope} ${name}`;
+  return `the target is that of the rule at ${earlier} (${target}), and only one of them would count; leave one of them out`;
+}
+
+/**
+ * The rules of an account as such a file: reading it back and planning it finds nothing to do but the deletion of those
+ * that count for nothing, because another with their target was modified later. These stand in it as comments.
+ */
 export function formatRuleFile(account: string, rules: readonly Rule[], format = ruleFormat): string {
-  return stringify({ account, rules: rules.map((rule) => format.newRuleOf(rule)) });
+  const inForce = new Map<string, Rule>();
+  for (const rule of rules) {
+    const other = inForce.get(targetOf(rule));
+    if (other === undefined || other.modified_on < rule.modified_on) inForce.set(targetOf(rule), rule);
+  }
+  const [counting, superseded] = [true, false].map((counts) =>
+    rules
+      .filter((rule) => (inForce.get(targetOf(rule)) === rule) === counts)
+      .map((rule) => format.newRuleOf(rule)),
+  );
+  const text = stringify({ account, rules: counting });
+  if (superseded === undefined || superseded.length === 0) return text;
+  const comment = stringify(superseded).trimEnd().replaceAll(/^/gm, '# ');
+  return `${text}# Without effect, as a rule above with the same target was modified later; apply deletes these:\n${comment}\n`;
 }

@@ -26,6 +26,7 @@ export class Conformance {
     const operation = this.#document.paths[template]?.[method.toLowerCase()];
     if (!operation) return [`${method} ${template} answers ${status} and is not documented`];
     if (!operation.responses[status]) return [`${method} ${template}: ${status} is not documented`];
+    if (status === 304) return body === undefined ? [] : ['a 304 has a body'];
     const pointer = [
       ...['paths', template, method.toLowerCase(), 'responses', String(status)],
       ...['content', 'application/json', 'schema'],

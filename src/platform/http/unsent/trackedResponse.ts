@@ -113,8 +113,9 @@ export class TrackedResponse extends ServerResponse {
     return goesOn;
   }
 
-  override end(chunk?: Chunk | Sent, encoding?: BufferEncoding | Sent, sent?: Sent): this {
-    if (chunk !== undefined && typeof chunk !== 'function') this.#count(chunk);
+  override end(chunk?: Chunk | Sent | null, encoding?: BufferEncoding | Sent, sent?: Sent): this {
+    // A framework says null where there is no body: that of a 304.
+    if (chunk && typeof chunk !== 'function') this.#count(chunk);
     // As above.
     return super.end(chunk, encoding as BufferEncoding, sent);
   }

@@ -1,8 +1,19 @@
-import { type AuditEntry, type AuditFilter, type AuditLog, parseTimestamp } from '../../index.ts';
+import {
+  type AuditEntry,
+  type AuditFilter,
+  type AuditLog,
+  type AuditPage,
+  type AuditPageRequest,
+  type Micros,
+  parseTimestamp,
+} from '../../index.ts';
 import type { RulesEnvironment } from './environment.ts';
 
 /** Entries read in one go, between which the event loop gets its turn. */
 const ENTRIES_PER_TURN = 1000;
+/** Entries read for a page, in how many turns: some 100 ms of work, in pieces of a few milliseconds. */
+const PAGE_ENTRIES_PER_TURN = 250;
+const PAGE_TURNS = 40;
 
 /** The audit in LMDB, at the moment of each change. */
 export class LmdbAuditLog implements AuditLog {
@@ -29,6 +40,34 @@ export class LmdbAuditLog implements AuditLog {
       else lowest = last.key + 1;
       await new Promise(setImmediate);
     }
+  }
+
+  async page(filter: AuditFilter, { limit, from }: AuditPageRequest): Promise<AuditPage> {
+    const lowest = filter.since === undefined ? 0 : parseTimestamp(filter.since);
+    const until = filter.until === undefined ? Number.MAX_SAFE_INTEGER : parseTimestamp(filter.until);
+    let highest = Math.min(from ?? until, until);
+    const found: AuditEntry[] = [];
+    for (let turn = 0; turn < PAGE_TURNS; turn++) {
+      this.#environment.refresh();
+      const read = this.#below(highest, lowest);
+      for (const { key, value } of read) {
+        if (!matches(value, filter)) continue;
+        if (found.length === limit) return { entries: found, next: key };
+        found.push(value);
+      }
+      const last = read.at(-1);
+      if (last === undefined || read.length < PAGE_ENTRIES_PER_TURN)
+        return { entries: found, next: undefined };
+      highest = last.key - 1;
+      await new Promise(setImmediate);
+    }
+    return { entries: found, next: highest };
+  }
+
+  /** The newest entries up to a moment. */
+  #below(highest: Micros, lowest: Micros): { key: Micros; value: AuditEntry }[] {
+    const range = { start: highest, end: lowest - 1, reverse: true, limit: PAGE_ENTRIES_PER_TURN };
+    return [...this.#environment.audit.getRange(range)];
   }
 }
 

@@ -12,6 +12,7 @@ import {
   wallClock,
 } from '../../index.ts';
 import { GroupCommit, type Write } from './groupCommit.ts';
+import { Reserve } from './reserve.ts';
 
 /** What is known of an account without reading its rules. */
 export interface AccountState {
@@ -22,8 +23,10 @@ export interface AccountState {
 
 /** The first answer to a create that came with a retry key. */
 export interface FirstAnswer {
-  /** When it was given. */
+  /** The moment of the creation, by the store's clock. */
   readonly at: Micros;
+  /** What the wall clock said then; older entries have none. */
+  readonly wallClock?: Micros;
   readonly fingerprint: string;
   readonly rule: Rule;
   readonly overrides: readonly string[];
@@ -32,6 +35,9 @@ export interface FirstAnswer {
 /** Named databases in the environment; lmdb reserves room for this many. */
 const MAX_DATABASES = 12;
 const CLOCK_KEY = 'clock';
+const BEHIND_KEY = 'behindSince';
+/** Wall clocks are set back by small steps all the time; more than this is told, and counts as one that ran ahead. */
+const CLOCK_TOLERANCE_MICROS = 60_000_000;
 
 /**
  * The LMDB environment of rules, tokens and audit: a folder of its own, so that a write of a rule never waits for
@@ -66,7 +72,7 @@ export class RulesEnvironment {
     this.firstAnswers = this.#root.openDB({ name: 'firstAnswers', encoding: 'json' });
     this.firstAnswerAges = this.#root.openDB({ name: 'firstAnswerAges', encoding: 'json' });
     this.#state = this.#root.openDB({ name: 'state', encoding: 'json' });
-    this.commits = new GroupCommit(this.#root);
+    this.commits = new GroupCommit(this.#root, new Reserve(join(dataDir, 'rules', 'reserve')));
     // Readers of a process that was killed would keep the space of old states from being used again.
     this.#root.readerCheck();
   }
@@ -84,6 +90,24 @@ export class RulesEnvironment {
   /** A moment later than every one before it. For use inside a transaction; write `clockAt(moment)` with it. */
   nextMoment(): Micros {
     return Math.max(this.#now(), this.changedAt + 1);
+  }
+
+  /** How far the wall clock is behind the last change, which it was ahead for; zero where it is not, or not worth a word. */
+  get behindMicros(): Micros {
+    const behind = this.changedAt - this.#now();
+    return behind > CLOCK_TOLERANCE_MICROS ? behind : 0;
+  }
+
+  /** Since when by the wall clock, as far as a transaction noted it, the wall clock has been behind the last change. */
+  get behindSince(): Micros | undefined {
+    return this.#state.get(BEHIND_KEY);
+  }
+
+  /** Notes, with the writes of a transaction, that the wall clock is behind or that it no longer is. */
+  noteClock(): Write[] {
+    const noted = this.behindSince !== undefined;
+    if (noted === this.behindMicros > 0) return [];
+    return [{ database: this.#state, key: BEHIND_KEY, ...(!noted && { value: this.#now() }) }];
   }
 
   clockAt(moment: Micros): Write {
@@ -107,8 +131,8 @@ export function auditWrite(environment: RulesEnvironment, moment: Micros, entry:
 }
 
 /** The members that every audit entry has. */
-export function stamp(moment: Micros, actor: Actor): { at: string; by: string; from: string } {
-  return { at: formatTimestamp(moment), by: actor.by, from: actor.from };
+export function stamp(moment: Micros, { by, label, from }: Actor): Actor & { at: string } {
+  return { at: formatTimestamp(moment), by, ...(label !== undefined && { label }), from };
 }
 
 function openRoot(folder: string): RootDatabase<unknown, string> {

@@ -38,7 +38,7 @@ export class FirstAnswers {
   /** The answer that a creation had. Throws `KeyReused` where that was another rule. */
   find(retry: Retry): CreatedRule | undefined {
     const first = this.#environment.firstAnswers.get(retry.key);
-    if (!first || this.#isExpired(first.at)) return undefined;
+    if (!first || this.#isExpired(first)) return undefined;
     if (first.fingerprint !== retry.fingerprint) throw new KeyReused();
     return { rule: this.#format.complete(first.rule), overrides: first.overrides, replayed: true };
   }
@@ -48,19 +48,26 @@ export class FirstAnswers {
     const { firstAnswers, firstAnswerAges } = this.#environment;
     const writes: Write[] = [];
     for (const { key: at, value: key } of firstAnswerAges.getRange({ limit: EXPIRED_KEYS_CLEARED })) {
-      if (!this.#isExpired(at)) break;
-      writes.push({ database: firstAnswerAges, key: at });
       // The same key may have been used again since, for a younger answer that stays.
-      if (firstAnswers.get(key)?.at === at) writes.push({ database: firstAnswers, key });
+      const kept = firstAnswers.get(key);
+      const isOwn = kept?.at === at;
+      if (kept && isOwn && !this.#isExpired(kept)) break;
+      writes.push({ database: firstAnswerAges, key: at });
+      if (isOwn) writes.push({ database: firstAnswers, key });
     }
-    const first: FirstAnswer = { at: moment, fingerprint: retry.fingerprint, ...answer };
+    writes.push(...this.#environment.noteClock());
+    const wallClock = this.#environment.wallClock();
+    const first: FirstAnswer = { at: moment, wallClock, fingerprint: retry.fingerprint, ...answer };
     writes.push({ database: firstAnswers, key: retry.key, value: first });
     writes.push({ database: firstAnswerAges, key: moment, value: retry.key });
     return writes;
   }
 
-  #isExpired(moment: Micros): boolean {
-    return moment + RETRY_KEY_LIFE_MS * MICROS_PER_MILLI <= this.#environment.wallClock();
+  /** An answer from the future was kept while the clock ran ahead: it lives on from when the clock was first found to be behind. */
+  #isExpired({ at, wallClock = at }: FirstAnswer): boolean {
+    const now = this.#environment.wallClock();
+    const from = wallClock <= now ? wallClock : this.#environment.behindSince;
+    return from !== undefined && from + RETRY_KEY_LIFE_MS * MICROS_PER_MILLI <= now;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Database, RootDatabase } from 'lmdb';
 import { StoreUnavailable } from '../../index.ts';
+import type { Reserve } from './reserve.ts';
 
 /** One change of one entry; `value` left out removes the entry. */
 export interface Write {
@@ -15,6 +16,8 @@ export interface Decided<T> {
 }
 
 interface Waiting {
+  /** Makes room in the end: a deletion. */
+  readonly makesRoom: boolean;
   /** Decides and writes inside the transaction. Returns how to settle the caller's promise once it is durable. */
   readonly execute: () => () => void;
   readonly fail: (error: unknown) => void;
@@ -30,14 +33,17 @@ interface Waiting {
  */
 export class GroupCommit {
   readonly #environment: RootDatabase;
+  readonly #reserve: Reserve;
   #waiting: Waiting[] = [];
   #running: Promise<void> | undefined;
 
-  constructor(environment: RootDatabase) {
+  constructor(environment: RootDatabase, reserve: Reserve) {
     this.#environment = environment;
+    this.#reserve = reserve;
   }
 
-  run<T>(decide: () => Decided<T>): Promise<T> {
+  /** `makesRoom`: a deletion, which a full disk takes as well. */
+  run<T>(decide: () => Decided<T>, { makesRoom = false } = {}): Promise<T> {
     return new Promise((resolve, reject) => {
       const execute = () => {
         let decided: Decided<T>;
@@ -49,7 +55,7 @@ export class GroupCommit {
         for (const write of decided.writes) apply(write);
         return () => resolve(decided.result);
       };
-      this.#waiting.push({ execute, fail: reject });
+      this.#waiting.push({ makesRoom, execute, fail: reject });
       this.#running ??= this.#drain();
     });
   }
@@ -71,6 +77,15 @@ export class GroupCommit {
   }
 
   async #commit(group: readonly Waiting[]): Promise<void> {
+    if (this.#reserve.ensure()) return this.#tryToCommit(group);
+    // The room that was kept for deletions is not for anything else.
+    const unavailable = new StoreUnavailable('The rules could not be written: the disk is full');
+    for (const operation of group) if (!operation.makesRoom) operation.fail(unavailable);
+    const deletions = group.filter(({ makesRoom }) => makesRoom);
+    if (deletions.length > 0) await this.#tryToCommit(deletions);
+  }
+
+  async #tryToCommit(group: readonly Waiting[]): Promise<void> {
     let settle: (() => void)[] = [];
     try {
       // A child transaction, because only that one is undone when its callback throws.
@@ -81,7 +96,10 @@ export class GroupCommit {
       const unavailable = new StoreUnavailable(`The rules could not be written: ${await reasonOf(error)}`, {
         cause: error,
       });
-      for (const operation of group) operation.fail(unavailable);
+      const deletions = group.filter(({ makesRoom }) => makesRoom);
+      const again = deletions.length > 0 && this.#reserve.free();
+      for (const operation of group) if (!again || !operation.makesRoom) operation.fail(unavailable);
+      if (again) await this.#tryToCommit(deletions);
       return;
     }
     for (const done of settle) done();

@@ -16,6 +16,8 @@ export interface RulesStorage {
   readonly rules: RuleStore;
   readonly tokens: TokenStore;
   readonly audit: AuditLog;
+  /** How far the wall clock is behind the last change, for whoever tells of it; zero where it is not. */
+  readonly clockBehindSeconds: number;
   /** Waits for writes that are under way, then closes. */
   close(): Promise<void>;
 }
@@ -35,6 +37,7 @@ export function openRulesStorage(dataDir: string, options: RulesStorageOptions =
     rules,
     tokens: new LmdbTokenStore(environment),
     audit: new LmdbAuditLog(environment),
+    clockBehindSeconds: Math.round(environment.behindMicros / 1_000_000),
     async close() {
       rules.close();
       await environment.close();

@@ -91,21 +91,30 @@ export class LmdbRuleStore implements RuleStore {
     check: (stored: Rule) => void,
     actor: Actor,
   ): Promise<boolean> {
-    const deleted = await this.#environment.commits.run(() => {
-      const before = this.#stored(accountId, ruleId);
-      if (!before) return { result: false, writes: [] };
-      check(before);
-      return { result: true, writes: this.#deletionOf(accountId, [before], actor) };
-    });
+    const deleted = await this.#environment.commits.run(
+      () => {
+        const before = this.#stored(accountId, ruleId);
+        if (!before) return { result: false, writes: [] };
+        check(before);
+        return { result: true, writes: this.#deletionOf(accountId, [before], actor) };
+      },
+      { makesRoom: true },
+    );
     if (deleted) this.#tell(accountId);
     return deleted;
   }
 
   async deleteAll(accountId: string, actor: Actor): Promise<number> {
-    const deleted = await this.#environment.commits.run(() => {
-      const rules = this.#scan(accountId);
-      return { result: rules.length, writes: rules.length ? this.#deletionOf(accountId, rules, actor) : [] };
-    });
+    const deleted = await this.#environment.commits.run(
+      () => {
+        const rules = this.#scan(accountId);
+        return {
+          result: rules.length,
+          writes: rules.length ? this.#deletionOf(accountId, rules, actor) : [],
+        };
+      },
+      { makesRoom: true },
+    );
     if (deleted > 0) this.#tell(accountId);
     return deleted;
   }

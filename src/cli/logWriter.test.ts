@@ -1,0 +1,36 @@
+import { PassThrough } from 'node:stream';
+import { expect, it } from 'vitest';
+import { LogWriter } from './logWriter.ts';
+
+it('keeps lines for a slow reader up to a bound, counts the others, and says so once', async () => {
+  const pipe = new PassThrough({ highWaterMark: 10 });
+  const writer = new LogWriter(pipe, 100);
+  const told: number[] = [];
+  writer.onDropped((lines) => {
+    told.push(lines);
+    writer.write(`dropped ${lines}\n`);
+  });
+  for (let index = 0; index < 1000; index++) writer.write(`line ${String(index).padStart(3, '0')}\n`);
+  expect(pipe.writableLength).toBeLessThan(120);
+  const kept = 1000 - writer.dropped;
+  expect(kept).toBeGreaterThan(5);
+  expect(told).toEqual([]);
+
+  let read = '';
+  pipe.on('data', (chunk) => {
+    read += chunk;
+  });
+  await new Promise((resolve) => pipe.once('drain', () => setImmediate(resolve)));
+  expect(told).toEqual([writer.dropped]);
+  writer.write('after\n');
+  await new Promise(setImmediate);
+  expect(read.split('\n').slice(kept)).toEqual([`dropped ${writer.dropped}`, 'after', '']);
+});
+
+it('goes on without a reader that is gone', () => {
+  const pipe = new PassThrough();
+  const writer = new LogWriter(pipe);
+  pipe.destroy(new Error('EPIPE'));
+  for (let index = 0; index < 3; index++) writer.write('line\n');
+  expect(writer.dropped).toBe(3);
+});

@@ -1,0 +1,67 @@
+import { connect } from 'node:net';
+import Cloudflare from 'cloudflare';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { call } from './support/call.ts';
+import { newRule, rulesPath } from './support/samples.ts';
+import { type RulesServer, startServer, TOKEN } from './support/server.ts';
+
+let server: RulesServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+/** What the server answers to bytes that may be no HTTP. */
+async function answerTo(bytes: string): Promise<string> {
+  const { hostname, port } = new URL(server.baseUrl);
+  const socket = connect(Number(port), hostname);
+  socket.write(bytes);
+  let answer = '';
+  for await (const chunk of socket) answer += chunk;
+  return answer;
+}
+
+const path = `/client/v4${rulesPath('a')}`;
+
+it.each([
+  ['a header without a colon', `GET ${path} HTTP/1.1\r\nhost: x\r\nno header\r\n\r\n`, 400, 10400],
+  ['headers that are too large', `GET ${path} HTTP/1.1\r\nhost: x\r\nx: ${'x'.repeat(20_000)}`, 431, 10431],
+  ['two lengths', `POST ${path} HTTP/1.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n`, 400, 10400],
+])('%s is answered with an envelope', async (_, bytes, status, code) => {
+  const [head = '', body = ''] = (await answerTo(bytes)).split('\r\n\r\n');
+  expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  expect(head).toContain('Content-Type: application/json');
+  expect(JSON.parse(body)).toEqual({
+    result: null,
+    success: false,
+    errors: [{ code, message: expect.any(String) }],
+    messages: [],
+  });
+});
+
+it('the official client asks a full account once', async () => {
+  const rule = { ...newRule, scope: 'region', name: 'x' };
+  await Promise.all(
+    Array.from({ length: 1000 }, () => call(server, { method: 'POST', path: rulesPath('full'), body: rule })),
+  );
+  let requests = 0;
+  const client = new Cloudflare({
+    apiToken: TOKEN,
+    baseURL: server.baseUrl,
+    fetch: (url, init) => {
+      requests++;
+      return fetch(url, init);
+    },
+  });
+  await expect(client.post(rulesPath('full', 'magic'), { body: rule })).rejects.toMatchObject({
+    status: 409,
+  });
+  expect(requests).toBe(1);
+});
+
+it('the order that Cloudflare’s API has for a default is that of creation', async () => {
+  for (const name of ['b', 'a'])
+    await call(server, { method: 'POST', path: rulesPath('order'), body: { ...newRule, name } });
+  const { status, json } = await call(server, { path: `${rulesPath('order')}?order=prefix&direction=DESC` });
+  expect([status, json.result.map(({ name }: { name: string }) => name)]).toEqual([200, ['a', 'b']]);
+});
