@@ -3,6 +3,6 @@ export { type DataDirLock, lockDataDir } from './dataDirLock.ts';
 export { examineNode } from './examineNode.ts';
 export { exportTraces } from './exportTraces.ts';
 export { type FillProgress, fillIndex } from './fillIndex.ts';
-
+export { rewindIndex } from './rewindIndex.ts';
 export { setAsideForeignIndex } from './setAsideForeignIndex.ts';
 export { type Server, startServer } from './startServer.ts';

@@ -206,7 +206,7 @@ describe('frames', () => {
 
   it('fail by the same name whatever details geth tells', () => {
     const errorOf = (error: string) =>
-      (traced([{ ...root, calls: [{ ...child, error }] }])[1] as Json)['error'];
+      (traced([{ ...root, calls: [{ ...child, error }] }])[1] as unknown as Json)['error'];
     expect(errorOf('max code size exceeded: code size 24577, limit 24576')).toBe('Out of gas');
     expect(errorOf('evm: max code size exceeded: code size 24577, limit 24576')).toBe('Out of gas');
     expect(errorOf('invalid opcode: opcode 0xfe not defined')).toBe('Bad instruction');

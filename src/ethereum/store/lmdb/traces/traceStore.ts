@@ -124,6 +124,10 @@ class LmdbTraceStore implements TraceStore {
     return this.#current().block(blockNumber);
   }
 
+  lastBlock(upTo: number): StoredBlock | undefined {
+    return this.#current().lastBlock(upTo);
+  }
+
   firstMissing(fromBlock: number, toBlock: number): number | undefined {
     return this.#current().firstMissing(fromBlock, toBlock);
   }
