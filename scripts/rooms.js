@@ -56,6 +56,7 @@ export const rooms = [
       'platform/addresses',
       'platform/http',
       'platform/metrics',
+      'platform/storeFile',
     ],
   },
   { room: 'config', purpose: 'one schema for file, variables and flags', uses: [] },
@@ -76,7 +77,11 @@ export const rooms = [
     uses: ['rules', 'rules/client'],
   },
   { room: 'rules/client', purpose: 'a client of the rules API', uses: ['rules'] },
-  { room: 'rules/store/lmdb', purpose: 'rules, tokens and audit on LMDB', uses: ['rules'] },
+  {
+    room: 'rules/store/lmdb',
+    purpose: 'rules, tokens and audit on LMDB',
+    uses: ['rules', 'platform/storeFile'],
+  },
   {
     room: 'rules',
     purpose:
@@ -147,7 +152,7 @@ export const rooms = [
   {
     room: 'dns/store/lmdb',
     purpose: 'what the guard learned and counted, on LMDB',
-    uses: ['dns/analytics', 'dns/detector'],
+    uses: ['dns/analytics', 'dns/detector', 'platform/storeFile'],
   },
   {
     room: 'dns/analytics',
@@ -190,12 +195,12 @@ export const rooms = [
   {
     room: 'ethereum/store/lmdb/gateway',
     purpose: 'final answers and API keys on LMDB',
-    uses: ['ethereum/gateway', 'platform/serialQueue'],
+    uses: ['ethereum/gateway', 'platform/serialQueue', 'platform/storeFile'],
   },
   {
     room: 'ethereum/store/lmdb/traces',
     purpose: 'the trace store on LMDB',
-    uses: ['ethereum/traces', 'platform/serialQueue'],
+    uses: ['ethereum/traces', 'platform/serialQueue', 'platform/storeFile'],
   },
   {
     room: 'ethereum/traces/convert',
@@ -225,6 +230,11 @@ export const rooms = [
     room: 'platform/serialQueue',
     purpose: 'one task after the other, for what must not run beside itself',
     pure: true,
+    uses: [],
+  },
+  {
+    room: 'platform/storeFile',
+    purpose: 'the file of a store: whether it is its own, of a known format, and whole',
     uses: [],
   },
   { room: 'platform/metrics', purpose: 'metrics that cost little on a hot path', uses: [] },

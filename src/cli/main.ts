@@ -84,6 +84,8 @@ function isOperators(error: unknown): boolean {
     'InvalidIdError',
     'ListenError',
     'OperatorError',
+    'StoreCopiedError',
+    'StoreFormatError',
     'StoreUnavailable',
     'ApiFailure',
     'RuleFileError',

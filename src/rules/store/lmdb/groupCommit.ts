@@ -1,4 +1,5 @@
 import type { Database, RootDatabase } from 'lmdb';
+import type { StoreFile } from '../../../platform/storeFile/index.ts';
 import { StoreUnavailable } from '../../index.ts';
 
 /** One change of one entry; `value` left out removes the entry. */
@@ -30,11 +31,13 @@ interface Waiting {
  */
 export class GroupCommit {
   readonly #environment: RootDatabase;
+  readonly #file: Pick<StoreFile, 'assertInPlace'>;
   #waiting: Waiting[] = [];
   #running: Promise<void> | undefined;
 
-  constructor(environment: RootDatabase) {
+  constructor(environment: RootDatabase, file: Pick<StoreFile, 'assertInPlace'>) {
     this.#environment = environment;
+    this.#file = file;
   }
 
   run<T>(decide: () => Decided<T>): Promise<T> {
@@ -74,9 +77,12 @@ export class GroupCommit {
     let settle: (() => void)[] = [];
     try {
       // A child transaction, because only that one is undone when its callback throws.
+      this.#file.assertInPlace();
       await this.#environment.childTransaction(() => {
         settle = group.map((operation) => operation.execute());
       });
+      // What went into a file that was removed meanwhile is not kept, whatever the commit said.
+      this.#file.assertInPlace();
     } catch (error) {
       const unavailable = new StoreUnavailable(`The rules could not be written: ${await reasonOf(error)}`, {
         cause: error,

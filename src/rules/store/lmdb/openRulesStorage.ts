@@ -16,6 +16,8 @@ export interface RulesStorage {
   readonly rules: RuleStore;
   readonly tokens: TokenStore;
   readonly audit: AuditLog;
+  /** Writes and reads back. Rejects with `StoreUnavailable` where the store does not take writes. */
+  probe(): Promise<void>;
   /** Waits for writes that are under way, then closes. */
   close(): Promise<void>;
 }
@@ -35,6 +37,7 @@ export function openRulesStorage(dataDir: string, options: RulesStorageOptions =
     rules,
     tokens: new LmdbTokenStore(environment),
     audit: new LmdbAuditLog(environment),
+    probe: () => environment.probe(),
     async close() {
       rules.close();
       await environment.close();

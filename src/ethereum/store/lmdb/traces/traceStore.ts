@@ -247,8 +247,11 @@ class LmdbTraceStore implements TraceStore {
     // An open read transaction keeps the pages of its state from being used again: the file would grow for nothing.
     root.resetReadTxn();
     try {
+      this.#environment.assertInPlace();
       await root.batch(write);
       if (isFlushed) await root.flushed;
+      // What went into a file that was removed meanwhile is not kept.
+      this.#environment.assertInPlace();
     } finally {
       root.resetReadTxn();
       this.#state.setWriting(false);

@@ -1,0 +1,10 @@
+/** A store's file: whether it is still the one that was made here, whether its format is known, and whether its records are whole. */
+export { checksummedJson } from './checksummedJson.ts';
+export { StoreCopiedError, StoreFile, StoreGoneError } from './storeFile.ts';
+export {
+  checkStoreFormat,
+  type FormatDatabase,
+  type StoreFormat,
+  StoreFormatError,
+} from './storeFormat.ts';
+export { DATA_FILE, sealStoreFile, storeFolders } from './storeSeal.ts';
