@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type FileIdentity, identityOf, isSameFile, sealOf, sealStoreFile } from './storeSeal.ts';
 
 /** The store's file is a copy, which may be torn: reading one can end the process, or give what never was. */
@@ -32,21 +33,23 @@ export class StoreFile {
   readonly #folder: string;
   #opened: FileIdentity | undefined;
 
-  /** To be made before the store is opened. Throws StoreCopiedError where the file in the folder is a copy. */
-  constructor(folder: string) {
+  /**
+   * To be made before the store is opened. Throws StoreCopiedError where the file in the folder is a copy, unless it is opened
+   * to be verified.
+   */
+  constructor(folder: string, { isVerified = false }: { readonly isVerified?: boolean } = {}) {
     this.#folder = folder;
     const [now, sealed] = [identityOf(folder), sealOf(folder)];
     // A seal without a file is of a store that somebody removed: what is made now is its own.
-    if (now !== undefined && sealed !== undefined && !isSameFile(now, sealed))
+    if (!isVerified && now !== undefined && sealed !== undefined && !isSameFile(now, sealed))
       throw new StoreCopiedError(folder);
   }
 
   /** To be called once the store is open, which may have made its file. To read only, nothing is written. */
   opened({ readOnly = false } = {}): void {
     this.#opened = identityOf(this.#folder);
-    const sealed = sealOf(this.#folder);
-    const isSealed = sealed !== undefined && this.#opened !== undefined && isSameFile(this.#opened, sealed);
-    if (!readOnly && !isSealed) sealStoreFile(this.#folder);
+    // What is not told of a file that was just made may be told later, and its device may have another number by now.
+    if (!readOnly && !isDeepStrictEqual(sealOf(this.#folder), this.#opened)) sealStoreFile(this.#folder);
   }
 
   /** Throws StoreGoneError where the opened file is no longer the one at its path. To be called before what is written counts. */

@@ -6,11 +6,13 @@ export const DATA_FILE = 'data.mdb';
 /** Beside it: which file that was. */
 const SEAL_FILE = 'store.json';
 
+const UNTOLD = '0';
+
 /** What tells a file from a copy of it. */
 export interface FileIdentity {
   readonly device: string;
   readonly inode: string;
-  /** When it was made, in nanoseconds; '0' where the file system does not tell. */
+  /** When it was made, in nanoseconds; UNTOLD where the system does not tell. */
   readonly born: string;
 }
 
@@ -18,16 +20,18 @@ export interface FileIdentity {
 export function identityOf(folder: string): FileIdentity | undefined {
   const stat = statSync(join(folder, DATA_FILE), { bigint: true, throwIfNoEntry: false });
   if (stat === undefined) return undefined;
-  return { device: `${stat.dev}`, inode: `${stat.ino}`, born: `${stat.birthtimeNs}` };
+  // Systems that do not know when a file was made give the time of its last change.
+  const born = stat.birthtimeNs === stat.ctimeNs ? UNTOLD : `${stat.birthtimeNs}`;
+  return { device: `${stat.dev}`, inode: `${stat.ino}`, born };
 }
 
 /**
  * Whether both are one file. A device has another number after a restart, or where a volume is mounted anew: it is compared
- * only where the file system does not tell when a file was made.
+ * only where the system does not tell when a file was made.
  */
 export function isSameFile(a: FileIdentity, b: FileIdentity): boolean {
-  if (a.inode !== b.inode || a.born !== b.born) return false;
-  return a.born !== '0' || a.device === b.device;
+  if (a.inode !== b.inode) return false;
+  return a.born === UNTOLD || b.born === UNTOLD ? a.device === b.device : a.born === b.born;
 }
 
 /** Remembers that the file in the folder is the store's own, and whole. Written as one, or not at all. */

@@ -65,10 +65,9 @@ export class RulesEnvironment {
   readonly #now: () => Micros;
 
   /** Opens or creates the environment. Throws `StoreUnavailable` where the folder cannot be used. */
-  constructor(dataDir: string, now: () => Micros = wallClock) {
+  constructor(folder: string, now: () => Micros = wallClock, options: EnvironmentOptions = {}) {
     this.#now = now;
-    const folder = join(dataDir, 'rules');
-    const { root, file, isNew } = openRoot(folder);
+    const { root, file, isNew } = openRoot(folder, options);
     this.#root = root;
     this.rules = openChecksummed(this.#root, 'rules');
     this.targets = this.#root.openDB({ name: 'targets', encoding: 'json' });
@@ -80,7 +79,7 @@ export class RulesEnvironment {
     this.firstAnswerAges = this.#root.openDB({ name: 'firstAnswerAges', encoding: 'json' });
     this.#state = this.#root.openDB({ name: 'state', encoding: 'json' });
     this.commits = new GroupCommit(this.#root, file);
-    this.#upgrade(isNew);
+    if (!options.isVerified) this.#upgrade(isNew);
     // Readers of a process that was killed would keep the space of old states from being used again.
     this.#root.readerCheck();
   }
@@ -160,26 +159,32 @@ function openChecksummed<V, K extends Key>(
   return root.openDB<V, K>(options as { name: string });
 }
 
+export interface EnvironmentOptions {
+  /** It is only read, to be verified, and may be a copy. */
+  readonly isVerified?: boolean;
+}
+
 interface Opened {
   readonly root: RootDatabase<unknown, string>;
   readonly file: StoreFile;
   readonly isNew: boolean;
 }
 
-function openRoot(folder: string): Opened {
-  const file = new StoreFile(folder);
+function openRoot(folder: string, { isVerified = false }: EnvironmentOptions): Opened {
+  const file = new StoreFile(folder, { isVerified });
   const isNew = !existsSync(join(folder, DATA_FILE));
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const root = open<unknown, string>({
       path: folder,
       maxDbs: MAX_DATABASES,
+      readOnly: isVerified,
       // A commit is flushed before it is visible: what a failed flush would have to take back, nobody has seen.
       overlappingSync: false,
       // Grouping is ours (GroupCommit); lmdb's own leaves a promise behind that nobody can handle when a commit fails.
       eventTurnBatching: false,
     } as Parameters<typeof open>[0] & { path: string }); // lmdb's types lack eventTurnBatching
-    file.opened();
+    file.opened({ readOnly: isVerified });
     return { root, file, isNew };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

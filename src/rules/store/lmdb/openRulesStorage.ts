@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import {
   type AuditLog,
   type Micros,
@@ -31,7 +32,7 @@ export interface RulesStorageOptions {
 
 /** Opens the rules, tokens and audit kept in `${dataDir}/rules`. Throws `StoreUnavailable` where that cannot be. */
 export function openRulesStorage(dataDir: string, options: RulesStorageOptions = {}): RulesStorage {
-  const environment = new RulesEnvironment(dataDir, options.now);
+  const environment = new RulesEnvironment(join(dataDir, 'rules'), options.now);
   const rules = new LmdbRuleStore(environment, options.format ?? ruleFormat);
   return {
     rules,

@@ -25,6 +25,12 @@ const MAX_DICTIONARIES = 2000;
 /** The number that stands for no dictionary. */
 export const NO_DICTIONARY = 0;
 
+export interface EnvironmentOptions {
+  readonly readOnly?: boolean;
+  /** It is being verified, and may be a copy. */
+  readonly isVerified?: boolean;
+}
+
 /** There is nothing to read: the folder holds no index, or one that nothing was written to yet. */
 export class NoIndexError extends Error {
   override readonly name = 'NoIndexError';
@@ -56,11 +62,11 @@ export class TraceEnvironment {
   readonly #file: StoreFile;
 
   /** Opens the environment in the folder `path`, which is made where it is missing; to read only, NoIndexError there. */
-  constructor(path: string, { readOnly }: { readonly readOnly: boolean } = { readOnly: false }) {
+  constructor(path: string, { readOnly = false, isVerified = false }: EnvironmentOptions = {}) {
     this.#path = path;
     const isNew = !existsSync(join(path, DATA_FILE));
     if (readOnly && isNew) throw new NoIndexError(path);
-    this.#file = new StoreFile(path);
+    this.#file = new StoreFile(path, { isVerified });
     this.root = open({
       path,
       maxDbs: MAX_DICTIONARIES,

@@ -68,7 +68,7 @@ export function openTraceReader(path: string, options: TraceStoreOptions = {}): 
   return new LmdbTraceStore(new TraceEnvironment(path, { readOnly: true }), options, true);
 }
 
-class LmdbTraceStore implements TraceStore {
+export class LmdbTraceStore implements TraceStore {
   readonly #environment: TraceEnvironment;
   readonly #json = new JsonWriter();
   readonly #state: IndexState;
