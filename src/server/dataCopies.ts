@@ -4,7 +4,7 @@ import { copyStore, DATA_FILE, sealStoreFile, storeFolders } from '../platform/s
 import { lockDataDir } from './dataDirLock.ts';
 
 /** A backup cannot be made, restored or verified; the message says what to do. */
-export class BackupError extends Error {
+class BackupError extends Error {
   override readonly name = 'BackupError';
 }
 

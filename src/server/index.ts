@@ -1,6 +1,6 @@
 /** The composition root: the only room that knows every other. It wires them from the configuration and takes them down. */
 
-export { backupData, restoreData, type Verify, verifyData } from './dataCopies.ts';
+export { backupData, restoreData, verifyData } from './dataCopies.ts';
 export { type DataDirLock, lockDataDir } from './dataDirLock.ts';
 export { examineNode } from './examineNode.ts';
 export { exportTraces } from './exportTraces.ts';

@@ -14,7 +14,7 @@ export interface StoreFormat {
 }
 
 /** The store was written by a newer Floodgate. */
-export class StoreFormatError extends Error {
+class StoreFormatError extends Error {
   override readonly name = 'StoreFormatError';
 
   constructor(store: string, found: number, current: number) {
