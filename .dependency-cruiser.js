@@ -20,7 +20,10 @@ const PACKAGES = {
   fastify: ['platform/http', 'rules/api'],
   lmdb: rooms
     .map(({ room }) => room)
-    .filter((room) => room.endsWith('/store/lmdb') || room.includes('/store/lmdb/')),
+    .filter(
+      (room) =>
+        room.endsWith('/store/lmdb') || room.includes('/store/lmdb/') || room === 'platform/storeFile',
+    ),
   undici: ['ethereum/nodes', 'rules/client', 'devchain'],
 };
 

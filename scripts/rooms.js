@@ -57,6 +57,7 @@ export const rooms = [
       'platform/http',
       'platform/logging',
       'platform/metrics',
+      'platform/storeFile',
     ],
   },
   { room: 'config', purpose: 'one schema for file, variables and flags', uses: [] },
@@ -77,7 +78,11 @@ export const rooms = [
     uses: ['rules', 'rules/client'],
   },
   { room: 'rules/client', purpose: 'a client of the rules API', uses: ['rules'] },
-  { room: 'rules/store/lmdb', purpose: 'rules, tokens and audit on LMDB', uses: ['rules'] },
+  {
+    room: 'rules/store/lmdb',
+    purpose: 'rules, tokens and audit on LMDB',
+    uses: ['rules', 'platform/storeFile'],
+  },
   {
     room: 'rules',
     purpose:
@@ -148,7 +153,7 @@ export const rooms = [
   {
     room: 'dns/store/lmdb',
     purpose: 'what the guard learned and counted, on LMDB',
-    uses: ['dns/analytics', 'dns/detector'],
+    uses: ['dns/analytics', 'dns/detector', 'platform/storeFile'],
   },
   {
     room: 'dns/analytics',
@@ -191,12 +196,12 @@ export const rooms = [
   {
     room: 'ethereum/store/lmdb/gateway',
     purpose: 'final answers and API keys on LMDB',
-    uses: ['ethereum/gateway', 'platform/serialQueue'],
+    uses: ['ethereum/gateway', 'platform/serialQueue', 'platform/storeFile'],
   },
   {
     room: 'ethereum/store/lmdb/traces',
     purpose: 'the trace store on LMDB',
-    uses: ['ethereum/traces', 'platform/serialQueue'],
+    uses: ['ethereum/traces', 'platform/serialQueue', 'platform/storeFile'],
   },
   {
     room: 'ethereum/traces/convert',
@@ -226,6 +231,11 @@ export const rooms = [
     room: 'platform/serialQueue',
     purpose: 'one task after the other, for what must not run beside itself',
     pure: true,
+    uses: [],
+  },
+  {
+    room: 'platform/storeFile',
+    purpose: 'the file of a store: whether it is its own, of a known format, and whole',
     uses: [],
   },
   { room: 'platform/metrics', purpose: 'metrics that cost little on a hot path', uses: [] },

@@ -36,6 +36,9 @@ const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command) => void>> =
   ['rules', async () => (await import('./commands/rules.ts')).registerRules],
   ['token', async () => (await import('./commands/token.ts')).registerToken],
   ['audit', async () => (await import('./commands/audit.ts')).registerAudit],
+  ['backup', async () => (await import('./commands/dataCopies.ts')).registerBackup],
+  ['restore', async () => (await import('./commands/dataCopies.ts')).registerRestore],
+  ['verify', async () => (await import('./commands/dataCopies.ts')).registerVerify],
   ['key', async () => (await import('./commands/key.ts')).registerKey],
   ['dns', async () => (await import('./commands/dns.ts')).registerDns],
 ]);
@@ -75,6 +78,7 @@ function tell(error: unknown): number {
  */
 function isOperators(error: unknown): boolean {
   const names = [
+    'BackupError',
     'ConfigError',
     'DataDirInUseError',
     'DataDirUnusableError',
@@ -84,6 +88,8 @@ function isOperators(error: unknown): boolean {
     'InvalidIdError',
     'ListenError',
     'OperatorError',
+    'StoreCopiedError',
+    'StoreFormatError',
     'StoreUnavailable',
     'TooFewFilesError',
     'ApiFailure',

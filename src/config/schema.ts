@@ -195,6 +195,14 @@ const Index = Type.Object(
       unit: 'milliseconds',
       description: 'How often each node is asked for its head.',
     }),
+    finality: Type.Optional(
+      Type.String({
+        pattern: '^(node|none|depth:[1-9][0-9]{0,6})$',
+        allowed: 'node, none, depth:N with N blocks from 1 to 9999999',
+        description:
+          'Which blocks are never replaced: those that the node calls finalized, those N below the head, or none. Left out: none on the development chains 1337 and 31337, else node.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );

@@ -10,7 +10,7 @@ import {
   startNetwork,
 } from '../ethereum/gateway/index.ts';
 import { Indexer, PooledSource } from '../ethereum/ingest/index.ts';
-import { ChainMismatchError, type NodePool } from '../ethereum/nodes/index.ts';
+import { ChainMismatchError, type Finality, type NodePool } from '../ethereum/nodes/index.ts';
 import type { TraceStore } from '../ethereum/traces/index.ts';
 import type { IngestMetrics } from './ingestMetrics.ts';
 import { IngestReport } from './ingestReport.ts';
@@ -52,6 +52,7 @@ export async function startEthereumNetwork(
 ): Promise<EthereumNetwork> {
   const { name, upstream, config } = options;
   checkAgreement(options);
+  const finality = finalityOf(config);
   const network = await connect().catch(async (error: unknown) => {
     await store.close();
     throw error instanceof ChainMismatchError ? new ConfigError(`network ${name}: ${error.message}`) : error;
@@ -65,7 +66,11 @@ export async function startEthereumNetwork(
   );
   const { pollIntervalMs } = config.index;
   const indexer = new Indexer(
-    { pollIntervalMs, ...(options.indexFrom !== undefined && { fromBlock: options.indexFrom }) },
+    {
+      pollIntervalMs,
+      ...(finality && { finality }),
+      ...(options.indexFrom !== undefined && { fromBlock: options.indexFrom }),
+    },
     { store, source, observer: new IngestReport(logger, ingestMetrics, name) },
   );
   pool.onHead(() => indexer.headChanged());
@@ -110,6 +115,7 @@ export async function startEthereumNetwork(
       {
         name,
         chain,
+        finality,
         upstreams: upstream,
         pollIntervalMs: config.index.pollIntervalMs,
         timeoutMs: config.gateway.requestTimeoutMs,
@@ -130,4 +136,12 @@ function checkAgreement({ name, upstream, config }: EthereumNetworkOptions): voi
     throw new ConfigError(
       `gateway.agreement.methods wants several nodes asked, and network ${name} has one: name two or more`,
     );
+}
+
+const DEPTH = 'depth:';
+
+/** What `index.finality` says; undefined where it is left out. */
+function finalityOf({ index: { finality } }: Config): Finality | undefined {
+  if (finality === undefined || finality === 'node' || finality === 'none') return finality;
+  return { depth: Number(finality.slice(DEPTH.length)) }; // the schema has seen to the form
 }

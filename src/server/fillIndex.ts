@@ -10,7 +10,7 @@ import { openNodes } from './openNodes.ts';
 const MAX_FAILURES_IN_A_ROW = 12;
 
 /** A range cannot be indexed; the message says what to do. */
-class IndexingError extends Error {
+export class IndexingError extends Error {
   override readonly name = 'IndexingError';
 }
 

@@ -1,8 +1,11 @@
 /** The composition root: the only room that knows every other. It wires them from the configuration and takes them down. */
+
+export { backupData, restoreData, verifyData } from './dataCopies.ts';
 export { type DataDirLock, lockDataDir } from './dataDirLock.ts';
 export { examineNode } from './examineNode.ts';
 export { exportTraces } from './exportTraces.ts';
 export { type FillProgress, fillIndex } from './fillIndex.ts';
-
+export { rewindIndex } from './rewindIndex.ts';
 export { setAsideForeignIndex } from './setAsideForeignIndex.ts';
 export { type Server, startServer } from './startServer.ts';
+export { verifyStore } from './verifyStore.ts';

@@ -28,6 +28,7 @@ import { ListenError } from './listenError.ts';
 import { nodeOperations } from './nodeOperations.ts';
 import { checkOpenFiles } from './openFiles.ts';
 import { refuseStoredToken } from './refuseStoredToken.ts';
+import { StoreWatch } from './storeWatch.ts';
 import { watchClock } from './watchClock.ts';
 
 export interface Server {
@@ -99,17 +100,21 @@ export async function startServer(
       dns = started;
     }
 
+    const stores = new StoreWatch({ dataDir: config.dataDir, probe: () => storage.probe() });
+    undo.push(() => stores.stop());
+
     let stopping = false;
     const readiness = (): Readiness => {
       const missing = ethereum?.notReady();
       const checks = {
-        store: 'ok',
+        store: stores.problem ?? 'ok',
         ...(ethereum && { ingest: missing ?? 'ok' }),
         // Told, and no reason to be kept out of service: DNS is answered whatever is missing here.
         ...(dns && { dns: dns.missing() ?? 'ok' }),
         ...(stopping && { server: 'it is stopping' }),
       };
-      return { ready: missing === undefined && !stopping, checks };
+      const isReady = missing === undefined && stores.problem === undefined && !stopping;
+      return { ready: isReady, checks };
     };
 
     const readers = new Readers({

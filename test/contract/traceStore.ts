@@ -185,6 +185,22 @@ export function traceStoreContract(
       expect(await store.finalizedNumber()).toBe(12);
     });
 
+    test('undoes a finalized block where a change says so, across gaps, and calls none final that is gone', async () => {
+      const random = new Random(8);
+      await grow(store, random, new Map(), 100, 3);
+      await grow(store, random, new Map(), 2_000, 3);
+      await store.apply({ blocks: [], finalizedNumber: 2_001 });
+      expect((await store.lastBlock(5_000))?.number).toBe(2_002);
+      expect((await store.lastBlock(1_999))?.number).toBe(102);
+      expect(await store.lastBlock(99)).toBeUndefined();
+      await store.apply({ undoFrom: 102, blocks: [], undoFinal: true });
+      expect((await store.head())?.number).toBe(101);
+      expect(await store.finalizedNumber()).toBe(101);
+      await store.apply({ undoFrom: 0, blocks: [], undoFinal: true });
+      expect(await store.head()).toBeUndefined();
+      expect(await store.finalizedNumber()).toBeUndefined();
+    });
+
     test('refuses an answer over its size', async () => {
       const random = new Random(9);
       const model = new Map<number, SyntheticBlock>();

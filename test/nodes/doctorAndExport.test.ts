@@ -147,7 +147,7 @@ describe('floodgate doctor and floodgate export', () => {
     const { status } = await exported('--from', '0', '--to', String(head));
     expect(status).toBe(0);
     expect(state()).toEqual(before);
-    expect(readdirSync(join(folder, 'traces')).sort()).toEqual(['data.mdb', 'lock.mdb']);
+    expect(readdirSync(join(folder, 'traces')).sort()).toEqual(['data.mdb', 'lock.mdb', 'store.json']);
   });
 
   test('index and export know other networks than mainnet, as the server keeps them', async () => {

@@ -9,6 +9,7 @@ const READS = [
   'head',
   'finalizedNumber',
   'block',
+  'lastBlock',
   'firstMissing',
   'filter',
   'blockTraces',

@@ -1,5 +1,5 @@
-import { type Command, InvalidArgumentError } from 'commander';
-import { nodesOf } from '../../config/index.ts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { ConfigError, nodesOf } from '../../config/index.ts';
 import { addConfigFlags, readConfig } from '../configFlags.ts';
 import { networkFlag } from '../networkFlag.ts';
 import { print } from '../print.ts';
@@ -9,7 +9,8 @@ import { ProgressBar } from '../progressBar.ts';
 const EXIT_CODE_INTERRUPTED = 130;
 
 interface IndexFlags {
-  readonly from: number;
+  readonly from?: number;
+  readonly rewind?: number;
   readonly to?: number;
   readonly network: string;
   readonly upstream?: readonly string[];
@@ -21,14 +22,25 @@ export function registerIndex(program: Command): void {
     .command('index')
     .description(
       'Index a range of blocks of --upstream into the data folder, while no server runs on it. It may be stopped or killed\n' +
-        'at any point: run it again and it continues.',
+        'at any point: run it again and it continues. With --rewind: remove the blocks above one instead.',
     )
-    .requiredOption('--from <block>', 'first block', readBlockNumber)
+    .option('--from <block>', 'first block', readBlockNumber)
     .option('--to <block>', 'last block; left out: the newest that is final', readBlockNumber)
+    .addOption(
+      new Option(
+        '--rewind <block>',
+        'remove all blocks above this one from the index, final ones too; the server fetches them again',
+      )
+        .argParser(readBlockNumber)
+        .conflicts(['from', 'to']),
+    )
     .addOption(networkFlag());
   addConfigFlags(command).action(async () => {
     const config = readConfig(command);
-    const { from, to, network, upstream } = command.opts<IndexFlags>();
+    const { from, to, rewind, network, upstream } = command.opts<IndexFlags>();
+    if (rewind !== undefined) return print(await rewound(config.dataDir, network, rewind));
+    if (from === undefined)
+      throw new ConfigError('say which blocks to index, --from BLOCK, or which to remove, --rewind BLOCK');
     const stop = new AbortController();
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
     const { fillIndex } = await import('../../server/index.ts');
@@ -49,6 +61,13 @@ export function registerIndex(program: Command): void {
     );
     if (!complete) process.exitCode = EXIT_CODE_INTERRUPTED;
   });
+}
+
+async function rewound(dataDir: string, network: string, lastBlock: number): Promise<string> {
+  const { rewindIndex } = await import('../../server/index.ts');
+  const { from, to } = await rewindIndex({ dataDir, network, lastBlock });
+  if (from === to) return `The index has no block above ${lastBlock}.`;
+  return `Removed the blocks above ${lastBlock}, up to ${from}. The highest block of the index is now ${to ?? 'none'}.`;
 }
 
 export function readBlockNumber(value: string): number {

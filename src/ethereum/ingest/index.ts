@@ -7,3 +7,4 @@ export { missingBlocks } from './missingBlocks.ts';
 export { Pace } from './pace.ts';
 export { BlockUnavailableError } from './pastBlocks.ts';
 export { type FailedOver, PooledSource } from './pooledSource.ts';
+export { rewind } from './rewind.ts';

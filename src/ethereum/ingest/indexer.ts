@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SerialQueue } from '../../platform/serialQueue/index.ts';
-import { NodeError, type NodeHeads } from '../nodes/index.ts';
+import { defaultFinality, type Finality, finalNumber, NodeError, type NodeHeads } from '../nodes/index.ts';
 import { type IndexChange, type IndexedBlock, MAX_RANGE_BLOCKS, type TraceStore } from '../traces/index.ts';
 import { ASSUMED_FINAL_DEPTH } from './assumedFinalDepth.ts';
 import { fetchBlocks, range } from './fetchBlocks.ts';
@@ -9,6 +9,7 @@ import { FinalityError, findFork } from './fork.ts';
 import { steadyPace } from './pace.ts';
 import { BlockUnavailableError, PastBlocks } from './pastBlocks.ts';
 import type { ChainSource } from './pooledSource.ts';
+import { rewind } from './rewind.ts';
 
 /** Pauses after failures: doubled from the first to the last. */
 const FIRST_RETRY_MS = 250;
@@ -16,10 +17,15 @@ const LAST_RETRY_MS = 10_000;
 /** Blocks that are followed in one turn: whoever asks for an older block waits no longer than for these. */
 const MAX_BLOCKS_PER_TURN = 256;
 
+/** Replaced blocks above so many are removed before their successors are fetched, in transactions of their own. */
+const MAX_UNDONE_WITH_NEW = 1024;
+
 export interface IndexerOptions {
   /** First block to index; left out: the latest MAX_RANGE_BLOCKS. Older ones are filled in while the head is followed. */
   readonly fromBlock?: number;
   readonly pollIntervalMs: number;
+  /** Which blocks count as final; left out: what is usual on the chain. */
+  readonly finality?: Finality;
 }
 
 export interface IndexerDependencies {
@@ -66,6 +72,9 @@ export class Indexer {
   #loop: Promise<void> = Promise.resolve();
   #gapLoop: Promise<void> = Promise.resolve();
   #firstMissing: number | undefined;
+  /** Nothing is missing below, from the first block to index on. */
+  #filledTo = 0;
+  #finality: Finality = 'node';
   #wake: () => void = () => undefined;
   /** The head has changed since the last turn began. */
   #isHeadNew = false;
@@ -189,10 +198,8 @@ export class Indexer {
     this.#heads = heads;
 
     let undoFrom = await this.#findFork(heads);
-    const head = undoFrom === undefined ? indexHead : undoFrom - 1;
-    const first =
-      head === undefined || (undoFrom !== undefined && head < 0) ? this.#firstBlock(heads) : head + 1;
-    if (undoFrom !== undefined) observer.reorganised(undoFrom, (indexHead ?? undoFrom) - undoFrom + 1);
+    const first = await this.#firstToAdd(heads, indexHead, undoFrom);
+    if (undoFrom !== undefined) await this.#reorganised(undoFrom, indexHead ?? undoFrom);
 
     const last = Math.min(heads.latest.number, first + MAX_BLOCKS_PER_TURN - 1);
     let written: Promise<void> = Promise.resolve();
@@ -209,10 +216,30 @@ export class Indexer {
     return last < heads.latest.number;
   }
 
+  /** The first block to follow from: behind the index's head, or in place of the first that was replaced. */
+  async #firstToAdd(
+    heads: NodeHeads,
+    indexHead: number | undefined,
+    undoFrom: number | undefined,
+  ): Promise<number> {
+    if (indexHead === undefined) return this.#firstBlock(heads);
+    if (undoFrom === undefined) return indexHead + 1;
+    const crossesGap = (await this.#options.store.firstMissing(undoFrom, indexHead)) !== undefined;
+    return undoFrom === 0 || crossesGap ? Math.max(undoFrom, this.#firstBlock(heads)) : undoFrom;
+  }
+
+  /** Tells of blocks that were replaced, and removes them where they are too many for one change. */
+  async #reorganised(undoFrom: number, indexHead: number): Promise<void> {
+    const { store, observer } = this.#options;
+    observer.reorganised(undoFrom, indexHead - undoFrom + 1);
+    this.#filledTo = Math.min(this.#filledTo, undoFrom);
+    await rewind(store, { undoFrom, undoFinal: this.#finality === 'none', leave: MAX_UNDONE_WITH_NEW });
+  }
+
   /** Applies a change that may move the index's head. */
   async #apply(change: IndexChange): Promise<void> {
     const { store } = this.#options;
-    await store.apply(change);
+    await store.apply({ ...change, ...(this.#finality === 'none' && { undoFinal: true }) });
     this.#indexHead = (await store.head())?.number ?? -1;
   }
 
@@ -221,20 +248,16 @@ export class Indexer {
     const { store, source, observer, pollIntervalMs } = this.#options;
     const { signal } = this.#stop;
     this.#firstMissing = fromBlock;
-    for (
-      let cursor = fromBlock;
-      !signal.aborted;
-      await sleep(pollIntervalMs, undefined, { signal }).catch(() => undefined)
-    ) {
+    for (; !signal.aborted; await sleep(pollIntervalMs, undefined, { signal }).catch(() => undefined)) {
       const head = (await store.head())?.number;
       if (this.#heads === undefined || head === undefined) continue;
-      const missing = await store.firstMissing(cursor, head);
+      const missing = await store.firstMissing(Math.max(fromBlock, this.#filledTo), head);
       this.#firstMissing = missing;
       if (missing === undefined) return observer.gapClosed(fromBlock);
-      cursor = missing;
+      this.#filledTo = missing;
       const toBlock = Math.min(head, await this.#finalNumber());
       const written = (blocks: readonly IndexedBlock[]): void => {
-        this.#firstMissing = (blocks.at(-1)?.block.number ?? cursor) + 1;
+        this.#firstMissing = (blocks.at(-1)?.block.number ?? missing) + 1;
         observer.filled(blocks, toBlock);
       };
       const apply = (change: IndexChange): Promise<void> => this.#writes.run(() => store.apply(change));
@@ -243,7 +266,7 @@ export class Indexer {
       await fillRange({
         store,
         source,
-        fromBlock: cursor,
+        fromBlock: missing,
         toBlock,
         pace,
         signal,
@@ -256,7 +279,10 @@ export class Indexer {
 
   async #bindChain(): Promise<void> {
     const { store, source } = this.#options;
-    if (this.#heads === undefined || this.#failures > 0) await store.bindChain(await source.chain());
+    if (this.#heads !== undefined && this.#failures === 0) return;
+    const chain = await source.chain();
+    await store.bindChain(chain);
+    this.#finality = this.#options.finality ?? defaultFinality(chain.chainId);
   }
 
   /**
@@ -265,10 +291,13 @@ export class Indexer {
    */
   async #findFork({ latest }: NodeHeads): Promise<number | undefined> {
     const { store, source } = this.#options;
-    const fork = await findFork(store, source, latest).catch(async (error: unknown) => {
-      if (error instanceof FinalityError) await store.bindChain(await source.chain());
-      throw error;
-    });
+    const final = this.#finality === 'none' ? undefined : await store.finalizedNumber();
+    const fork = await findFork(store, source, { latest, finalNumber: final }).catch(
+      async (error: unknown) => {
+        if (error instanceof FinalityError) await store.bindChain(await source.chain());
+        throw error;
+      },
+    );
     if (fork !== undefined) await store.bindChain(await source.chain());
     return fork;
   }
@@ -277,12 +306,16 @@ export class Indexer {
     return Math.max(this.#options.fromBlock ?? 0, heads.latest.number - MAX_RANGE_BLOCKS + 1, 0);
   }
 
-  /** Remembers the finalized block, once the index has it and it is the same block. */
-  async #finalize({ finalized }: NodeHeads): Promise<void> {
+  /** Remembers the final block, once the index has it and it is the same block. */
+  async #finalize(heads: NodeHeads): Promise<void> {
     const { store } = this.#options;
-    if (finalized === undefined || finalized.number <= ((await store.finalizedNumber()) ?? -1)) return;
-    if ((await store.block(finalized.number))?.hash !== finalized.hash) return;
-    await store.apply({ blocks: [], finalizedNumber: finalized.number });
+    const number = finalNumber(this.#finality, heads);
+    if (number === undefined || number <= ((await store.finalizedNumber()) ?? -1)) return;
+    const isThere =
+      this.#finality === 'node'
+        ? (await store.block(number))?.hash === heads.finalized?.hash
+        : (await store.firstMissing(number, heads.latest.number)) === undefined;
+    if (isThere) await store.apply({ blocks: [], finalizedNumber: number });
   }
 
   async #fetchMissing(missing: number, toBlock: number): Promise<void> {
@@ -304,7 +337,9 @@ export class Indexer {
 
   /** The highest block that cannot be replaced any more, as far as is known. */
   async #finalNumber(): Promise<number> {
-    const told = this.#heads?.finalized?.number ?? (this.#heads?.latest.number ?? 0) - ASSUMED_FINAL_DEPTH;
+    const told =
+      finalNumber(this.#finality, this.#heads ?? {}) ??
+      (this.#heads?.latest.number ?? 0) - ASSUMED_FINAL_DEPTH;
     return Math.max(told, (await this.#options.store.finalizedNumber()) ?? -1);
   }
 

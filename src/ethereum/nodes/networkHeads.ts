@@ -1,3 +1,4 @@
+import { type Finality, finalNumber } from './finality.ts';
 import type { HeadBlock, NodeHeads } from './nodeHeads.ts';
 
 /** What a healthy node says of its chain. */
@@ -33,9 +34,14 @@ export class NetworkHeads {
   #waiting: Array<{ readonly number: number; readonly reached: () => void }> = [];
   /** Called with each new head, before anybody waiting for it goes on. */
   readonly #changed: (head: HeadBlock, before: HeadBlock | undefined) => void;
+  readonly #finality: () => Finality;
 
-  constructor(changed: (head: HeadBlock, before: HeadBlock | undefined) => void) {
+  constructor(
+    changed: (head: HeadBlock, before: HeadBlock | undefined) => void,
+    finality: () => Finality = () => 'node',
+  ) {
     this.#changed = changed;
+    this.#finality = finality;
   }
 
   get latest(): HeadBlock | undefined {
@@ -46,6 +52,12 @@ export class NetworkHeads {
   }
   get finalized(): number | undefined {
     return this.#finalized?.number;
+  }
+
+  /** The highest block that can never be replaced, which need not be the one that is tagged `finalized`. */
+  get final(): number | undefined {
+    const [latest, finalized] = [this.#latest, this.#finalized];
+    return finalNumber(this.#finality(), { ...(latest && { latest }), ...(finalized && { finalized }) });
   }
 
   /** The same as blocks; undefined before any node has told. */

@@ -80,7 +80,7 @@ export class NodeChoice {
   /** A node on another fork has other blocks at the same heights: only what is final is the same on all. */
   #has({ heads }: UpstreamNode, block: number): boolean {
     if (heads === undefined || heads.latest.number < block) return false;
-    return block <= (this.#heads.finalized ?? -1) || this.#nodes.length === 1 || this.#heads.isOnChain(heads);
+    return block <= (this.#heads.final ?? -1) || this.#nodes.length === 1 || this.#heads.isOnChain(heads);
   }
 
   #costOf(node: UpstreamNode, needsBlock: number | undefined): number {

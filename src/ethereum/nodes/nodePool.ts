@@ -1,5 +1,6 @@
 import type { ChainIdentity } from '../traces/index.ts';
 import { ChainCheck, OtherChainError } from './chainCheck.ts';
+import { defaultFinality, type Finality } from './finality.ts';
 import { HeadReader } from './headReader.ts';
 import { type Claim, NetworkHeads } from './networkHeads.ts';
 import type { NodeLimits } from './nodeBudget.ts';
@@ -30,6 +31,8 @@ export interface PoolOptions {
   readonly nodeWaitMs?: number;
   /** The chain that the nodes must be on; undefined where the first that answers decides. */
   readonly chain?: ChainIdentity | undefined;
+  /** Which blocks count as final; left out: what is usual on the chain. */
+  readonly finality?: Finality | undefined;
 }
 
 export interface PoolDependencies {
@@ -61,7 +64,7 @@ export class NodePool {
   readonly #headListeners: Array<(head: HeadBlock) => void> = [];
 
   constructor(options: PoolOptions, { observer, polled, connect }: PoolDependencies) {
-    const { pollIntervalMs, nodeWaitMs = 0, chain } = options;
+    const { pollIntervalMs, nodeWaitMs = 0, chain, finality } = options;
     const clientOf = connect ?? ((node) => new NodeClient(node.url, node));
     this.#observer = observer;
     this.#polled = polled ?? (() => undefined);
@@ -71,10 +74,13 @@ export class NodePool {
       );
       return node;
     });
-    this.heads = new NetworkHeads((head, before) => {
-      if (before !== undefined && head.number < before.number) observer.headWentBack(before, head);
-      for (const listener of this.#headListeners) listener(head);
-    });
+    this.heads = new NetworkHeads(
+      (head, before) => {
+        if (before !== undefined && head.number < before.number) observer.headWentBack(before, head);
+        for (const listener of this.#headListeners) listener(head);
+      },
+      finality === undefined ? () => defaultFinality(Number(this.chainId)) : () => finality,
+    );
     this.#chain = new ChainCheck(chain, (node, reason) => observer.healthChanged(node, reason));
     this.#choice = new NodeChoice(this.nodes, this.heads);
     this.#polls = new NodePolls(pollIntervalMs, (node) => this.#poll(node));

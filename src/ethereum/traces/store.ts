@@ -38,8 +38,10 @@ export interface IndexChange {
   readonly undoFrom?: number;
   /** Blocks to add, in ascending order. A block that is there already with the same hash is left as it is. */
   readonly blocks: readonly IndexedBlock[];
-  /** The new highest finalized block; blocks up to it are never removed again. */
+  /** The new highest finalized block; blocks up to it are never removed again, but by a change that says `undoFinal`. */
   readonly finalizedNumber?: number;
+  /** Whether final blocks may be removed too. The block below `undoFrom` is the highest final one then, at most. */
+  readonly undoFinal?: boolean;
 }
 
 /**
@@ -63,6 +65,8 @@ export interface TraceStore {
   /** The highest finalized block's number; undefined until one is known. */
   finalizedNumber(): Awaitable<number | undefined>;
   block(blockNumber: number): Awaitable<StoredBlock | undefined>;
+  /** The highest block up to a number; undefined where there is none. */
+  lastBlock(upTo: number): Awaitable<StoredBlock | undefined>;
   /** The lowest block from `fromBlock` to `toBlock` that is not in the index. */
   firstMissing(fromBlock: number, toBlock: number): Awaitable<number | undefined>;
 

@@ -1,7 +1,8 @@
 /** What the guard keeps over a restart, in an LMDB environment of its own: names and baselines, and a week of minutes. */
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
+import { checkStoreFormat, DATA_FILE, StoreFile } from '../../../platform/storeFile/index.ts';
 import {
   KEPT_MINUTES,
   type MinuteRecord,
@@ -14,6 +15,8 @@ import type { Learned, ProfileEntry, ProfileStore } from '../../detector/index.t
 const ENTRIES_PER_CHUNK = 4096;
 const WORDS_PER_ENTRY = 4;
 const LEARNED_KEY = 'learned';
+const MAX_DATABASES = 12;
+const FORMAT = 1;
 
 /** Names are written under a new generation; naming it is what makes them the profile. */
 interface Stored {
@@ -24,6 +27,7 @@ interface Stored {
 
 export class DnsStore implements ProfileStore, QueryStatsStore {
   readonly #root: RootDatabase;
+  readonly #file: StoreFile;
   readonly #profile: Database<Stored, string>;
   readonly #chunks: Database<Buffer, number[]>;
   /** Keys (rule, minute). */
@@ -35,7 +39,15 @@ export class DnsStore implements ProfileStore, QueryStatsStore {
   constructor(dataDir: string) {
     const folder = join(dataDir, 'dns');
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    this.#root = open({ path: folder, maxDbs: 4, overlappingSync: false });
+    this.#file = new StoreFile(folder);
+    const isNew = !existsSync(join(folder, DATA_FILE));
+    this.#root = open({ path: folder, maxDbs: MAX_DATABASES, overlappingSync: false });
+    this.#file.opened();
+    checkStoreFormat(
+      { store: 'dns', current: FORMAT },
+      this.#root.openDB<number, string>({ name: 'format', encoding: 'json' }),
+      { isNew, inTransaction: (work) => this.#root.transactionSync(work) },
+    );
     this.#profile = this.#root.openDB({ name: 'profile', encoding: 'json' });
     this.#chunks = this.#root.openDB({ name: 'chunks', encoding: 'binary' });
     this.#minutes = this.#root.openDB({ name: 'minutes', encoding: 'json' });
@@ -48,6 +60,7 @@ export class DnsStore implements ProfileStore, QueryStatsStore {
   }
 
   async save(learned: Learned, entries: Iterable<ProfileEntry>): Promise<void> {
+    this.#file.assertInPlace();
     const old = this.#profile.get(LEARNED_KEY);
     const generation = (old?.generation ?? 0) + 1;
     // What a save that was interrupted left behind would stand among ours.
@@ -75,6 +88,7 @@ export class DnsStore implements ProfileStore, QueryStatsStore {
 
   async append(records: readonly MinuteRecord[]): Promise<void> {
     if (records.length === 0) return;
+    this.#file.assertInPlace();
     const oldest = Math.max(...records.map(({ minute }) => minute)) - KEPT_MINUTES;
     await this.#root.transaction(() => {
       for (const record of records) {

@@ -178,6 +178,6 @@ export class CachedRelay {
   }
 
   #isFinal(block: number): boolean {
-    return block <= (this.#network.pool.heads.finalized ?? -1);
+    return block <= (this.#network.pool.heads.final ?? -1);
   }
 }

@@ -39,7 +39,7 @@ function stateAt(block: unknown, heads: NetworkHeads): string | undefined {
   if (typeof block === 'object' && block !== null) return ANY;
   if (typeof block !== 'string' || isTag(block)) return headState(heads);
   const number = Number(block);
-  if (number <= (heads.finalized ?? -1)) return ANY;
+  if (number <= (heads.final ?? -1)) return ANY;
   // A block's hash is of all blocks before it, too.
   return heads.hashOf(number) ?? headState(heads);
 }

@@ -16,7 +16,7 @@ export function pinBlock(
   const block = params[scope.param];
   if (typeof block !== 'string' || !block.startsWith('0x')) return undefined;
   const number = Number(block);
-  if (number <= (heads.finalized ?? -1)) return undefined;
+  if (number <= (heads.final ?? -1)) return undefined;
   const blockHash = heads.hashOf(number);
   return blockHash === undefined ? undefined : params.with(scope.param, { blockHash });
 }

@@ -1,5 +1,11 @@
 import type { Log } from '../../../platform/logging/index.ts';
-import { type NodeOptions, NodePool, type PoolObserver, type UpstreamNode } from '../../nodes/index.ts';
+import {
+  type Finality,
+  type NodeOptions,
+  NodePool,
+  type PoolObserver,
+  type UpstreamNode,
+} from '../../nodes/index.ts';
 import type { ChainIdentity } from '../../traces/index.ts';
 import { AnswerCache } from '../cache/answerCache.ts';
 import type { AnswerStore } from '../cache/answerStore.ts';
@@ -23,6 +29,8 @@ export interface NetworkOptions {
   readonly agreement: Network['agreement'];
   /** The chain of the network's index; undefined before it has one. */
   readonly chain: ChainIdentity | undefined;
+  /** Which blocks count as final; undefined for what is usual on the chain. */
+  readonly finality: Finality | undefined;
 }
 
 export interface NetworkDependencies {
@@ -50,6 +58,7 @@ export async function startNetwork(
       pollIntervalMs: options.pollIntervalMs,
       nodeWaitMs: options.nodeWaitMs,
       chain: options.chain,
+      finality: options.finality,
     },
     { observer: observerOf(name, cache, { metrics, log }), polled: () => keeper.polled(pool) },
   );
@@ -108,10 +117,10 @@ class StoreKeeper {
         { network: this.#network },
         'the cached answers are of another chain than the nodes are on; they were dropped',
       );
-    const { finalized } = heads;
-    if (finalized === undefined || !this.#cache.wantsAnchor(finalized)) return;
-    const hash = await pool.blockHash(finalized);
-    if (hash !== undefined) this.#cache.setAnchor({ chainId, number: finalized, hash });
+    const { final } = heads;
+    if (final === undefined || !this.#cache.wantsAnchor(final)) return;
+    const hash = await pool.blockHash(final);
+    if (hash !== undefined) this.#cache.setAnchor({ chainId, number: final, hash });
   }
 }
 

@@ -16,9 +16,10 @@ export interface Heads {
 }
 
 /**
- * `latest` is the index's head: what it names can be answered at once. A number may go up to the node's head, which is
- * asked for anew before a number past it is refused; next to a number past the index's head `latest` is the node's, so
- * that a range from a block that was just mined up to `latest` is a range.
+ * `latest` is the index's head: what it names can be answered at once. Where the node's head has gone below it, it is that
+ * one, as `eth_blockNumber` says. A number may go up to the node's head, which is asked for anew before a number past it is
+ * refused; next to a number past the index's head `latest` is the node's, so that a range from a block that was just mined up
+ * to `latest` is a range.
  */
 export function resolveHeads(
   { indexer, store }: IndexServices,
@@ -56,9 +57,10 @@ function headsFrom(
   indexed: number | undefined,
   finalized: number | undefined,
 ): Heads | undefined {
-  const latest = indexed ?? node?.latest.number;
-  if (latest === undefined) return undefined;
-  return { head: Math.max(latest, node?.latest.number ?? 0), latest, safe: node?.safe?.number, finalized };
+  // Before any node has told, what the index has is all that is known.
+  const head = node?.latest.number ?? indexed;
+  if (head === undefined) return undefined;
+  return { head, latest: Math.min(indexed ?? head, head), safe: node?.safe?.number, finalized };
 }
 
 /** The number of a block that was named by its number or a tag. Throws RpcError. */

@@ -4,7 +4,7 @@ import { CallTreeCheck } from './callTreeCheck.ts';
 
 /**
  * Checks that these are the traces of this block, all of them, in their order: every trace names the block; every
- * transaction of the header's list has its frames, once and in place; each transaction's frames make a complete tree;
+ * transaction of the header's list is there once and has its frames, in place; each transaction's frames make a complete tree;
  * the rewards stand at the end, the block's before those of its uncles. The genesis block has no traces.
  *
  * It holds every transaction to have a root frame. So it refuses blocks of chains that list transactions which their
@@ -14,6 +14,8 @@ import { CallTreeCheck } from './callTreeCheck.ts';
  */
 export function checkBlock(header: BlockHeader, traces: readonly Trace[]): void {
   const fail = (reason: string) => new BlockMismatchError(header.number, reason);
+  if (new Set(header.transactionHashes).size < header.transactionHashes.length)
+    throw fail('it lists a transaction twice');
   const tree = new CallTreeCheck(fail);
   let transactions = 0;
   let rewarded = false;

@@ -93,14 +93,10 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   'Internal error': ['internal error'],
 };
 
-/** Texts that go on with details, by how they begin in lower case. */
+/** Texts that go on with details without a colon, by how they begin in lower case. */
 const PREFIXES: ReadonlyArray<readonly [prefix: string, name: string]> = [
-  ['out of gas:', OUT_OF_GAS],
-  ['invalid opcode:', BAD_INSTRUCTION],
   ['stack underflow', STACK_UNDERFLOW],
   ['stack limit reached', OUT_OF_STACK],
-  ['execution reverted:', REVERTED],
-  ['built-in failed:', BUILT_IN_FAILED],
 ];
 
 const nameOfText = new Map<string, string>();
@@ -122,8 +118,11 @@ export function readErrorName(value: unknown, place: Place): string | undefined 
 function nameOf(text: string): string {
   // Well-formed texts are far shorter; cutting first keeps a hostile one from costing anything.
   const lower = text.slice(0, MAX_ERROR_CHARS).toLowerCase();
-  const exact = nameOfText.get(lower);
-  if (exact !== undefined) return exact;
+  // Behind a colon stand details (`max code size exceeded: code size 24577, limit 24576`), or another failure's name.
+  for (let end = lower.length; end > 0; end = lower.lastIndexOf(':', end - 1)) {
+    const known = nameOfText.get(lower.slice(0, end));
+    if (known !== undefined) return known;
+  }
   for (const [prefix, name] of PREFIXES) if (lower.startsWith(prefix)) return name;
   return plain(text, MAX_ERROR_CHARS);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Trace } from '../index.ts';
+import { checkBlock } from './checkBlock.ts';
 import { type ForkSchedule, forkScheduleOf } from './forks.ts';
 import { fromCallTracer } from './fromCallTracer.ts';
 import { fromFlatCallTracer } from './fromFlatCallTracer.ts';
@@ -62,6 +63,25 @@ function transactionsOf(roots: readonly Json[], hashes: readonly unknown[], tran
     ...transaction,
   }));
   return parseTransactions({ transactions: list });
+}
+
+/** The same root as flatCallTracer gives it. */
+function flatOf({ type, from, to, value, input, gas, gasUsed }: Json): Json {
+  const isCreation = type === 'CREATE';
+  const own = isCreation
+    ? { creationMethod: 'create', init: input }
+    : { callType: String(type).toLowerCase(), to, input };
+  return {
+    action: { ...own, from, gas, value },
+    result: { gasUsed, ...(isCreation ? { address: to, code: '0x' } : { output: '0x' }) },
+    blockHash: BLOCK,
+    blockNumber: 7,
+    subtraces: 0,
+    traceAddress: [],
+    transactionHash: TX,
+    transactionPosition: 0,
+    type: isCreation ? 'create' : 'call',
+  };
 }
 
 const first = (traces: readonly Trace[]) => traces[0] as Trace & { action: Json; result: Json };
@@ -179,6 +199,21 @@ describe('frames', () => {
     expect(kept(underByzantium).slice(1)).toEqual([9, 3, 0x100]);
   });
 
+  it('of a contract that the chain does not have yet stay: nothing ran there', () => {
+    const idle = { ...child, to: precompile('100'), gasUsed: '0x0' };
+    expect(traced([{ ...root, calls: [idle] }])).toHaveLength(2);
+  });
+
+  it('fail by the same name whatever details geth tells', () => {
+    const errorOf = (error: string) =>
+      (traced([{ ...root, calls: [{ ...child, error }] }])[1] as unknown as Json)['error'];
+    expect(errorOf('max code size exceeded: code size 24577, limit 24576')).toBe('Out of gas');
+    expect(errorOf('evm: max code size exceeded: code size 24577, limit 24576')).toBe('Out of gas');
+    expect(errorOf('invalid opcode: opcode 0xfe not defined')).toBe('Bad instruction');
+    expect(errorOf('out of gas: write protection')).toBe('Mutable Call In Static Context');
+    expect(errorOf('max code: size')).toBe('max code: size');
+  });
+
   it('of precompiled contracts fail by the name of Built-in failed', () => {
     const failed = { ...child, to: precompile('6'), value: '0x1', error: 'point is not on curve' };
     expect(traced([{ ...root, calls: [failed] }])[1]).toMatchObject({
@@ -240,6 +275,45 @@ describe('an answer that is not what was asked for', () => {
   ])('is refused by both tracers for %s', (_, answer, message) => {
     expect(() => fromCallTracer(header, transactions, answer, anySchedule)).toThrow(message);
     expect(() => fromFlatCallTracer(header, transactions, answer, anySchedule)).toThrow(message);
+  });
+
+  const carol = `0x${'c0'.repeat(20)}`;
+  it.each<[string, Json, Json]>([
+    ['from', { from: carol }, {}],
+    ['to', { to: carol }, {}],
+    ['value', { value: '0x6' }, {}],
+    ['input', { input: '0x01' }, {}],
+    ['type', { type: 'CREATE' }, {}],
+    ['type', {}, { to: null }],
+    ['type', { type: 'DELEGATECALL' }, {}],
+  ])('is refused by both tracers where a root has another %s than its transaction', (member, frame, sent) => {
+    const asked = transactionsOf([root], [TX], sent);
+    const message = new RegExp(`the root frame of transaction 0 .* has another ${member}`);
+    const result = { ...root, ...frame };
+    expect(() => fromCallTracer(header, asked, [{ result }], anySchedule)).toThrow(message);
+    expect(() => fromFlatCallTracer(header, asked, [{ result: [flatOf(result)] }], anySchedule)).toThrow(
+      message,
+    );
+  });
+
+  it('is refused where two results without hashes are swapped', () => {
+    const roots = [root, { ...root, to: carol }];
+    const hashes = [BLOCK, TX];
+    const answer = roots.toReversed().map((result) => ({ result }));
+    const convert = () =>
+      fromCallTracer(headerOf(hashes), transactionsOf(roots, hashes), answer, anySchedule);
+    expect(convert).toThrow(/root frame of transaction 0/);
+  });
+
+  it('is refused for a block that lists a transaction twice', () => {
+    const twice = { ...headerOf([TX, TX]) };
+    const frames = fromCallTracer(
+      twice,
+      transactionsOf([root, root], [TX, TX]),
+      [{ result: root }, { result: root }],
+      anySchedule,
+    );
+    expect(() => checkBlock(twice, frames)).toThrow(/lists a transaction twice/);
   });
 
   it('is refused for a flat list without frames or with a reward in it', () => {

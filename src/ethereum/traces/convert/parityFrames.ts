@@ -1,4 +1,5 @@
 import type { Quantity, Trace } from '../index.ts';
+import { checkRoots } from './checkRoots.ts';
 import { type Fork, type ForkSchedule, forkAt } from './forks.ts';
 import { floorGas, intrinsicGas } from './intrinsicGas.ts';
 import { namePrecompileFailures } from './namePrecompileFailures.ts';
@@ -14,6 +15,7 @@ import { restoreDestroyed } from './restoreDestroyed.ts';
  *
  * @param frames the frames of all transactions, in order and in pre-order, as geth has them.
  * @param gasUsed what each transaction used in all.
+ * @throws BlockMismatchError where a root frame is not its transaction's.
  */
 export function parityFrames(
   header: FullHeader,
@@ -24,6 +26,7 @@ export function parityFrames(
 ): Trace[] {
   const fork = forkAt(schedule, header);
   const precompiles = precompilesUnder(fork);
+  checkRoots(header, transactions, frames);
   restoreDestroyed(frames);
   namePrecompileFailures(frames, precompiles);
   correctRoots(transactions, frames, gasUsed, fork);

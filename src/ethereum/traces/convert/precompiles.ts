@@ -33,9 +33,11 @@ export function precompilesUnder(fork: Fork): ReadonlySet<Address> {
 
 /**
  * Whether the frame is a call without value, transferred or inherited, of one of these contracts. None of Ethereum's
- * reverts: what does is a contract that a chain of its own rules has at that address.
+ * reverts: what does is a contract that a chain of its own rules has at that address. All of them use gas: what uses none is
+ * an account without code, at an address that this chain has given to no contract yet (256 before Osaka).
  */
 export function isIdlePrecompileCall(trace: Trace, precompiles: ReadonlySet<Address>): boolean {
   if (trace.type !== 'call' || trace.action.value !== ZERO || trace.error === REVERTED) return false;
+  if (trace.error === undefined && trace.result?.gasUsed === ZERO) return false;
   return precompiles.has(trace.action.to);
 }

@@ -1,6 +1,12 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
+import {
+  checkStoreFormat,
+  checksummedJson,
+  DATA_FILE,
+  StoreFile,
+} from '../../../platform/storeFile/index.ts';
 import {
   type Actor,
   type AuditEntry,
@@ -12,7 +18,7 @@ import {
   wallClock,
 } from '../../index.ts';
 import { GroupCommit, type Write } from './groupCommit.ts';
-import { Reserve } from './reserve.ts';
+import { NO_RESERVE, Reserve } from './reserve.ts';
 
 /** What is known of an account without reading its rules. */
 export interface AccountState {
@@ -32,12 +38,17 @@ export interface FirstAnswer {
   readonly overrides: readonly string[];
 }
 
+type Key = string | number | string[];
+
 /** Named databases in the environment; lmdb reserves room for this many. */
-const MAX_DATABASES = 12;
+const MAX_DATABASES = 16;
+/** 1: plain JSON. 2: rules, tokens, audit and first answers with checksums. */
+const FORMAT = 2;
 const CLOCK_KEY = 'clock';
 const BEHIND_KEY = 'behindSince';
 /** Wall clocks are set back by small steps all the time; more than this is told, and counts as one that ran ahead. */
 const CLOCK_TOLERANCE_MICROS = 60_000_000;
+const PROBE_KEY = 'probe';
 
 /**
  * The LMDB environment of rules, tokens and audit: a folder of its own, so that a write of a rule never waits for
@@ -60,21 +71,50 @@ export class RulesEnvironment {
   readonly #now: () => Micros;
 
   /** Opens or creates the environment. Throws `StoreUnavailable` where the folder cannot be used. */
-  constructor(dataDir: string, now: () => Micros = wallClock) {
+  constructor(folder: string, now: () => Micros = wallClock, options: EnvironmentOptions = {}) {
     this.#now = now;
-    this.#root = openRoot(join(dataDir, 'rules'));
-    this.rules = this.#root.openDB({ name: 'rules', encoding: 'json' });
+    const { root, file, isNew } = openRoot(folder, options);
+    this.#root = root;
+    this.rules = openChecksummed(this.#root, 'rules');
     this.targets = this.#root.openDB({ name: 'targets', encoding: 'json' });
     this.accounts = this.#root.openDB({ name: 'accounts', encoding: 'json' });
-    this.tokens = this.#root.openDB({ name: 'tokens', encoding: 'json' });
+    this.tokens = openChecksummed(this.#root, 'tokens');
     this.tokenIds = this.#root.openDB({ name: 'tokenIds', encoding: 'json' });
-    this.audit = this.#root.openDB({ name: 'audit', encoding: 'json' });
-    this.firstAnswers = this.#root.openDB({ name: 'firstAnswers', encoding: 'json' });
+    this.audit = openChecksummed(this.#root, 'audit');
+    this.firstAnswers = openChecksummed(this.#root, 'firstAnswers');
     this.firstAnswerAges = this.#root.openDB({ name: 'firstAnswerAges', encoding: 'json' });
     this.#state = this.#root.openDB({ name: 'state', encoding: 'json' });
-    this.commits = new GroupCommit(this.#root, new Reserve(join(dataDir, 'rules', 'reserve')));
+    const reserve = options.isVerified ? NO_RESERVE : new Reserve(join(folder, 'reserve'));
+    this.commits = new GroupCommit(this.#root, { reserve, file });
+    if (!options.isVerified) this.#upgrade(isNew);
     // Readers of a process that was killed would keep the space of old states from being used again.
     this.#root.readerCheck();
+  }
+
+  /** Writes a record that nobody reads, and reads it back. Rejects with `StoreUnavailable` where that cannot be done. */
+  async probe(): Promise<void> {
+    const at = this.#now();
+    const write = { database: this.#state, key: PROBE_KEY, value: at };
+    await this.commits.run(() => ({ result: undefined, writes: [write] }));
+    this.refresh();
+    if ((this.#state.get(PROBE_KEY) ?? 0) < at)
+      throw new StoreUnavailable('The rules store does not give back what was written');
+  }
+
+  /** Brings a store of an older format to this one, in one transaction. Throws StoreFormatError for a newer one. */
+  #upgrade(isNew: boolean): void {
+    const rewrite = (database: Database<unknown, Key>): void => {
+      for (const { key, value } of [...database.getRange()]) database.putSync(key, value);
+    };
+    const upgrade = (): void => {
+      for (const database of [this.rules, this.tokens, this.audit, this.firstAnswers])
+        rewrite(database as Database<unknown, Key>);
+    };
+    checkStoreFormat(
+      { store: 'rules', current: FORMAT, upgrade },
+      this.#root.openDB<number, string>({ name: 'format', encoding: 'json' }),
+      { isNew, inTransaction: (work) => this.#root.transactionSync(work) },
+    );
   }
 
   /** Moment of the last change of anything, zero before the first. */
@@ -135,17 +175,42 @@ export function stamp(moment: Micros, { by, label, from }: Actor): Actor & { at:
   return { at: formatTimestamp(moment), by, ...(label !== undefined && { label }), from };
 }
 
-function openRoot(folder: string): RootDatabase<unknown, string> {
+/** lmdb's types lack an encoder of one's own. */
+function openChecksummed<V, K extends Key>(
+  root: RootDatabase<unknown, string>,
+  name: string,
+): Database<V, K> {
+  const options = { name, encoder: checksummedJson(`the ${name}`) };
+  return root.openDB<V, K>(options as { name: string });
+}
+
+export interface EnvironmentOptions {
+  /** It is only read, to be verified, and may be a copy. */
+  readonly isVerified?: boolean;
+}
+
+interface Opened {
+  readonly root: RootDatabase<unknown, string>;
+  readonly file: StoreFile;
+  readonly isNew: boolean;
+}
+
+function openRoot(folder: string, { isVerified = false }: EnvironmentOptions): Opened {
+  const file = new StoreFile(folder, { isVerified });
+  const isNew = !existsSync(join(folder, DATA_FILE));
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    return open<unknown, string>({
+    const root = open<unknown, string>({
       path: folder,
       maxDbs: MAX_DATABASES,
+      readOnly: isVerified,
       // A commit is flushed before it is visible: what a failed flush would have to take back, nobody has seen.
       overlappingSync: false,
       // Grouping is ours (GroupCommit); lmdb's own leaves a promise behind that nobody can handle when a commit fails.
       eventTurnBatching: false,
     } as Parameters<typeof open>[0] & { path: string }); // lmdb's types lack eventTurnBatching
+    file.opened({ readOnly: isVerified });
+    return { root, file, isNew };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new StoreUnavailable(`The rules in ${folder} cannot be opened: ${reason}`, { cause: error });

@@ -1,4 +1,5 @@
 import type { Database, RootDatabase } from 'lmdb';
+import type { StoreFile } from '../../../platform/storeFile/index.ts';
 import { StoreUnavailable } from '../../index.ts';
 import type { Reserve } from './reserve.ts';
 
@@ -13,6 +14,11 @@ export interface Write {
 export interface Decided<T> {
   readonly result: T;
   readonly writes: readonly Write[];
+}
+
+export interface GroupCommitDependencies {
+  readonly reserve: Pick<Reserve, 'ensure' | 'free'>;
+  readonly file: Pick<StoreFile, 'assertInPlace'>;
 }
 
 interface Waiting {
@@ -33,13 +39,15 @@ interface Waiting {
  */
 export class GroupCommit {
   readonly #environment: RootDatabase;
-  readonly #reserve: Reserve;
+  readonly #reserve: Pick<Reserve, 'ensure' | 'free'>;
+  readonly #file: Pick<StoreFile, 'assertInPlace'>;
   #waiting: Waiting[] = [];
   #running: Promise<void> | undefined;
 
-  constructor(environment: RootDatabase, reserve: Reserve) {
+  constructor(environment: RootDatabase, { reserve, file }: GroupCommitDependencies) {
     this.#environment = environment;
     this.#reserve = reserve;
+    this.#file = file;
   }
 
   /** `makesRoom`: a deletion, which a full disk takes as well. */
@@ -89,9 +97,12 @@ export class GroupCommit {
     let settle: (() => void)[] = [];
     try {
       // A child transaction, because only that one is undone when its callback throws.
+      this.#file.assertInPlace();
       await this.#environment.childTransaction(() => {
         settle = group.map((operation) => operation.execute());
       });
+      // What went into a file that was removed meanwhile is not kept, whatever the commit said.
+      this.#file.assertInPlace();
     } catch (error) {
       const unavailable = new StoreUnavailable(`The rules could not be written: ${await reasonOf(error)}`, {
         cause: error,

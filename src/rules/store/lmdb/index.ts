@@ -1,2 +1,3 @@
 /** Rules, tokens and the audit on LMDB. */
 export { openRulesStorage, type RulesStorage } from './openRulesStorage.ts';
+export { verifyRules } from './verifyRules.ts';

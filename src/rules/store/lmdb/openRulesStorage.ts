@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import {
   type AuditLog,
   type Micros,
@@ -18,6 +19,8 @@ export interface RulesStorage {
   readonly audit: AuditLog;
   /** How far the wall clock is behind the last change, for whoever tells of it; zero where it is not. */
   readonly clockBehindSeconds: number;
+  /** Writes and reads back. Rejects with `StoreUnavailable` where the store does not take writes. */
+  probe(): Promise<void>;
   /** Waits for writes that are under way, then closes. */
   close(): Promise<void>;
 }
@@ -31,13 +34,14 @@ export interface RulesStorageOptions {
 
 /** Opens the rules, tokens and audit kept in `${dataDir}/rules`. Throws `StoreUnavailable` where that cannot be. */
 export function openRulesStorage(dataDir: string, options: RulesStorageOptions = {}): RulesStorage {
-  const environment = new RulesEnvironment(dataDir, options.now);
+  const environment = new RulesEnvironment(join(dataDir, 'rules'), options.now);
   const rules = new LmdbRuleStore(environment, options.format ?? ruleFormat);
   return {
     rules,
     tokens: new LmdbTokenStore(environment),
     audit: new LmdbAuditLog(environment),
     clockBehindSeconds: Math.round(environment.behindMicros / 1_000_000),
+    probe: () => environment.probe(),
     async close() {
       rules.close();
       await environment.close();

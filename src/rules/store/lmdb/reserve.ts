@@ -31,6 +31,9 @@ export class Reserve {
   }
 }
 
+/** For a store that is only read. */
+export const NO_RESERVE: Pick<Reserve, 'ensure' | 'free'> = { ensure: () => true, free: () => false };
+
 function hasSize(file: string): boolean {
   return statSync(file, { throwIfNoEntry: false })?.size === RESERVE_BYTES;
 }

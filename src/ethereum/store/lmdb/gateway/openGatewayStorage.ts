@@ -1,12 +1,14 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { open } from 'lmdb';
+import { checkStoreFormat, DATA_FILE, StoreFile } from '../../../../platform/storeFile/index.ts';
 import type { AnswerStore, KeyStore } from '../../../gateway/index.ts';
 import { GatewayAnswers } from './answerStore.ts';
 import { GatewayKeys } from './keyStore.ts';
 
 /** Named databases in the environment; lmdb reserves room for this many. */
-const MAX_DATABASES = 8;
+const MAX_DATABASES = 12;
+const FORMAT = 1;
 
 export interface GatewayStorage {
   readonly answers: AnswerStore;
@@ -21,7 +23,15 @@ export interface GatewayStorage {
 export function openGatewayStorage(dataDir: string, maxAnswerBytes: number): GatewayStorage {
   const folder = join(dataDir, 'gateway');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const file = new StoreFile(folder);
+  const isNew = !existsSync(join(folder, DATA_FILE));
   const root = open({ path: folder, maxDbs: MAX_DATABASES });
+  file.opened();
+  checkStoreFormat(
+    { store: 'gateway', current: FORMAT },
+    root.openDB<number, string>({ name: 'format', encoding: 'json' }),
+    { isNew, inTransaction: (work) => root.transactionSync(work) },
+  );
   const answers = new GatewayAnswers(root, maxAnswerBytes);
   return {
     answers,

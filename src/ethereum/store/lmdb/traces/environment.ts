@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
+import { checkStoreFormat, DATA_FILE, StoreFile } from '../../../../platform/storeFile/index.ts';
 import { uint32Key } from './keys.ts';
 
-/** Where LMDB keeps everything, in the environment's folder. */
-const DATA_FILE = 'data.mdb';
+/** What keys and records are laid out like: keys.ts, records.ts. */
+const FORMAT = 1;
 
 /** Values below this are not worth compressing. */
 const COMPRESSION_THRESHOLD_BYTES = 100;
@@ -23,6 +24,12 @@ const MAX_DICTIONARIES = 2000;
 
 /** The number that stands for no dictionary. */
 export const NO_DICTIONARY = 0;
+
+export interface EnvironmentOptions {
+  readonly readOnly?: boolean;
+  /** It is being verified, and may be a copy. */
+  readonly isVerified?: boolean;
+}
 
 /** There is nothing to read: the folder holds no index, or one that nothing was written to yet. */
 export class NoIndexError extends Error {
@@ -52,11 +59,14 @@ export class TraceEnvironment {
   readonly #chunks = new Map<number, Database<Buffer, Buffer>>();
 
   readonly #path: string;
+  readonly #file: StoreFile;
 
   /** Opens the environment in the folder `path`, which is made where it is missing; to read only, NoIndexError there. */
-  constructor(path: string, { readOnly }: { readonly readOnly: boolean } = { readOnly: false }) {
+  constructor(path: string, { readOnly = false, isVerified = false }: EnvironmentOptions = {}) {
     this.#path = path;
-    if (readOnly && !existsSync(join(path, DATA_FILE))) throw new NoIndexError(path);
+    const isNew = !existsSync(join(path, DATA_FILE));
+    if (readOnly && isNew) throw new NoIndexError(path);
+    this.#file = new StoreFile(path, { isVerified });
     this.root = open({
       path,
       maxDbs: MAX_DICTIONARIES,
@@ -66,11 +76,29 @@ export class TraceEnvironment {
       encoding: 'binary',
       readOnly,
     });
+    this.#file.opened({ readOnly });
+    this.#checkFormat(readOnly ? undefined : { isNew });
     this.meta = this.#map('meta');
     this.blocks = this.#map('blocks');
     this.postings = this.#map('postings');
     this.segments = this.#map('segments', {});
     this.openDictionaries();
+  }
+
+  /** Throws StoreGoneError where the file that was opened is no longer the one at its path. */
+  assertInPlace(): void {
+    this.#file.assertInPlace();
+  }
+
+  #checkFormat(write: { isNew: boolean } | undefined): void {
+    const options = { name: 'format', encoding: 'json', keyEncoding: 'ordered-binary' } as const;
+    // Its types leave out that a database that is missing cannot be opened to read only.
+    const format: Database<number, string> | undefined = this.root.openDB<number, string>(options);
+    checkStoreFormat(
+      { store: 'traces', current: FORMAT },
+      format,
+      write && { ...write, inTransaction: (work) => this.root.transactionSync(work) },
+    );
   }
 
   /** Opens the dictionaries that were added since, by whoever writes. */

@@ -171,6 +171,20 @@ export class IndexState implements IndexReader {
     return record && decodeBlock(blockNumber, record);
   }
 
+  /** The highest block up to a number. */
+  lastBlock(upTo: number): StoredBlock | undefined {
+    for (const block of this.blocksDown(upTo, 0)) return block;
+    return undefined;
+  }
+
+  /** The blocks of a range that there are, from the highest down. */
+  *blocksDown(from: number, to: number): Generator<StoredBlock> {
+    if (from < to) return;
+    const range = { start: uint32Key(from), end: uint32Key(to), reverse: true, inclusiveEnd: true };
+    for (const { key, value } of this.#environment.blocks.getRange(range))
+      yield decodeBlock(key.readUInt32BE(0), value);
+  }
+
   hasBlock(blockNumber: number): boolean {
     return this.segment(segmentOf(blockNumber)).has(blockNumber % BLOCKS_PER_SEGMENT);
   }

@@ -68,7 +68,7 @@ export function openTraceReader(path: string, options: TraceStoreOptions = {}): 
   return new LmdbTraceStore(new TraceEnvironment(path, { readOnly: true }), options, true);
 }
 
-class LmdbTraceStore implements TraceStore {
+export class LmdbTraceStore implements TraceStore {
   readonly #environment: TraceEnvironment;
   readonly #json = new JsonWriter();
   readonly #state: IndexState;
@@ -122,6 +122,10 @@ class LmdbTraceStore implements TraceStore {
 
   block(blockNumber: number): StoredBlock | undefined {
     return this.#current().block(blockNumber);
+  }
+
+  lastBlock(upTo: number): StoredBlock | undefined {
+    return this.#current().lastBlock(upTo);
   }
 
   firstMissing(fromBlock: number, toBlock: number): number | undefined {
@@ -243,8 +247,11 @@ class LmdbTraceStore implements TraceStore {
     // An open read transaction keeps the pages of its state from being used again: the file would grow for nothing.
     root.resetReadTxn();
     try {
+      this.#environment.assertInPlace();
       await root.batch(write);
       if (isFlushed) await root.flushed;
+      // What went into a file that was removed meanwhile is not kept.
+      this.#environment.assertInPlace();
     } finally {
       root.resetReadTxn();
       this.#state.setWriting(false);

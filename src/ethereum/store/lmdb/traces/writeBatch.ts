@@ -76,7 +76,8 @@ export class WriteBatch {
     this.#head = state.head()?.number;
     this.#isRewritten = change.undoFrom !== undefined;
     const finalized = state.finalizedNumber();
-    if (finalized !== undefined && this.#undoFrom <= finalized)
+    const undoesFinal = finalized !== undefined && this.#undoFrom <= finalized;
+    if (undoesFinal && !change.undoFinal)
       throw new IndexConflictError(
         `block ${this.#undoFrom} cannot be undone: blocks up to ${finalized} are final`,
       );
@@ -88,7 +89,12 @@ export class WriteBatch {
     this.#cutPostings();
     this.#putSegments();
     this.#putMeta('head', this.#head);
-    if (change.finalizedNumber !== undefined && change.finalizedNumber > (finalized ?? -1))
+    const finalAfter = undoesFinal && this.#undoFrom > 0 ? this.#undoFrom - 1 : undefined;
+    if (undoesFinal) this.#putMeta('finalized', finalAfter);
+    if (
+      change.finalizedNumber !== undefined &&
+      change.finalizedNumber > ((undoesFinal ? finalAfter : finalized) ?? -1)
+    )
       this.#putMeta('finalized', change.finalizedNumber);
     this.#writes.put(environment.meta, STATE_KEY, encodeVersion(this.#versionAfter()));
     this.#putUnmerged();
@@ -101,20 +107,10 @@ export class WriteBatch {
 
   #undo(readTraces: ReadTraces): void {
     const head = this.#head;
-    if (head === undefined) return;
-    let highestLeft = head;
-    for (let number = head; number >= this.#undoFrom; number--) {
-      const block = this.#state.block(number);
-      if (block !== undefined) this.#remove(block, readTraces(block));
-    }
-    while (this.#undoFrom <= highestLeft || !this.#state.hasBlock(highestLeft)) {
-      highestLeft = Math.min(highestLeft, this.#undoFrom) - 1;
-      if (highestLeft < 0) {
-        this.#head = undefined;
-        return;
-      }
-    }
-    this.#head = highestLeft;
+    if (head === undefined || this.#undoFrom > head) return;
+    for (const block of [...this.#state.blocksDown(head, this.#undoFrom)])
+      this.#remove(block, readTraces(block));
+    this.#head = this.#state.lastBlock(this.#undoFrom - 1)?.number;
   }
 
   #remove(block: StoredBlock, traces: readonly Trace[]): void {

@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Database, open } from 'lmdb';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Random } from '../../../../../test/support/random.ts';
+import { syntheticAddresses, syntheticBlock } from '../../../../../test/support/syntheticChain.ts';
+import { type Hash, indexBlock } from '../../../traces/index.ts';
+import { openTraceStore, verifyTraces } from './index.ts';
+
+/** Over a segment's end, with lists on disk and some that are not. */
+const FIRST = 1_000;
+const BLOCKS = 60;
+
+describe('verifying an index', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'floodgate-verify-'));
+    const store = openTraceStore(folder, { maxRecentPositions: 300, listsPerMerge: 10 });
+    const random = new Random(9);
+    const shape = { addresses: syntheticAddresses(6), maxTransactions: 12, maxFrames: 5 };
+    let parent: Hash | undefined;
+    for (let number = FIRST; number < FIRST + BLOCKS; number++) {
+      const { header, traces } = syntheticBlock(random, shape, number, parent);
+      parent = header.hash;
+      await store.apply({ blocks: [indexBlock(header, traces)] });
+    }
+    await store.close();
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  const verified = () => verifyTraces(folder, () => undefined);
+
+  it('finds nothing in one that is whole', async () => {
+    expect(await verified()).toEqual([]);
+  });
+
+  it.each<[string, string, (database: Database<Buffer, Buffer>) => unknown, RegExp]>([
+    [
+      'a list that is missing',
+      'postings',
+      (lists) => lists.remove(someKey(lists)),
+      /is not that of its traces/,
+    ],
+    [
+      'a list that lost its last position',
+      'postings',
+      (lists) => {
+        const key = someKey(lists);
+        const value = lists.get(key) ?? Buffer.alloc(0);
+        return lists.put(key, value.subarray(0, value.length - 4));
+      },
+      /is not that of its traces/,
+    ],
+    [
+      'a block that is missing',
+      'blocks',
+      (blocks) => blocks.remove(someKey(blocks)),
+      /in one list of blocks and not/,
+    ],
+    [
+      'a block of another chain',
+      'blocks',
+      (blocks) => {
+        const key = someKey(blocks);
+        const value = Buffer.from(blocks.get(key) ?? '');
+        value.fill(7, 0, 64);
+        return blocks.put(key, value);
+      },
+      /is not the child of|are not those of/,
+    ],
+    [
+      'a chunk that is missing',
+      'chunks-0',
+      (chunks) => chunks.remove(someKey(chunks)),
+      /the index is damaged/,
+    ],
+  ])('finds %s', async (_, name, damage, message) => {
+    const options = { keyEncoding: 'binary', encoding: 'binary' } as const;
+    const root = open<Buffer, Buffer>({ path: folder, maxDbs: 20, ...options });
+    await damage(root.openDB<Buffer, Buffer>({ name, ...options }));
+    await root.close();
+    const problems = await verified().catch((error: Error) => [error.message]);
+    expect(problems.join('\n')).toMatch(message);
+  });
+});
+
+function someKey(database: Database<Buffer, Buffer>): Buffer {
+  const keys = [...database.getKeys()];
+  return keys[Math.floor(keys.length / 2)] ?? Buffer.alloc(0);
+}

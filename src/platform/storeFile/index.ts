@@ -1,0 +1,6 @@
+/** A store's file: whether it is still the one that was made here, whether its format is known, and whether its records are whole. */
+export { checksummedJson } from './checksummedJson.ts';
+export { copyStore, readWholeStore } from './rawStore.ts';
+export { StoreCopiedError, StoreFile, StoreGoneError } from './storeFile.ts';
+export { checkStoreFormat } from './storeFormat.ts';
+export { DATA_FILE, sealStoreFile, storeFolders } from './storeSeal.ts';

@@ -1,0 +1,48 @@
+import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { open } from 'lmdb';
+import { DATA_FILE, sealStoreFile } from './storeSeal.ts';
+
+/** More named databases than any store has: one for each dictionary of the traces, and a few. */
+const MAX_DATABASES = 2_100;
+
+/** Copies a store as one of its states, while others write to it: the copy is whole, on disk, and sealed as its own. */
+export async function copyStore(folder: string, target: string): Promise<void> {
+  const root = open({ path: folder, maxDbs: MAX_DATABASES, readOnly: true });
+  try {
+    mkdirSync(target, { recursive: true, mode: 0o700 });
+    await root.backup(target, false);
+  } finally {
+    await root.close();
+  }
+  const file = openSync(join(target, DATA_FILE), 'r+');
+  fsyncSync(file);
+  closeSync(file);
+  sealStoreFile(target);
+}
+
+/** Reads every record of a store, whatever it means; resolves with their number. Of a torn one this may end the process. */
+export async function readWholeStore(folder: string): Promise<number> {
+  const root = open<Buffer, Buffer>({
+    path: folder,
+    maxDbs: MAX_DATABASES,
+    readOnly: true,
+    keyEncoding: 'binary',
+    encoding: 'binary',
+  });
+  try {
+    let records = 0;
+    for (const name of [...root.getKeys()]) {
+      const database = root.openDB<Buffer, Buffer>({
+        name: Buffer.from(name).toString(),
+        keyEncoding: 'binary',
+        encoding: 'binary',
+      });
+      root.resetReadTxn();
+      for (const { value } of database.getRange()) records += value.length >= 0 ? 1 : 0;
+    }
+    return records;
+  } finally {
+    await root.close();
+  }
+}

@@ -1,0 +1,86 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type AuditEntry, type Rule, ruleFormat, type Token, targetOf } from '../../index.ts';
+import { RulesEnvironment } from './environment.ts';
+
+/**
+ * What is wrong with a store of rules: what the audit says was done must give the rules, tokens and counts that are there.
+ * Empty where nothing is. Reads one state, beside whoever writes.
+ */
+export async function verifyRules(folder: string): Promise<string[]> {
+  const environment = new RulesEnvironment(folder, undefined, { isVerified: true });
+  try {
+    return problemsOf(environment);
+  } finally {
+    await environment.close();
+  }
+}
+
+function problemsOf(environment: RulesEnvironment): string[] {
+  const problems: string[] = [];
+  const state = new Replay(problems);
+  for (const { value } of environment.audit.getRange()) state.add(value);
+  const rules = new Map(
+    [...environment.rules.getRange()].map(({ key, value }) => [key.join('/'), ruleFormat.complete(value)]),
+  );
+  differences('rule', state.rules, rules, problems);
+  const tokens = new Map(
+    [...environment.tokens.getRange()].map(({ value }) => [value.id, withoutHash(value)]),
+  );
+  differences('token', state.tokens, tokens, problems);
+  const counts = new Map<string, number>();
+  for (const { key } of environment.rules.getRange())
+    counts.set(key[0] ?? '', (counts.get(key[0] ?? '') ?? 0) + 1);
+  for (const { key, value } of environment.accounts.getRange())
+    if (value.count !== (counts.get(key) ?? 0))
+      problems.push(`account ${key} is said to have ${value.count} rules, it has ${counts.get(key) ?? 0}`);
+  const targets = new Set([...environment.targets.getKeys()].map((key) => key.join('/')));
+  for (const { key, value } of environment.rules.getRange())
+    if (!targets.delete([key[0], targetOf(value), key[1]].join('/')))
+      problems.push(`rule ${key.join('/')} is not found by its target`);
+  for (const target of targets) problems.push(`target ${target} is of no rule`);
+  return problems;
+}
+
+/** What there must be after each entry of the audit. */
+class Replay {
+  readonly rules = new Map<string, unknown>();
+  readonly tokens = new Map<string, unknown>();
+  readonly #problems: string[];
+
+  constructor(problems: string[]) {
+    this.#problems = problems;
+  }
+
+  add(entry: AuditEntry): void {
+    if ('rule' in entry)
+      this.#step(
+        this.rules,
+        `${entry.account}/${entry.rule}`,
+        completed(entry.before),
+        completed(entry.after),
+      );
+    else this.#step(this.tokens, entry.token, entry.before, entry.after);
+  }
+
+  #step(states: Map<string, unknown>, key: string, before: unknown, after: unknown): void {
+    if (!isDeepStrictEqual(states.get(key) ?? null, before))
+      this.#problems.push(`the audit skips a change of ${key}`);
+    if (after === null) states.delete(key);
+    else states.set(key, after);
+  }
+}
+
+const completed = (rule: Rule | null): Rule | null => rule && ruleFormat.complete(rule);
+const withoutHash = ({ hash: _, ...token }: Token): object => token;
+
+function differences(
+  what: string,
+  expected: ReadonlyMap<string, unknown>,
+  held: ReadonlyMap<string, unknown>,
+  problems: string[],
+): void {
+  for (const [key, value] of held)
+    if (!isDeepStrictEqual(value, expected.get(key)))
+      problems.push(`${what} ${key} is not what the audit says it became`);
+  for (const key of expected.keys()) if (!held.has(key)) problems.push(`${what} ${key} is missing`);
+}
