@@ -2,7 +2,7 @@
 import type { Registry } from 'prom-client';
 import { type Network, type ServerAddress, within } from '../../../platform/addresses/index.ts';
 import { Question, readAnswer, readResultNames } from '../../protocol/index.ts';
-import { type DataPlane, type DataPlaneContext, PacketFaults } from '../index.ts';
+import { type DataPlane, type DataPlaneContext, type DnsServer, PacketFaults } from '../index.ts';
 import { type Listener, listenAt } from './listener.ts';
 import { LocalUdpRelay } from './localUdpRelay.ts';
 import { registerEmbeddedMetrics } from './metrics.ts';
@@ -16,7 +16,9 @@ export interface EmbeddedOptions {
   /** Where to listen, for UDP and TCP; port 0 takes one that is free for both. */
   readonly listen: readonly ServerAddress[];
   /** The authoritative servers behind, one at least. */
-  readonly servers: readonly ServerAddress[];
+  readonly servers: readonly DnsServer[];
+  /** Whose SOA the servers are asked for, to know whether they are well; the root's where left out. */
+  readonly probeName?: string | undefined;
   /** How long a server may take to answer, in milliseconds. */
   readonly timeoutMs?: number;
   /** Threads that receive over UDP; 0 for as many as {@link threadsFor} finds good, one where left out. */
@@ -124,12 +126,12 @@ export class EmbeddedDataPlane implements DataPlane {
 
   /** One thread is this one; several share the ports, where Node can do that. */
   async #startUdp(): Promise<UdpRelay> {
-    const { servers, timeoutMs = DEFAULT_TIMEOUT_MS, guarded = true, workers = 1 } = this.#options;
+    const { servers, probeName, timeoutMs = DEFAULT_TIMEOUT_MS, guarded = true, workers = 1 } = this.#options;
     const { detector, log } = this.#context;
     const reason = cannotSharePort();
     const threads = threadsFor(workers, reason);
     if (workers !== 1 && reason !== undefined) log.info({ reason }, 'one thread receives DNS');
-    const task = { servers, timeoutMs, guarded };
+    const task = { servers, probeName, timeoutMs, guarded };
     if (threads > 1)
       return ThreadedUdpRelay.start({ threads, task }, { detector, log, onFault: this.#logFault });
     // A port that can be shared is listened on by several sockets: each has a buffer of its own for the bursts of a flood.

@@ -3,9 +3,11 @@
 import type { ServerAddress } from '../../../platform/addresses/index.ts';
 import type { QueryPolicy } from '../../detector/index.ts';
 import { type HashKey, HEADER_BYTES, type Question, readResultNames } from '../../protocol/index.ts';
-import { PacketFaults } from '../index.ts';
+import { type DnsServer, PacketFaults } from '../index.ts';
 import type { Backend } from './backend.ts';
 import { Backends } from './backends.ts';
+import { probeOf } from './probe.ts';
+import { ProxyHeaders } from './proxyHeader.ts';
 import { UdpFrontend } from './udpFrontend.ts';
 import type { UdpRelay } from './udpRelay.ts';
 
@@ -13,8 +15,10 @@ import type { UdpRelay } from './udpRelay.ts';
 export type OnAnswer = (answer: Uint8Array, question: Question, client: string) => void;
 
 export interface LocalUdpRelayOptions {
-  readonly servers: readonly ServerAddress[];
+  readonly servers: readonly DnsServer[];
   readonly timeoutMs: number;
+  /** Whose SOA the servers are asked for, to know whether they are well; the root's where left out. */
+  readonly probeName?: string | undefined;
   /** False passes everything that is a query, undecided. */
   readonly guarded: boolean;
   /** Whether several sockets listen on each port, of this thread and of others. */
@@ -39,28 +43,33 @@ export class LocalUdpRelay implements UdpRelay {
   readonly #policy: LocalUdpRelayDependencies['policy'];
   readonly #backends: Backends;
   readonly #faults: PacketFaults;
+  readonly #proxyHeaders = new ProxyHeaders();
   /** By the number of the address; all sockets of one can send its answers. */
   readonly #frontends = new Map<number, readonly UdpFrontend[]>();
 
   constructor(options: LocalUdpRelayOptions, { policy, onAnswer, onFault }: LocalUdpRelayDependencies) {
     this.#options = options;
     this.#policy = policy;
-    const { servers, timeoutMs } = options;
+    const { servers, timeoutMs, probeName } = options;
+    const { key } = policy;
     const faults = new PacketFaults(onFault);
     this.#faults = faults;
-    this.#backends = new Backends(servers, {
-      timeoutMs,
-      key: policy.key,
-      faults,
-      onAnswer: (answer, question, inFlight, ticket) => {
-        const address = inFlight.clientAddress(ticket);
-        if (question.end > HEADER_BYTES) onAnswer(answer, question, address);
-        answer.writeUInt16BE(inFlight.clientId(ticket), 0);
-        this.#frontends
-          .get(inFlight.frontend(ticket))?.[0]
-          ?.answer(answer, address, inFlight.clientPort(ticket));
+    this.#backends = new Backends(
+      servers,
+      { timeoutMs, key, probe: probeOf(probeName, key) },
+      {
+        faults,
+        proxyHeaders: this.#proxyHeaders,
+        onAnswer: (answer, question, inFlight, ticket) => {
+          const address = inFlight.clientAddress(ticket);
+          if (question.end > HEADER_BYTES) onAnswer(answer, question, address);
+          answer.writeUInt16BE(inFlight.clientId(ticket), 0);
+          this.#frontends
+            .get(inFlight.frontend(ticket))?.[0]
+            ?.answer(answer, address, inFlight.clientPort(ticket));
+        },
       },
-    });
+    );
   }
 
   /** Resolves when questions can be sent to the servers. */
@@ -85,13 +94,14 @@ export class LocalUdpRelay implements UdpRelay {
     // The port before this one may have been free here and taken elsewhere.
     await closeAll(this.#frontends.get(number) ?? []);
     this.#frontends.set(number, frontends);
+    this.#proxyHeaders.listen(number, { host, port });
   }
 
   get servers(): readonly Backend[] {
     return this.#backends.all;
   }
 
-  inOrder(): ServerAddress[] {
+  inOrder(): DnsServer[] {
     return this.#backends.inOrder();
   }
 

@@ -3,13 +3,15 @@
 import type { ServerAddress } from '../../../platform/addresses/index.ts';
 import type { SharedState } from '../../detector/index.ts';
 import type { HashKey } from '../../protocol/index.ts';
+import type { DnsServer } from '../index.ts';
 import type { ServerState } from './udpRelay.ts';
 
 /** What a thread is started with. */
 export interface ThreadTask {
   readonly key: HashKey;
   readonly sharedState: SharedState;
-  readonly servers: readonly ServerAddress[];
+  readonly servers: readonly DnsServer[];
+  readonly probeName?: string | undefined;
   readonly timeoutMs: number;
   readonly guarded: boolean;
 }

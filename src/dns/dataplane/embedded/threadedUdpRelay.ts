@@ -5,8 +5,9 @@ import type { ServerAddress } from '../../../platform/addresses/index.ts';
 import type { Log } from '../../../platform/logging/index.ts';
 import type { AttackDetector } from '../../detector/index.ts';
 import { readResultNames } from '../../protocol/index.ts';
-import { PacketFaults } from '../index.ts';
+import { type DnsServer, PacketFaults } from '../index.ts';
 import { learnedAnswersIn } from './learnedAnswers.ts';
+import { Standing } from './serverHealth.ts';
 import type { FromThread, ThreadCounts, ThreadTask, ToThread } from './threadMessages.ts';
 import type { ServerState, UdpRelay } from './udpRelay.ts';
 
@@ -82,28 +83,24 @@ export class ThreadedUdpRelay implements UdpRelay {
     return this.#task.servers.map((address, index) => {
       const now = this.#counts().flatMap(({ servers }) => servers[index] ?? []);
       const all = [...now, ...this.#past.flatMap(({ servers }) => servers[index] ?? [])];
-      const sum = (count: (state: ServerState) => number): number =>
-        all.reduce((total, state) => total + count(state), 0);
-      const up = now.length === 0 || now.some((state) => state.up);
+      const best = Math.min(...now.map(({ standing }) => standing));
+      const standing = now.find((state) => state.standing === best)?.standing ?? Standing.inUse;
+      const up = standing === Standing.inUse;
       return {
-        address,
+        ...sumOfStates(address, all),
         up,
+        standing,
         unreachable: up ? undefined : now.find(({ unreachable }) => unreachable !== undefined)?.unreachable,
-        answered: sum(({ answered }) => answered),
-        timedOut: sum(({ timedOut }) => timedOut),
-        mismatched: sum(({ mismatched }) => mismatched),
         inFlight: { waiting: now.reduce((total, { inFlight }) => total + inFlight.waiting, 0) },
       };
     });
   }
 
-  inOrder(): ServerAddress[] {
+  inOrder(): DnsServer[] {
     const { servers } = this;
     const first = this.#turn++ % servers.length;
     const turned = [...servers.slice(first), ...servers.slice(0, first)];
-    return [...turned.filter(({ up }) => up), ...turned.filter(({ up }) => !up)].map(
-      ({ address }) => address,
-    );
+    return turned.sort((one, other) => one.standing - other.standing).map(({ address }) => address);
   }
 
   packets(): readonly number[] {
@@ -142,7 +139,11 @@ export class ThreadedUdpRelay implements UdpRelay {
     const task = this.#task;
     const { detector, log } = this.#dependencies;
     // What crosses to a thread is copied: an address that is more than an address could not be.
-    const servers = task.servers.map(({ host, port }) => ({ host, port }));
+    const servers = task.servers.map(({ host, port, proxyProtocol = false }) => ({
+      host,
+      port,
+      proxyProtocol,
+    }));
     const workerData: ThreadTask = { ...task, servers, key: detector.key, sharedState: detector.sharedState };
     const worker = new Worker(THREAD, { workerData, name: `dns-${index}` });
     const thread: Thread = { worker, counts: { packets: [], servers: [], lost: 0, faults: 0 } };
@@ -230,26 +231,34 @@ function sumOf(all: readonly ThreadCounts[]): ThreadCounts {
   const packets = readResultNames.map((_, result) =>
     all.reduce((total, counts) => total + (counts.packets[result] ?? 0), 0),
   );
-  const servers = (all.find((counts) => counts.servers.length > 0)?.servers ?? []).map(
-    ({ address }, index) => {
-      const states = all.flatMap((counts) => counts.servers[index] ?? []);
-      const sum = (key: 'answered' | 'timedOut' | 'mismatched') =>
-        states.reduce((total, state) => total + state[key], 0);
-      return {
-        address,
-        up: false,
-        unreachable: undefined,
-        answered: sum('answered'),
-        timedOut: sum('timedOut'),
-        mismatched: sum('mismatched'),
-        inFlight: { waiting: 0 },
-      };
-    },
+  const known = all.find((counts) => counts.servers.length > 0)?.servers ?? [];
+  const servers = known.map(({ address }, index) =>
+    sumOfStates(
+      address,
+      all.flatMap((counts) => counts.servers[index] ?? []),
+    ),
   );
   return {
     packets,
     servers,
     lost: all.reduce((total, { lost }) => total + lost, 0),
     faults: all.reduce((total, { faults }) => total + faults, 0),
+  };
+}
+
+/** What was counted of one server; of how it does now only the counts themselves know. */
+function sumOfStates(address: DnsServer, states: readonly ServerState[]): ServerState {
+  const sum = (key: 'answered' | 'timedOut' | 'mismatched' | 'retried') =>
+    states.reduce((total, state) => total + state[key], 0);
+  return {
+    address,
+    up: false,
+    standing: Standing.silent,
+    unreachable: undefined,
+    answered: sum('answered'),
+    timedOut: sum('timedOut'),
+    mismatched: sum('mismatched'),
+    retried: sum('retried'),
+    inFlight: { waiting: 0 },
   };
 }

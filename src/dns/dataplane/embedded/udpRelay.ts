@@ -1,11 +1,14 @@
 import type { ServerAddress } from '../../../platform/addresses/index.ts';
+import type { DnsServer } from '../index.ts';
 import type { Backend } from './backend.ts';
 
 /** A server behind, as the metrics tell of it. */
 export type ServerState = Pick<
   Backend,
-  'address' | 'up' | 'unreachable' | 'answered' | 'timedOut' | 'mismatched'
+  'address' | 'standing' | 'unreachable' | 'answered' | 'timedOut' | 'mismatched' | 'retried'
 > & {
+  /** Whether it answers as it should. */
+  readonly up: boolean;
   readonly inFlight: { readonly waiting: number };
 };
 
@@ -15,7 +18,7 @@ export interface UdpRelay {
   listen(frontend: number, address: ServerAddress): Promise<void>;
   readonly servers: readonly ServerState[];
   /** The servers in the order in which a TCP connection tries them. */
-  inOrder(): ServerAddress[];
+  inOrder(): DnsServer[];
   /** Packets by what came of reading them, by the number of the result. */
   packets(): readonly number[];
   /** Answers that taught nothing, because the detector was too busy to hear of them. */

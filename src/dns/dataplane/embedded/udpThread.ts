@@ -34,17 +34,17 @@ const tellCounts = (): void =>
     kind: 'counts',
     counts: {
       packets: relay.packets(),
-      servers: relay.servers.map(
-        ({ address, up, unreachable, answered, timedOut, mismatched, inFlight }) => ({
-          address,
-          up,
-          unreachable,
-          answered,
-          timedOut,
-          mismatched,
-          inFlight: { waiting: inFlight.waiting },
-        }),
-      ),
+      servers: relay.servers.map((backend) => ({
+        address: backend.address,
+        up: backend.up,
+        standing: backend.standing,
+        unreachable: backend.unreachable,
+        answered: backend.answered,
+        timedOut: backend.timedOut,
+        mismatched: backend.mismatched,
+        retried: backend.retried,
+        inFlight: { waiting: backend.inFlight.waiting },
+      })),
       lost: learnedAnswers.lost,
       faults: relay.faults(),
     },
