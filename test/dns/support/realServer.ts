@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,6 +20,8 @@ export interface RealServer extends Target {
   /** The file with the zone: `reload` makes the server read it again. */
   readonly zoneFile: string;
   reload(): Promise<void>;
+  /** Stops all its processes where they stand, or lets them go on. */
+  standStill(still: boolean): void;
   stop(): Promise<void>;
 }
 
@@ -63,6 +65,9 @@ async function start(
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
   const exited = once(child, 'exit');
+  const standStill = (still: boolean): void => {
+    for (const pid of familyOf(child.pid ?? 0)) process.kill(pid, still ? 'SIGSTOP' : 'SIGCONT');
+  };
   const address = { host: LOOPBACK, port };
   await answers(zone, address, child, () => output).catch(async (error) => {
     await rm(folder, { recursive: true, force: true });
@@ -74,12 +79,20 @@ async function start(
     async reload() {
       execFileSync('kill', ['-HUP', String(child.pid)]);
     },
+    standStill,
     async stop() {
+      standStill(false);
       child.kill();
       await exited;
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** A process and all that it started. */
+function familyOf(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+  return [pid, ...children.flatMap((child) => familyOf(Number(child)))];
 }
 
 interface NsdConfig {

@@ -24,8 +24,8 @@ const AS_GOOD_BY = 0.1;
 const SIGMAS = 4;
 /** One that is worse gets every so many-th query as a trial: another server answers those that it does not. */
 export const TRIAL_SHARE = 1 / 64;
-/** Where a trial gives no result, for want of queries, it is used again. At two judgements a second a minute. */
-const JUDGEMENTS_TO_RETURN = 120;
+/** Where a trial gives no result, for want of queries, it is used again: after ten seconds, at two judgements a second. */
+const JUDGEMENTS_TO_RETURN = 20;
 
 export class ServerHealth {
   /** Right answers in time, and those that were not, of queries that were asked of this server first. */
