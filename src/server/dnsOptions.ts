@@ -4,6 +4,8 @@ import { type Config, ConfigError } from '../config/index.ts';
 import type { GuardOptions } from '../dns/controller/index.ts';
 import type { DnsdistOptions } from '../dns/dataplane/dnsdist/index.ts';
 import type { EmbeddedOptions } from '../dns/dataplane/embedded/index.ts';
+import type { DnsServer } from '../dns/dataplane/index.ts';
+import { nameToWire } from '../dns/protocol/index.ts';
 import { BadNetworkError, type Network, parseNetwork } from '../platform/addresses/index.ts';
 import { addressOf } from './address.ts';
 import { zoneSourcesOf } from './zoneSources.ts';
@@ -31,11 +33,30 @@ export function embeddedOptionsOf({ dns }: Config): EmbeddedOptions {
     throw new ConfigError('dns.servers is empty: name the DNS servers behind the guard, like 192.0.2.1:53');
   return {
     listen: dns.listen.map((text) => addressOf(text, 'dns.listen')),
-    servers: dns.servers.map((text) => addressOf(text, 'dns.servers')),
+    servers: serversOf(dns),
+    probeName: probeNameOf(dns),
+    responseRateLimit: dns.responseRateLimit,
     timeoutMs: dns.timeoutMs,
     workers: dns.workers,
     transfersAllow: dns.transfers.allow.map(networkOf),
   };
+}
+
+function serversOf({ servers, proxyProtocolServers }: Config['dns']): DnsServer[] {
+  const stranger = proxyProtocolServers.find((text) => !servers.includes(text));
+  if (stranger !== undefined)
+    throw new ConfigError(
+      `dns.proxyProtocolServers names ${JSON.stringify(stranger)}; allowed are the addresses in dns.servers, as they are written there: ${servers.join(', ')}`,
+    );
+  return servers.map((text) => ({
+    ...addressOf(text, 'dns.servers'),
+    proxyProtocol: proxyProtocolServers.includes(text),
+  }));
+}
+
+function probeNameOf({ probeName, zones: [first] }: Config['dns']): string | undefined {
+  if (probeName !== undefined) return checkName(probeName, 'dns.probeName');
+  return first === undefined ? undefined : checkName(first.slice(0, first.indexOf('=')), 'dns.zones');
 }
 
 export function dnsdistOptionsOf({ dns, dataDir }: Config): DnsdistOptions {
@@ -57,4 +78,14 @@ function networkOf(text: string): Network {
     if (error instanceof BadNetworkError) throw new ConfigError(`dns.transfers.allow: ${error.message}`);
     throw error;
   }
+}
+
+/** Throws `ConfigError` where a name is none. */
+function checkName(name: string, option: string): string {
+  try {
+    nameToWire(name);
+  } catch (error) {
+    throw new ConfigError(`${option}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return name;
 }

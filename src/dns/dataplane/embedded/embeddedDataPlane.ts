@@ -6,6 +6,7 @@ import { type DataPlane, type DataPlaneContext, type DnsServer, PacketFaults } f
 import { type Listener, listenAt } from './listener.ts';
 import { LocalUdpRelay } from './localUdpRelay.ts';
 import { registerEmbeddedMetrics } from './metrics.ts';
+import { type LimitedAnswers, newRateCounters, type ResponseRateLimitOptions } from './responseRateLimit.ts';
 import { ServerLog } from './serverLog.ts';
 import { cannotSharePort, threadsFor } from './sharePort.ts';
 import { TcpRelay } from './tcpRelay.ts';
@@ -19,6 +20,8 @@ export interface EmbeddedOptions {
   readonly servers: readonly DnsServer[];
   /** Whose SOA the servers are asked for, to know whether they are well; the root's where left out. */
   readonly probeName?: string | undefined;
+  /** How many equal answers over UDP one network of clients gets; no limit where left out or 0 a second. */
+  readonly responseRateLimit?: ResponseRateLimitOptions;
   /** How long a server may take to answer, in milliseconds. */
   readonly timeoutMs?: number;
   /** Threads that receive over UDP; 0 for as many as {@link threadsFor} finds good, one where left out. */
@@ -88,6 +91,11 @@ export class EmbeddedDataPlane implements DataPlane {
     return this.#udp?.unlearned() ?? 0;
   }
 
+  /** Answers over UDP above the limit of equal answers to one network. */
+  limited(): LimitedAnswers {
+    return this.#udp?.limited() ?? { truncated: 0, dropped: 0 };
+  }
+
   /** Packets whose handling failed by a fault of the guard's own. */
   faults(): number {
     return (this.#udp?.faults() ?? 0) + this.#tcpFaults.count;
@@ -127,11 +135,15 @@ export class EmbeddedDataPlane implements DataPlane {
   /** One thread is this one; several share the ports, where Node can do that. */
   async #startUdp(): Promise<UdpRelay> {
     const { servers, probeName, timeoutMs = DEFAULT_TIMEOUT_MS, guarded = true, workers = 1 } = this.#options;
+    const { responseRateLimit: limit } = this.#options;
+    const isLimited = limit !== undefined && limit.perSecond > 0;
+    const responseRateLimit = isLimited ? limit : undefined;
+    const rateCounters = isLimited ? newRateCounters() : undefined;
     const { detector, log } = this.#context;
     const reason = cannotSharePort();
     const threads = threadsFor(workers, reason);
     if (workers !== 1 && reason !== undefined) log.info({ reason }, 'one thread receives DNS');
-    const task = { servers, probeName, timeoutMs, guarded };
+    const task = { servers, probeName, responseRateLimit, rateCounters, timeoutMs, guarded };
     if (threads > 1)
       return ThreadedUdpRelay.start({ threads, task }, { detector, log, onFault: this.#logFault });
     // A port that can be shared is listened on by several sockets: each has a buffer of its own for the bursts of a flood.
@@ -139,6 +151,7 @@ export class EmbeddedDataPlane implements DataPlane {
       { ...task, sharesPorts: reason === undefined },
       {
         policy: detector,
+        rateCounters,
         onAnswer: (answer, question, client) => detector.learnAnswer(answer, question, client, Date.now()),
         onFault: this.#logFault,
       },

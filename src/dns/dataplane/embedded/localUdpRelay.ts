@@ -6,8 +6,14 @@ import { type HashKey, HEADER_BYTES, type Question, readResultNames } from '../.
 import { type DnsServer, PacketFaults } from '../index.ts';
 import type { Backend } from './backend.ts';
 import { Backends } from './backends.ts';
+import { truncate } from './localResponses.ts';
 import { probeOf } from './probe.ts';
 import { ProxyHeaders } from './proxyHeader.ts';
+import {
+  type LimitedAnswers,
+  ResponseRateLimit,
+  type ResponseRateLimitOptions,
+} from './responseRateLimit.ts';
 import { UdpFrontend } from './udpFrontend.ts';
 import type { UdpRelay } from './udpRelay.ts';
 
@@ -19,6 +25,8 @@ export interface LocalUdpRelayOptions {
   readonly timeoutMs: number;
   /** Whose SOA the servers are asked for, to know whether they are well; the root's where left out. */
   readonly probeName?: string | undefined;
+  /** How many equal answers one network gets; as many as there are where left out. */
+  readonly responseRateLimit?: ResponseRateLimitOptions | undefined;
   /** False passes everything that is a query, undecided. */
   readonly guarded: boolean;
   /** Whether several sockets listen on each port, of this thread and of others. */
@@ -28,6 +36,8 @@ export interface LocalUdpRelayOptions {
 export interface LocalUdpRelayDependencies {
   readonly policy: Pick<QueryPolicy, 'decide'> & { readonly key: HashKey };
   readonly onAnswer: OnAnswer;
+  /** What is counted for the limit, by all threads together. */
+  readonly rateCounters?: SharedArrayBuffer | undefined;
   /** Hears of what was thrown while a packet was handled, once a minute at most. */
   readonly onFault: (fault: string) => void;
 }
@@ -44,14 +54,18 @@ export class LocalUdpRelay implements UdpRelay {
   readonly #backends: Backends;
   readonly #faults: PacketFaults;
   readonly #proxyHeaders = new ProxyHeaders();
+  readonly #limit: ResponseRateLimit | undefined;
   /** By the number of the address; all sockets of one can send its answers. */
   readonly #frontends = new Map<number, readonly UdpFrontend[]>();
 
-  constructor(options: LocalUdpRelayOptions, { policy, onAnswer, onFault }: LocalUdpRelayDependencies) {
+  constructor(options: LocalUdpRelayOptions, dependencies: LocalUdpRelayDependencies) {
+    const { policy, onAnswer, onFault, rateCounters } = dependencies;
     this.#options = options;
     this.#policy = policy;
-    const { servers, timeoutMs, probeName } = options;
+    const { servers, timeoutMs, probeName, responseRateLimit } = options;
     const { key } = policy;
+    if (responseRateLimit !== undefined && rateCounters !== undefined)
+      this.#limit = new ResponseRateLimit(responseRateLimit, { key, counters: rateCounters });
     const faults = new PacketFaults(onFault);
     this.#faults = faults;
     this.#backends = new Backends(
@@ -63,10 +77,12 @@ export class LocalUdpRelay implements UdpRelay {
         onAnswer: (answer, question, inFlight, ticket) => {
           const address = inFlight.clientAddress(ticket);
           if (question.end > HEADER_BYTES) onAnswer(answer, question, address);
-          answer.writeUInt16BE(inFlight.clientId(ticket), 0);
+          const allowed = this.#limit === undefined ? answer : this.#limited(answer, question, address);
+          if (allowed === undefined) return;
+          allowed.writeUInt16BE(inFlight.clientId(ticket), 0);
           this.#frontends
             .get(inFlight.frontend(ticket))?.[0]
-            ?.answer(answer, address, inFlight.clientPort(ticket));
+            ?.answer(allowed, address, inFlight.clientPort(ticket));
         },
       },
     );
@@ -112,6 +128,10 @@ export class LocalUdpRelay implements UdpRelay {
     );
   }
 
+  limited(): LimitedAnswers {
+    return this.#limit?.limited ?? { truncated: 0, dropped: 0 };
+  }
+
   /** Here the detector hears of every answer. */
   unlearned(): number {
     return 0;
@@ -123,6 +143,13 @@ export class LocalUdpRelay implements UdpRelay {
 
   tick(nowMs: number): void {
     this.#backends.tick(nowMs);
+  }
+
+  /** What of the answer may be sent: all, the question with TC=1, or nothing. */
+  #limited(answer: Buffer, question: Question, address: string): Buffer | undefined {
+    const outcome = this.#limit?.note(answer, question, address, Date.now());
+    if (outcome === 'dropped') return undefined;
+    return outcome === 'truncated' ? answer.subarray(0, truncate(answer, question.end)) : answer;
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,7 @@
 /** DNS over TCP: the connections of all listening addresses, which share their places, and their places at the servers behind. */
 import { createServer, type Server, type ServerOpts, type Socket } from 'node:net';
-import { clientKey, type ServerAddress } from '../../../platform/addresses/index.ts';
-import type { PacketFaults } from '../index.ts';
+import { clientKey } from '../../../platform/addresses/index.ts';
+import type { DnsServer, PacketFaults } from '../index.ts';
 import { ConnectionTable } from './connectionTable.ts';
 import { ServerPlaces } from './serverPlaces.ts';
 import { admit } from './tcpAdmission.ts';
@@ -18,7 +18,7 @@ const MAX_TRANSFERS = 24;
 
 export interface TcpRelayOptions {
   /** The servers behind, in the order in which a connection tries them. */
-  readonly servers: () => readonly ServerAddress[];
+  readonly servers: () => readonly DnsServer[];
   readonly onAnswer: OnTcpAnswer;
   /** Whether a client at this address may transfer zones. */
   readonly mayTransfer: (address: string) => boolean;

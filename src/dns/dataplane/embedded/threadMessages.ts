@@ -4,6 +4,7 @@ import type { ServerAddress } from '../../../platform/addresses/index.ts';
 import type { SharedState } from '../../detector/index.ts';
 import type { HashKey } from '../../protocol/index.ts';
 import type { DnsServer } from '../index.ts';
+import type { LimitedAnswers, ResponseRateLimitOptions } from './responseRateLimit.ts';
 import type { ServerState } from './udpRelay.ts';
 
 /** What a thread is started with. */
@@ -12,6 +13,8 @@ export interface ThreadTask {
   readonly sharedState: SharedState;
   readonly servers: readonly DnsServer[];
   readonly probeName?: string | undefined;
+  readonly responseRateLimit?: ResponseRateLimitOptions | undefined;
+  readonly rateCounters?: SharedArrayBuffer | undefined;
   readonly timeoutMs: number;
   readonly guarded: boolean;
 }
@@ -22,6 +25,8 @@ export interface ThreadCounts {
   readonly servers: readonly ServerState[];
   /** Answers that taught nothing because the detector was too busy. */
   readonly lost: number;
+  /** Answers above the limit of equal ones. */
+  readonly limited: LimitedAnswers;
   /** Packets whose handling failed by a fault of ours. */
   readonly faults: number;
 }

@@ -7,6 +7,7 @@ import type { AttackDetector } from '../../detector/index.ts';
 import { readResultNames } from '../../protocol/index.ts';
 import { type DnsServer, PacketFaults } from '../index.ts';
 import { learnedAnswersIn } from './learnedAnswers.ts';
+import type { LimitedAnswers } from './responseRateLimit.ts';
 import { Standing } from './serverHealth.ts';
 import type { FromThread, ThreadCounts, ThreadTask, ToThread } from './threadMessages.ts';
 import type { ServerState, UdpRelay } from './udpRelay.ts';
@@ -17,6 +18,14 @@ const THREAD = new URL(`./udpThread${import.meta.url.endsWith('.ts') ? '.ts' : '
 const RESTART_MS = 250;
 /** Longer than closing sockets takes; then a thread is ended where it stands. */
 const STOP_MS = 2000;
+
+const NOTHING: ThreadCounts = {
+  packets: [],
+  servers: [],
+  lost: 0,
+  limited: { truncated: 0, dropped: 0 },
+  faults: 0,
+};
 
 interface Thread {
   readonly worker: Worker;
@@ -114,6 +123,10 @@ export class ThreadedUdpRelay implements UdpRelay {
     return [...this.#counts(), ...this.#past].reduce((total, { lost }) => total + lost, 0);
   }
 
+  limited(): LimitedAnswers {
+    return sumOf([...this.#counts(), ...this.#past]).limited;
+  }
+
   faults(): number {
     return [...this.#counts(), ...this.#past].reduce(
       (total, { faults }) => total + faults,
@@ -146,7 +159,7 @@ export class ThreadedUdpRelay implements UdpRelay {
     }));
     const workerData: ThreadTask = { ...task, servers, key: detector.key, sharedState: detector.sharedState };
     const worker = new Worker(THREAD, { workerData, name: `dns-${index}` });
-    const thread: Thread = { worker, counts: { packets: [], servers: [], lost: 0, faults: 0 } };
+    const thread: Thread = { worker, counts: NOTHING };
     this.#threads.set(index, thread);
     worker.on('message', (message: FromThread) => {
       try {
@@ -242,6 +255,10 @@ function sumOf(all: readonly ThreadCounts[]): ThreadCounts {
     packets,
     servers,
     lost: all.reduce((total, { lost }) => total + lost, 0),
+    limited: {
+      truncated: all.reduce((total, { limited }) => total + limited.truncated, 0),
+      dropped: all.reduce((total, { limited }) => total + limited.dropped, 0),
+    },
     faults: all.reduce((total, { faults }) => total + faults, 0),
   };
 }

@@ -1,6 +1,7 @@
 import type { ServerAddress } from '../../../platform/addresses/index.ts';
 import type { DnsServer } from '../index.ts';
 import type { Backend } from './backend.ts';
+import type { LimitedAnswers } from './responseRateLimit.ts';
 
 /** A server behind, as the metrics tell of it. */
 export type ServerState = Pick<
@@ -23,6 +24,8 @@ export interface UdpRelay {
   packets(): readonly number[];
   /** Answers that taught nothing, because the detector was too busy to hear of them. */
   unlearned(): number;
+  /** Answers above the limit of equal answers to one network. */
+  limited(): LimitedAnswers;
   /** Packets whose handling failed by a fault of ours. */
   faults(): number;
   /** Call it every second. */

@@ -24,6 +24,7 @@ const relay = new LocalUdpRelay(
   { ...task, sharesPorts: true },
   {
     policy,
+    rateCounters: task.rateCounters,
     onAnswer: (answer, question, client) => learnAnswer(sink, answer, question, client, Date.now()),
     onFault: (fault) => tell({ kind: 'fault', fault }),
   },
@@ -46,6 +47,7 @@ const tellCounts = (): void =>
         inFlight: { waiting: backend.inFlight.waiting },
       })),
       lost: learnedAnswers.lost,
+      limited: relay.limited(),
       faults: relay.faults(),
     },
   });
