@@ -3,6 +3,7 @@
  * counts only if it comes from the server to the right port, under the id and with the question that were sent.
  */
 import { randomFillSync } from 'node:crypto';
+import type { Socket } from 'node:dgram';
 import {
   type HashKey,
   HEADER_BYTES,
@@ -16,7 +17,7 @@ import type { DnsServer, PacketFaults } from '../index.ts';
 import { type Counterpart, InFlight } from './inFlight.ts';
 import { RCODE_FORMERR, RCODE_SERVFAIL } from './localResponses.ts';
 import type { Probe } from './probe.ts';
-import type { ProxyHeaders } from './proxyHeader.ts';
+import { type ListenAddresses, proxyHeader } from './proxyHeader.ts';
 import { ServerHealth, Standing } from './serverHealth.ts';
 import { type UpstreamSocket, UpstreamSockets } from './upstreamSockets.ts';
 
@@ -36,8 +37,8 @@ export interface BackendOptions {
 export interface BackendDependencies {
   readonly onAnswer: OnAnswer;
   readonly askAnother: AskAnother;
-  /** What stands in front of each query to a server that is told who asks. */
-  readonly proxyHeaders: ProxyHeaders;
+  /** For a server that is told who asks. */
+  readonly listenAddresses: ListenAddresses;
   readonly faults: PacketFaults;
 }
 
@@ -193,17 +194,18 @@ export class Backend {
 
   #send(query: Buffer, { socket, tickets }: UpstreamSocket, ticket: number): void {
     tickets[((query[0] as number) << 8) | (query[1] as number)] = ticket; // the id is in every query
-    if (this.address.proxyProtocol) socket.send(this.#withProxyHeader(query, ticket));
+    if (this.address.proxyProtocol) socket.send(Buffer.concat([this.#proxyHeader(ticket, socket), query]));
     else socket.send(query);
   }
 
-  #withProxyHeader(query: Buffer, ticket: number): Buffer {
+  /** A probe comes from the guard itself. */
+  #proxyHeader(ticket: number, socket: Socket): Buffer {
     const { inFlight } = this;
-    const header = this.#dependencies.proxyHeaders.of(
-      { host: inFlight.clientAddress(ticket), port: inFlight.clientPort(ticket) },
-      inFlight.frontend(ticket),
-    );
-    return Buffer.concat([header, query]);
+    const client = { host: inFlight.clientAddress(ticket), port: inFlight.clientPort(ticket) };
+    const to = this.#dependencies.listenAddresses.of(inFlight.frontend(ticket));
+    if (client.port !== PROBE_PORT && to !== undefined) return proxyHeader(client, to, 'udp');
+    const { address: host, port } = socket.address();
+    return proxyHeader({ host, port }, this.address, 'udp');
   }
 
   #receive(answer: Buffer, upstream: UpstreamSocket): void {

@@ -6,7 +6,7 @@ import type { Question } from '../../protocol/index.ts';
 import type { DnsServer, PacketFaults } from '../index.ts';
 import { Backend, type BackendOptions, type OnAnswer } from './backend.ts';
 import type { Counterpart } from './inFlight.ts';
-import type { ProxyHeaders } from './proxyHeader.ts';
+import type { ListenAddresses } from './proxyHeader.ts';
 import { RetryBudget } from './retryBudget.ts';
 import { judgeAll, Standing, TRIAL_SHARE } from './serverHealth.ts';
 
@@ -17,7 +17,7 @@ const LATE_SHARE = 0.25;
 
 export interface BackendsDependencies {
   readonly onAnswer: OnAnswer;
-  readonly proxyHeaders: ProxyHeaders;
+  readonly listenAddresses: ListenAddresses;
   readonly faults: PacketFaults;
 }
 
@@ -36,12 +36,12 @@ export class Backends {
   constructor(
     addresses: readonly DnsServer[],
     options: BackendOptions,
-    { onAnswer, proxyHeaders, faults }: BackendsDependencies,
+    { onAnswer, listenAddresses, faults }: BackendsDependencies,
   ) {
     if (addresses.length === 0) throw new Error('the guard has no server behind it: name one in dns.servers');
     const dependencies = {
       onAnswer,
-      proxyHeaders,
+      listenAddresses,
       faults,
       askAnother: (backend: Backend, ticket: number, servfail: Buffer | undefined) =>
         this.#askAnother(backend, { inFlight: backend.inFlight, ticket, servfail }),

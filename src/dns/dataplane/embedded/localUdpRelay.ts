@@ -8,7 +8,7 @@ import type { Backend } from './backend.ts';
 import { Backends } from './backends.ts';
 import { truncate } from './localResponses.ts';
 import { probeOf } from './probe.ts';
-import { ProxyHeaders } from './proxyHeader.ts';
+import { ListenAddresses } from './proxyHeader.ts';
 import {
   type LimitedAnswers,
   ResponseRateLimit,
@@ -53,7 +53,7 @@ export class LocalUdpRelay implements UdpRelay {
   readonly #policy: LocalUdpRelayDependencies['policy'];
   readonly #backends: Backends;
   readonly #faults: PacketFaults;
-  readonly #proxyHeaders = new ProxyHeaders();
+  readonly #listenAddresses = new ListenAddresses();
   readonly #limit: ResponseRateLimit | undefined;
   /** By the number of the address; all sockets of one can send its answers. */
   readonly #frontends = new Map<number, readonly UdpFrontend[]>();
@@ -73,7 +73,7 @@ export class LocalUdpRelay implements UdpRelay {
       { timeoutMs, key, probe: probeOf(probeName, key) },
       {
         faults,
-        proxyHeaders: this.#proxyHeaders,
+        listenAddresses: this.#listenAddresses,
         onAnswer: (answer, question, inFlight, ticket) => {
           const address = inFlight.clientAddress(ticket);
           if (question.end > HEADER_BYTES) onAnswer(answer, question, address);
@@ -110,7 +110,7 @@ export class LocalUdpRelay implements UdpRelay {
     // The port before this one may have been free here and taken elsewhere.
     await closeAll(this.#frontends.get(number) ?? []);
     this.#frontends.set(number, frontends);
-    this.#proxyHeaders.listen(number, { host, port });
+    this.#listenAddresses.listen(number, { host, port });
   }
 
   get servers(): readonly Backend[] {

@@ -3,7 +3,6 @@ import { isIPv6 } from 'node:net';
 import { groupsOf, plainAddress, type ServerAddress } from '../../../platform/addresses/index.ts';
 
 const SIGNATURE = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');
-const LOCAL = 0x20;
 const PROXY = 0x21;
 const IPV4 = 0x10;
 const IPV6 = 0x20;
@@ -13,10 +12,7 @@ const ADDRESSES_AT = 16;
 const IPV4_BYTES = 4;
 const IPV6_BYTES = 16;
 
-/** What is sent in the guard's own name: whoever takes it goes by the connection itself. */
-export const LOCAL_HEADER: Buffer = Buffer.concat([SIGNATURE, Buffer.from([LOCAL, 0, 0, 0])]);
-
-/** The header for a query that `from` sent to `to`. */
+/** The header for what `from` sent to `to`. Always a PROXY command: Knot 3.2 takes no LOCAL. */
 export function proxyHeader(from: ServerAddress, to: ServerAddress, protocol: 'udp' | 'tcp'): Buffer {
   const [source, destination] = [plainAddress(from.host), plainAddress(to.host)];
   const isV6 = isIPv6(source) || isIPv6(destination);
@@ -41,8 +37,8 @@ function writeAddress(header: Buffer, at: number, isV6: boolean, address: string
   } else for (const [index, octet] of address.split('.').entries()) header[at + index] = Number(octet);
 }
 
-/** The headers of queries over UDP, for which it is known where each was sent to. */
-export class ProxyHeaders {
+/** Where clients sent their queries to. */
+export class ListenAddresses {
   readonly #listens = new Map<number, ServerAddress>();
 
   /** Queries that come to the frontend of this number were sent to this address. */
@@ -50,9 +46,8 @@ export class ProxyHeaders {
     this.#listens.set(frontend, address);
   }
 
-  /** The header for a client's query, or for a probe, which no client sent. */
-  of(client: ServerAddress, frontend: number): Buffer {
-    const to = this.#listens.get(frontend);
-    return client.port === 0 || to === undefined ? LOCAL_HEADER : proxyHeader(client, to, 'udp');
+  /** Where queries that come to this frontend were sent to. */
+  of(frontend: number): ServerAddress | undefined {
+    return this.#listens.get(frontend);
   }
 }
