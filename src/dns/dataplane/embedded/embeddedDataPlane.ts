@@ -11,6 +11,7 @@ import { ServerLog } from './serverLog.ts';
 import { cannotSharePort, threadsFor } from './sharePort.ts';
 import { TcpRelay } from './tcpRelay.ts';
 import { ThreadedUdpRelay } from './threadedUdpRelay.ts';
+import { FrontendNumbers } from './udpAddresses.ts';
 import type { ServerState, UdpRelay } from './udpRelay.ts';
 
 export interface EmbeddedOptions {
@@ -58,7 +59,7 @@ export class EmbeddedDataPlane implements DataPlane {
     });
   }
 
-  /** In the order of `listen`. */
+  /** In the order of `listen`; a wildcard as itself. */
   get addresses(): readonly ServerAddress[] {
     return this.#listeners.map(({ address }) => address);
   }
@@ -104,10 +105,10 @@ export class EmbeddedDataPlane implements DataPlane {
   async start(): Promise<void> {
     const udp = await this.#startUdp();
     this.#udp = udp;
-    for (const [frontend, address] of this.#options.listen.entries())
-      this.#listeners.push(
-        await listenAt({ address, frontend }, { udp, tcp: this.#tcp, log: this.#context.log }),
-      );
+    const numbers = new FrontendNumbers();
+    const dependencies = { udp, tcp: this.#tcp, log: this.#context.log };
+    for (const address of this.#options.listen)
+      this.#listeners.push(await listenAt(address, numbers, dependencies));
     this.#serverLog.note(udp.servers);
   }
 
@@ -116,6 +117,7 @@ export class EmbeddedDataPlane implements DataPlane {
 
   tick(nowMs: number): void {
     this.#udp?.tick(nowMs);
+    for (const { udp } of this.#listeners) udp.follow(nowMs);
     this.#serverLog.note(this.servers);
   }
 
@@ -129,6 +131,7 @@ export class EmbeddedDataPlane implements DataPlane {
 
   async stop(): Promise<void> {
     this.#tcp.close();
+    await Promise.all(this.#listeners.map(({ udp }) => udp.settled()));
     await Promise.all([...this.#listeners.map(closeTcp), this.#udp?.close()]);
   }
 

@@ -54,6 +54,8 @@ export class LocalUdpRelay implements UdpRelay {
   readonly #backends: Backends;
   readonly #faults: PacketFaults;
   readonly #listenAddresses = new ListenAddresses();
+  /** Packets at addresses that are listened on no more. */
+  readonly #readBefore = new Float64Array(readResultNames.length);
   readonly #limit: ResponseRateLimit | undefined;
   /** By the number of the address; all sockets of one can send its answers. */
   readonly #frontends = new Map<number, readonly UdpFrontend[]>();
@@ -113,6 +115,15 @@ export class LocalUdpRelay implements UdpRelay {
     this.#listenAddresses.listen(number, { host, port });
   }
 
+  async leave(number: number): Promise<void> {
+    const frontends = this.#frontends.get(number) ?? [];
+    this.#frontends.delete(number);
+    await closeAll(frontends);
+    for (const { read } of frontends)
+      for (const [result, packets] of read.entries())
+        this.#readBefore[result] = (this.#readBefore[result] ?? 0) + packets;
+  }
+
   get servers(): readonly Backend[] {
     return this.#backends.all;
   }
@@ -124,7 +135,7 @@ export class LocalUdpRelay implements UdpRelay {
   packets(): readonly number[] {
     const frontends = [...this.#frontends.values()].flat();
     return readResultNames.map((_, result) =>
-      frontends.reduce((total, { read }) => total + (read[result] ?? 0), 0),
+      frontends.reduce((total, { read }) => total + (read[result] ?? 0), this.#readBefore[result] ?? 0),
     );
   }
 

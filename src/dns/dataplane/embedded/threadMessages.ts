@@ -33,6 +33,7 @@ export interface ThreadCounts {
 
 export type ToThread =
   | { readonly kind: 'listen'; readonly frontend: number; readonly address: ServerAddress }
+  | { readonly kind: 'leave'; readonly frontend: number }
   | { readonly kind: 'heard' }
   | { readonly kind: 'stop' };
 
@@ -45,6 +46,8 @@ export type FromThread =
       readonly frontend: number;
       readonly fault?: { readonly message: string; readonly code: string | undefined };
     }
+  /** It listens there no more. */
+  | { readonly kind: 'left'; readonly frontend: number }
   | { readonly kind: 'answers'; readonly batch: Uint32Array }
   /** A zone that a negative answer named, in wire form. */
   | { readonly kind: 'zone'; readonly wire: Uint8Array }

@@ -88,6 +88,18 @@ export class ThreadedUdpRelay implements UdpRelay {
     this.#listens.set(frontend, address);
   }
 
+  async leave(frontend: number): Promise<void> {
+    this.#listens.delete(frontend);
+    await Promise.all(
+      this.workers.map(async (worker) => {
+        const left = told(worker, (message) => message.kind === 'left' && message.frontend === frontend);
+        say(worker, { kind: 'leave', frontend });
+        // One that ends meanwhile listens nowhere.
+        await left.catch(() => undefined);
+      }),
+    );
+  }
+
   get servers(): readonly ServerState[] {
     return this.#task.servers.map((address, index) => {
       const now = this.#counts().flatMap(({ servers }) => servers[index] ?? []);

@@ -17,6 +17,8 @@ export type ServerState = Pick<
 export interface UdpRelay {
   /** Listens at an address that has this number. Rejects where it cannot be bound. */
   listen(frontend: number, address: ServerAddress): Promise<void>;
+  /** Listens there no more. */
+  leave(frontend: number): Promise<void>;
   readonly servers: readonly ServerState[];
   /** The servers in the order in which a TCP connection tries them. */
   inOrder(): DnsServer[];

@@ -59,6 +59,8 @@ const timer = setInterval(() => {
 port.on('message', (message: ToThread) => {
   if (message.kind === 'heard') learnedAnswers.heard();
   else if (message.kind === 'stop') void stop();
+  else if (message.kind === 'leave')
+    void relay.leave(message.frontend).then(() => tell({ kind: 'left', frontend: message.frontend }));
   else
     relay.listen(message.frontend, message.address).then(
       () => tell({ kind: 'listening', frontend: message.frontend }),
