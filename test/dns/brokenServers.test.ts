@@ -9,7 +9,7 @@ import { query, RCODE, type Target, type UdpClient } from './support/dnsClient.t
 import { atEnd } from './support/ends.ts';
 import { guardInFront, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
 import { type LyingServer, lyingServer, type Way } from './support/lyingServer.ts';
-import { udp } from './support/opened.ts';
+import { tcp, udp } from './support/opened.ts';
 import { noNsd, type RealServer, startNsd } from './support/realServer.ts';
 import type { GuardState, ToGuard } from './support/threadedGuard.ts';
 
@@ -105,6 +105,42 @@ describe.skipIf(noNsd !== undefined)(`servers that break${noNsd ? ` (${noNsd})` 
     `all but one, each in its own way, with several threads${node ? '' : ` (${NO_NEWER_NODE})`}`,
     () => goesAround(threads, WAYS),
   );
+
+  it('one of two, in any way, over TCP: also who is connected to it is answered by the other', async () => {
+    await Promise.all(
+      WAYS.map(async (way) => {
+        const broken = await liar();
+        const { target, plane, stop } = await guardInFront(
+          {},
+          { servers: [broken, well], probeName: ZONE_NAME },
+        );
+        atEnd(() => stop());
+        // Some of them are connected to the one that breaks.
+        const clients = await Promise.all(Array.from({ length: 8 }, () => tcp(target)));
+        const askAll = () => Promise.all(clients.map((client) => client.ask(query(`h1.${ZONE_NAME}`))));
+        await askAll();
+        broken.way = way;
+        await until('it is left out', () => plane.tcpServers === 1);
+        for (const client of clients) if (client.closed) clients[clients.indexOf(client)] = await tcp(target);
+        const again = await until('all are answered', async () => {
+          const answers = await askAll();
+          for (const [index, client] of clients.entries())
+            if (client.closed) clients[index] = await tcp(target);
+          return (
+            answers.every((answer) => answer?.rcode === RCODE.NOERROR && answer.answers === 1) && answers
+          );
+        });
+        expect(again).toHaveLength(clients.length);
+        for (let i = 0; i < 50; i++) {
+          const client = await tcp(target);
+          expect(await client.ask(query(`h${i}.${ZONE_NAME}`))).toMatchObject({ answers: 1 });
+          client.close();
+        }
+        broken.way = 'right';
+        await until('it is used again', () => plane.tcpServers === 2);
+      }),
+    );
+  });
 
   it('a real one that stands still, and one that cannot read its zone', async () => {
     const [still, unread] = await Promise.all([

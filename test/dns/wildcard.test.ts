@@ -8,20 +8,15 @@ import { askTcp, query, RCODE } from './support/dnsClient.ts';
 import { noNamespace, Secluded } from './support/namespace.ts';
 import { guarded, udp } from './support/opened.ts';
 
-it('a wildcard answers from the address that was asked, over UDP, and over TCP', async () => {
+it('a wildcard answers at the addresses of the host, over UDP and TCP', async () => {
   const { target } = await guarded(undefined, { listen: [{ host: '0.0.0.0', port: 0 }] });
   const at = { host: '127.0.0.1', port: target.port };
-  // The route back to this client has its own address, which a socket on a wildcard would answer from.
-  const client = await udp('127.0.0.2');
-  const sources: string[] = [];
-  client.socket.on('message', (_, { address }) => sources.push(address));
-  await client.ask(query('www.example.test'), at);
-  expect(new Set(sources)).toEqual(new Set(['127.0.0.1']));
+  expect(await (await udp()).ask(query('www.example.test'), at)).toMatchObject({ answers: 1 });
   const [answer] = await askTcp([query('www.example.test')], at);
   expect(answer?.rcode).toBe(RCODE.NOERROR);
 });
 
-/** Asks 192.0.2.11 from 192.0.2.10, and takes answers from there alone. */
+/** Asks 192.0.2.11 from 192.0.2.10, and takes answers from there alone: a socket on the wildcard would answer from 192.0.2.10. */
 const CLIENT = `
 import socket
 while True:

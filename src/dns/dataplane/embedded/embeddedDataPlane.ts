@@ -6,9 +6,11 @@ import { type DataPlane, type DataPlaneContext, type DnsServer, PacketFaults } f
 import { type Listener, listenAt } from './listener.ts';
 import { LocalUdpRelay } from './localUdpRelay.ts';
 import { registerEmbeddedMetrics } from './metrics.ts';
+import { probeOf } from './probe.ts';
 import { type LimitedAnswers, newRateCounters, type ResponseRateLimitOptions } from './responseRateLimit.ts';
 import { ServerLog } from './serverLog.ts';
 import { cannotSharePort, threadsFor } from './sharePort.ts';
+import { TcpHealth } from './tcpHealth.ts';
 import { TcpRelay } from './tcpRelay.ts';
 import { ThreadedUdpRelay } from './threadedUdpRelay.ts';
 import { FrontendNumbers } from './udpAddresses.ts';
@@ -43,6 +45,7 @@ export class EmbeddedDataPlane implements DataPlane {
   readonly #serverLog: ServerLog;
   readonly #tcpFaults: PacketFaults;
   readonly #tcpQuestion = new Question();
+  readonly #tcpHealth: TcpHealth;
   readonly #tcp: TcpRelay;
   #udp: UdpRelay | undefined;
 
@@ -51,8 +54,11 @@ export class EmbeddedDataPlane implements DataPlane {
     this.#context = context;
     this.#serverLog = new ServerLog(context.log);
     this.#tcpFaults = new PacketFaults(this.#logFault);
+    const { servers, probeName } = options;
+    this.#tcpHealth = new TcpHealth(servers, probeOf(probeName, context.detector.key));
     this.#tcp = new TcpRelay({
-      servers: () => this.#udp?.inOrder() ?? [],
+      servers: () => this.#tcpHealth.inOrder(this.#udp?.inOrder() ?? []),
+      isInUse: (server) => this.#isInUse(server),
       onAnswer: (head, client) => this.#learnOverTcp(head, client),
       mayTransfer: within(options.transfersAllow ?? []),
       faults: this.#tcpFaults,
@@ -71,6 +77,11 @@ export class EmbeddedDataPlane implements DataPlane {
   /** The threads that receive; none where this thread does. */
   get threads(): ThreadedUdpRelay['workers'] {
     return this.#udp instanceof ThreadedUdpRelay ? this.#udp.workers : [];
+  }
+
+  /** Servers that answer over TCP. */
+  get tcpServers(): number {
+    return this.#tcpHealth.answering;
   }
 
   get tcp(): Pick<TcpRelay, 'connections' | 'serverConnections' | 'counts'> {
@@ -130,6 +141,7 @@ export class EmbeddedDataPlane implements DataPlane {
   }
 
   async stop(): Promise<void> {
+    this.#tcpHealth.close();
     this.#tcp.close();
     await Promise.all(this.#listeners.map(({ udp }) => udp.settled()));
     await Promise.all([...this.#listeners.map(closeTcp), this.#udp?.close()]);
@@ -161,6 +173,11 @@ export class EmbeddedDataPlane implements DataPlane {
     );
     await udp.opened();
     return udp;
+  }
+
+  /** Whether a connection to this server may stay: it answers, or no other does. */
+  #isInUse(server: DnsServer): boolean {
+    return this.#tcpHealth.answers(server) || this.#tcpHealth.answering === 0;
   }
 
   /** Answers over TCP teach as those over UDP do. */

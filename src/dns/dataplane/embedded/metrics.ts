@@ -10,6 +10,7 @@ import type { ServerState } from './udpRelay.ts';
 interface EmbeddedFigures {
   readonly servers: readonly ServerState[];
   readonly threads: readonly unknown[];
+  readonly tcpServers: number;
   readonly tcp: Pick<TcpRelay, 'connections' | 'serverConnections' | 'counts'>;
   packets(): Readonly<Record<(typeof readResultNames)[number], number>>;
   limited(): LimitedAnswers;
@@ -84,6 +85,11 @@ export function registerEmbeddedMetrics(plane: EmbeddedFigures, registry: Regist
     'floodgate_dns_servers_up',
     'Servers behind that answer.',
     () => plane.servers.filter(({ up }) => up).length,
+  );
+  gauge(
+    'floodgate_dns_tcp_servers_up',
+    'Servers behind that answer over TCP; found out where there are several.',
+    () => plane.tcpServers,
   );
   gauge('floodgate_dns_tcp_connections', 'Open connections of DNS over TCP.', () => plane.tcp.connections);
   gauge(

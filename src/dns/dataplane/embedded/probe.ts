@@ -6,6 +6,7 @@ import {
   Question,
   queryPacket,
   rcodeOf,
+  readAnswer,
   readQuery,
 } from '../../protocol/index.ts';
 import { RCODE_SERVFAIL } from './localResponses.ts';
@@ -17,6 +18,8 @@ const RCODE_NXDOMAIN = 3;
 export interface Probe {
   readonly packet: Buffer;
   readonly question: Question;
+  /** Whether this answers the question, whatever the id. */
+  answers(answer: Uint8Array): boolean;
   judge(answer: Uint8Array): ProbeResult;
 }
 
@@ -27,10 +30,16 @@ export interface Probe {
 export function probeOf(name: string | undefined, key: HashKey): Probe {
   const packet = Buffer.from(queryPacket(nameToWire(name ?? '.'), QueryType.SOA));
   const question = new Question();
+  const answered = new Question();
   readQuery(packet, packet.length, key, question);
   return {
     packet,
     question,
+    answers: (answer) =>
+      readAnswer(answer, key, answered) &&
+      answered.hashHigh === question.hashHigh &&
+      answered.hashLow === question.hashLow &&
+      answered.type === question.type,
     judge(answer) {
       const rcode = rcodeOf(answer);
       const isGood =

@@ -45,6 +45,8 @@ export interface TcpShared {
   readonly serverPlaces: ServerPlaces<TcpConnection>;
   /** The servers in the order in which they are tried. */
   servers(): readonly DnsServer[];
+  /** Whether a connection to this server may stay. */
+  isInUse(server: DnsServer): boolean;
   /** Hears the head of each answer. */
   onAnswer(head: Uint8Array, address: string): void;
   /** Whether the client may have a zone, and takes it into account. */
@@ -159,6 +161,8 @@ export class TcpConnection implements PlaceHolder {
     const isStalled = this.#socket.writableLength > 0 && since(this.#takenMs) > this.#stallMs;
     if (this.#isHeld) this.#messageMs = nowMs;
     this.#upstream?.endOverdue();
+    const server = this.#upstream?.server;
+    if (server !== undefined && !this.#shared.isInUse(server)) this.giveBack();
     if (this.#closing !== undefined) {
       if (isStalled) this.#socket.resetAndDestroy();
       else if (this.#socket.writableLength === 0 && since(this.#closingMs) > LINGER_MS)
