@@ -41,6 +41,8 @@ export interface ServerKey {
 interface NsdOptions {
   /** The only one that may transfer the zone; anybody on loopback may where left out. */
   readonly key?: ServerKey;
+  /** Limits equal answers to one address, as it does by default. */
+  readonly limitsRate?: boolean;
   readonly servers?: number;
   readonly nice?: number;
   /** As `taskset` takes them; all of them where left out. */
@@ -50,7 +52,7 @@ interface NsdOptions {
 async function start(
   zone: string,
   text: string,
-  { servers = 1, nice = 0, cores, key }: NsdOptions,
+  { servers = 1, nice = 0, cores, key, limitsRate = false }: NsdOptions,
 ): Promise<RealServer> {
   const folder = await mkdtemp(join(tmpdir(), 'floodgate-nsd-'));
   await chmod(folder, 0o755);
@@ -58,7 +60,7 @@ async function start(
   const zoneFile = join(folder, 'zone');
   await writeFile(zoneFile, text);
   const config = join(folder, 'nsd.conf');
-  await writeFile(config, configOf({ folder, zone, zoneFile, port, servers, key }));
+  await writeFile(config, configOf({ folder, zone, zoneFile, port, servers, key, limitsRate }));
   const niceNsd = ['nice', '-n', String(nice), NSD, '-d', '-c', config];
   const [file = '', ...args] = cores === undefined ? niceNsd : ['taskset', '-c', cores, ...niceNsd];
   const child = spawnGuarded(file, args);
@@ -95,6 +97,8 @@ function familyOf(pid: number): number[] {
   return [pid, ...children.flatMap((child) => familyOf(Number(child)))];
 }
 
+const NO_LIMIT = 'rrl-ratelimit: 0\n  rrl-whitelist-ratelimit: 0';
+
 interface NsdConfig {
   readonly folder: string;
   readonly zone: string;
@@ -102,9 +106,10 @@ interface NsdConfig {
   readonly port: number;
   readonly servers: number;
   readonly key: ServerKey | undefined;
+  readonly limitsRate: boolean;
 }
 
-const configOf = ({ folder, zone, zoneFile, port, servers, key }: NsdConfig): string => `
+const configOf = ({ folder, zone, zoneFile, port, servers, key, limitsRate }: NsdConfig): string => `
 server:
   ip-address: ${LOOPBACK}@${port}
   server-count: ${servers}
@@ -115,8 +120,7 @@ server:
   xfrdfile: "${folder}/xfrd.state"
   zonelistfile: "${folder}/zone.list"
   xfrdir: "${folder}"
-  rrl-ratelimit: 0
-  rrl-whitelist-ratelimit: 0
+  ${limitsRate ? '' : NO_LIMIT}
   minimal-responses: yes
 remote-control:
   control-enable: no
