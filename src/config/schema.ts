@@ -326,11 +326,11 @@ const Dns = Type.Object(
       maxItems: 32,
       description: 'Addresses and ports of the authoritative servers behind the guard.',
     }),
-    proxyProtocolServers: Type.Array(Type.String({ pattern: HOST_AND_PORT }), {
+    proxyProtocolServers: Type.Array(Type.String({ pattern: `${HOST_AND_PORT.slice(0, -1)}(/udp)?$` }), {
       default: [],
       maxItems: 32,
       description:
-        'Those of dns.servers that are told who asks, by PROXY protocol version 2 over UDP and TCP. A server that does not expect it answers nothing.',
+        'Those of dns.servers that are told who asks, by PROXY protocol version 2: 192.0.2.1:53 over UDP and TCP, 192.0.2.1:53/udp over UDP alone, as Knot takes it. A server that does not expect it answers nothing.',
     }),
     probeName: Type.Optional(
       Type.String({

@@ -12,6 +12,7 @@ import { zoneSourcesOf } from './zoneSources.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const PERCENT = 100;
+const UDP_ALONE = /\/udp$/;
 
 export const guardOptionsOf = ({ dns }: Config): GuardOptions => ({
   place: { region: dns.region, datacenter: dns.datacenter },
@@ -43,14 +44,18 @@ export function embeddedOptionsOf({ dns }: Config): EmbeddedOptions {
 }
 
 function serversOf({ servers, proxyProtocolServers }: Config['dns']): DnsServer[] {
-  const stranger = proxyProtocolServers.find((text) => !servers.includes(text));
+  const stranger = proxyProtocolServers.find((text) => !servers.includes(text.replace(UDP_ALONE, '')));
   if (stranger !== undefined)
     throw new ConfigError(
       `dns.proxyProtocolServers names ${JSON.stringify(stranger)}; allowed are the addresses in dns.servers, as they are written there: ${servers.join(', ')}`,
     );
   return servers.map((text) => ({
     ...addressOf(text, 'dns.servers'),
-    proxyProtocol: proxyProtocolServers.includes(text),
+    proxyProtocol: proxyProtocolServers.includes(text)
+      ? 'udp and tcp'
+      : proxyProtocolServers.includes(`${text}/udp`)
+        ? 'udp'
+        : undefined,
   }));
 }
 

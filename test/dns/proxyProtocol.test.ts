@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { QueryType } from '../../src/dns/protocol/index.ts';
 import { until } from '../support/until.ts';
-import { query, type Target } from './support/dnsClient.ts';
+import { askTcp, query, type Target } from './support/dnsClient.ts';
 import { atEnd } from './support/ends.ts';
 import { guarded, tcp, udp } from './support/opened.ts';
 import { noKnot, startWhoamiKnot, WHOAMI_ZONE } from './support/realKnot.ts';
@@ -19,7 +19,7 @@ it('Knot is told who asks over UDP, and not where that is off', async (ctx) => {
   if (noKnot) return ctx.skip(noKnot);
   const knot = await startWhoamiKnot();
   atEnd(() => knot.stop());
-  const seen = async (proxyProtocol: boolean): Promise<string[]> => {
+  const seen = async (proxyProtocol: 'udp' | undefined): Promise<string[]> => {
     const { target, plane } = await guarded(undefined, {
       servers: [{ ...knot, proxyProtocol }],
       probeName: WHOAMI_ZONE,
@@ -29,11 +29,14 @@ it('Knot is told who asks over UDP, and not where that is off', async (ctx) => {
       const { bytes } = await (await udp(host)).ask(query(WHOAMI_ZONE), target);
       addresses.push(lastOctets(bytes));
     }
+    // Over TCP, where it takes no header, it is asked without.
+    const [overTcp] = await askTcp([query(WHOAMI_ZONE)], target);
+    expect(overTcp).toMatchObject({ answers: 1 });
     expect(plane.servers[0]?.up).toBe(true);
     return addresses;
   };
-  expect(await seen(true)).toEqual(CLIENTS);
-  expect(await seen(false)).toEqual(['127.0.0.1', '127.0.0.1']);
+  expect(await seen('udp')).toEqual(CLIENTS);
+  expect(await seen(undefined)).toEqual(['127.0.0.1', '127.0.0.1']);
 });
 
 it('Knot answers probes that say that the guard itself asks', async (ctx) => {
@@ -43,8 +46,8 @@ it('Knot answers probes that say that the guard itself asks', async (ctx) => {
   // Of two servers each is probed, whether anybody asks or not; nobody listens at the other.
   const { plane } = await guarded(undefined, {
     servers: [
-      { ...knot, proxyProtocol: true },
-      { host: '127.0.0.1', port: 9, proxyProtocol: true },
+      { ...knot, proxyProtocol: 'udp' },
+      { host: '127.0.0.1', port: 9, proxyProtocol: 'udp' },
     ],
     probeName: WHOAMI_ZONE,
   });
@@ -98,7 +101,7 @@ function readHeader(header: Buffer): string {
 it('a server is told once for each connection who asks over TCP, and its answers come back', async () => {
   const server = await proxiedServer();
   const { target } = await guarded(undefined, {
-    servers: [{ host: server.host, port: server.port, proxyProtocol: true }],
+    servers: [{ host: server.host, port: server.port, proxyProtocol: 'udp and tcp' }],
   });
   for (const host of CLIENTS) {
     const client = await tcp(target, host);

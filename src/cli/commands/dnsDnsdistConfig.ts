@@ -80,7 +80,9 @@ function serversOf({ servers, proxyProtocolServers }: DnsdistConfigOptions): Dns
     throw new InvalidArgumentError(
       `--proxy-protocol-servers names ${stranger.host} port ${stranger.port}, which --servers does not`,
     );
-  return servers.map((server) => ({ ...server, proxyProtocol: proxyProtocolServers.some(isSame(server)) }));
+  return servers.map((server) =>
+    proxyProtocolServers.some(isSame(server)) ? { ...server, proxyProtocol: 'udp and tcp' } : server,
+  );
 }
 
 /** Nothing but an address and a port gets into the Lua of the configuration. */

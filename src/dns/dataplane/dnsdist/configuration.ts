@@ -62,7 +62,7 @@ export function dnsdistConfiguration({
 }
 
 const newServer = (server: DnsServer): string =>
-  `newServer({address=${luaText(textOf(server))}${server.proxyProtocol ? ',useProxyProtocol=true' : ''}})`;
+  `newServer({address=${luaText(textOf(server))}${server.proxyProtocol === 'udp and tcp' ? ',useProxyProtocol=true' : ''}})`;
 
 const textOf = ({ host, port }: ServerAddress): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;

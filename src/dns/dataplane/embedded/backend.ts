@@ -194,7 +194,8 @@ export class Backend {
 
   #send(query: Buffer, { socket, tickets }: UpstreamSocket, ticket: number): void {
     tickets[((query[0] as number) << 8) | (query[1] as number)] = ticket; // the id is in every query
-    if (this.address.proxyProtocol) socket.send(Buffer.concat([this.#proxyHeader(ticket, socket), query]));
+    if (this.address.proxyProtocol !== undefined)
+      socket.send(Buffer.concat([this.#proxyHeader(ticket, socket), query]));
     else socket.send(query);
   }
 

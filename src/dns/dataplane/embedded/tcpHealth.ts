@@ -88,7 +88,7 @@ export class TcpHealth {
     framed.writeUInt16BE(packet.length, 0);
     packet.copy(framed, LENGTH_BYTES);
     framed.writeUInt16BE(id, LENGTH_BYTES);
-    if (!server.proxyProtocol) return framed;
+    if (server.proxyProtocol !== 'udp and tcp') return framed;
     const { localAddress: host = '', localPort: port = 0 } = socket;
     return Buffer.concat([proxyHeader({ host, port }, server, 'tcp'), framed]);
   }

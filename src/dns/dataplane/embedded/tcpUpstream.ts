@@ -96,7 +96,7 @@ export class TcpUpstream {
     socket.once('connect', () => {
       connected = true;
       this.#server = server;
-      if (server.proxyProtocol) socket.write(this.#options.proxyHeader());
+      if (server.proxyProtocol === 'udp and tcp') socket.write(this.#options.proxyHeader());
       for (const framed of this.#queued ?? []) socket.write(framed);
       this.#queued = undefined;
       this.#events.connect();

@@ -164,7 +164,7 @@ export class ThreadedUdpRelay implements UdpRelay {
     const task = this.#task;
     const { detector, log } = this.#dependencies;
     // What crosses to a thread is copied: an address that is more than an address could not be.
-    const servers = task.servers.map(({ host, port, proxyProtocol = false }) => ({
+    const servers = task.servers.map(({ host, port, proxyProtocol }) => ({
       host,
       port,
       proxyProtocol,
