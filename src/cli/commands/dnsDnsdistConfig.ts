@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { DnsServer } from '../../dns/dataplane/index.ts';
 import { type Network, parseNetwork, type ServerAddress } from '../../platform/addresses/index.ts';
+import { OperatorError } from '../operatorError.ts';
 import { print } from '../print.ts';
 
 interface DnsdistConfigOptions {
@@ -72,16 +72,16 @@ export function registerDnsDnsdistConfig(dns: Command): void {
     );
 }
 
-function serversOf({ servers, proxyProtocolServers }: DnsdistConfigOptions): DnsServer[] {
+function serversOf({ servers, proxyProtocolServers }: DnsdistConfigOptions) {
   const isSame = (one: ServerAddress) => (other: ServerAddress) =>
     one.host === other.host && one.port === other.port;
   const stranger = proxyProtocolServers.find((server) => !servers.some(isSame(server)));
   if (stranger !== undefined)
-    throw new InvalidArgumentError(
+    throw new OperatorError(
       `--proxy-protocol-servers names ${stranger.host} port ${stranger.port}, which --servers does not`,
     );
   return servers.map((server) =>
-    proxyProtocolServers.some(isSame(server)) ? { ...server, proxyProtocol: 'udp and tcp' } : server,
+    proxyProtocolServers.some(isSame(server)) ? { ...server, proxyProtocol: 'udp and tcp' as const } : server,
   );
 }
 

@@ -6,7 +6,6 @@
 /** How good a server is, the best first: queries go to those of the best standing that there is. */
 export const Standing = { inUse: 0, worse: 1, failing: 2, silent: 3, unreachable: 4 } as const;
 export type Standing = (typeof Standing)[keyof typeof Standing];
-export const standingNames = ['in_use', 'worse', 'failing', 'silent', 'unreachable'] as const;
 
 export type ProbeResult = 'good' | 'failing' | 'silent';
 
