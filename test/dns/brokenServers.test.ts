@@ -15,7 +15,7 @@ import type { GuardState, ToGuard } from './support/threadedGuard.ts';
 
 const WAYS = ['silent', 'late', 'wrongId', 'otherQuestion', 'servfail'] as const satisfies readonly Way[];
 const BATCH = 20;
-const COUNTED = 1000;
+const COUNTED = 400;
 /** Longer than the guard waits for a server: what has no answer by then gets none. */
 const GIVEN_UP_MS = 4000;
 
