@@ -38,7 +38,7 @@ export class ServerLog {
       const said = SAID[standing];
       const now = isWell ? undefined : (unreachable ?? said);
       if (now === this.#told[index]) continue;
-      if (now === said && (this.#notWell[index] ?? 0) < NOTES_TO_TELL) continue;
+      if (!isWell && now === said && (this.#notWell[index] ?? 0) < NOTES_TO_TELL) continue;
       this.#told[index] = now;
       const server = `${address.host} port ${address.port}`;
       if (now === undefined) this.#log.info({ server }, BACK);
