@@ -301,6 +301,28 @@ const Transfers = Type.Object(
   { additionalProperties: false },
 );
 
+const ResponseRateLimit = Type.Object(
+  {
+    perSecond: Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      default: 0,
+      unit: 'answers',
+      description:
+        'Equal answers over UDP that one network of clients (/24, /56) gets in a second: so the guard cannot be made to flood somebody whose address is forged. 0: no limit.',
+    }),
+    slip: Type.Integer({
+      minimum: 0,
+      maximum: 10,
+      default: 1,
+      unit: 'answers',
+      description:
+        'Of so many answers above that limit one is sent as TC=1, which sends honest clients to TCP; the others are dropped. 1: all are sent so. 0: all are dropped.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
 const Dns = Type.Object(
   {
     account: Type.Optional(
@@ -331,6 +353,21 @@ const Dns = Type.Object(
       maxItems: 32,
       description: 'Addresses and ports of the authoritative servers behind the guard.',
     }),
+    proxyProtocolServers: Type.Array(Type.String({ pattern: `${HOST_AND_PORT.slice(0, -1)}(/udp)?$` }), {
+      default: [],
+      maxItems: 32,
+      description:
+        'Those of dns.servers that are told who asks, by PROXY protocol version 2: 192.0.2.1:53 over UDP and TCP, 192.0.2.1:53/udp over UDP alone, as Knot takes it. A server that does not expect it answers nothing.',
+    }),
+    probeName: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        description:
+          'The zone whose SOA every server behind is asked for, twice a second, to know whether it is well. Left out: the first of dns.zones, or the root, of which any answer but SERVFAIL will do.',
+      }),
+    ),
+    responseRateLimit: ResponseRateLimit,
     zones: Type.Array(Type.String({ pattern: '^[^=]+=.+$' }), {
       default: [],
       maxItems: 4096,

@@ -4,12 +4,15 @@ import { type Config, ConfigError } from '../config/index.ts';
 import type { GuardOptions } from '../dns/controller/index.ts';
 import type { DnsdistOptions } from '../dns/dataplane/dnsdist/index.ts';
 import type { EmbeddedOptions } from '../dns/dataplane/embedded/index.ts';
+import type { DnsServer } from '../dns/dataplane/index.ts';
+import { nameToWire } from '../dns/protocol/index.ts';
 import { BadNetworkError, type Network, parseNetwork } from '../platform/addresses/index.ts';
 import { addressOf } from './address.ts';
 import { zoneSourcesOf } from './zoneSources.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const PERCENT = 100;
+const UDP_ALONE = /\/udp$/;
 
 export const guardOptionsOf = ({ dns }: Config): GuardOptions => ({
   place: { region: dns.region, datacenter: dns.datacenter },
@@ -31,11 +34,34 @@ export function embeddedOptionsOf({ dns }: Config): EmbeddedOptions {
     throw new ConfigError('dns.servers is empty: name the DNS servers behind the guard, like 192.0.2.1:53');
   return {
     listen: dns.listen.map((text) => addressOf(text, 'dns.listen')),
-    servers: dns.servers.map((text) => addressOf(text, 'dns.servers')),
+    servers: serversOf(dns),
+    probeName: probeNameOf(dns),
+    responseRateLimit: dns.responseRateLimit,
     timeoutMs: dns.timeoutMs,
     workers: dns.workers,
     transfersAllow: dns.transfers.allow.map(networkOf),
   };
+}
+
+function serversOf({ servers, proxyProtocolServers }: Config['dns']): DnsServer[] {
+  const stranger = proxyProtocolServers.find((text) => !servers.includes(text.replace(UDP_ALONE, '')));
+  if (stranger !== undefined)
+    throw new ConfigError(
+      `dns.proxyProtocolServers names ${JSON.stringify(stranger)}; allowed are the addresses in dns.servers, as they are written there: ${servers.join(', ')}`,
+    );
+  return servers.map((text) => ({
+    ...addressOf(text, 'dns.servers'),
+    proxyProtocol: proxyProtocolServers.includes(text)
+      ? 'udp and tcp'
+      : proxyProtocolServers.includes(`${text}/udp`)
+        ? 'udp'
+        : undefined,
+  }));
+}
+
+function probeNameOf({ probeName, zones: [first] }: Config['dns']): string | undefined {
+  if (probeName !== undefined) return checkName(probeName, 'dns.probeName');
+  return first === undefined ? undefined : checkName(first.slice(0, first.indexOf('=')), 'dns.zones');
 }
 
 export function dnsdistOptionsOf({ dns, dataDir }: Config): DnsdistOptions {
@@ -57,4 +83,14 @@ function networkOf(text: string): Network {
     if (error instanceof BadNetworkError) throw new ConfigError(`dns.transfers.allow: ${error.message}`);
     throw error;
   }
+}
+
+/** Throws `ConfigError` where a name is none. */
+function checkName(name: string, option: string): string {
+  try {
+    nameToWire(name);
+  } catch (error) {
+    throw new ConfigError(`${option}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return name;
 }

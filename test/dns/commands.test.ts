@@ -100,16 +100,21 @@ it('replay says what is wrong with a file that is no recording', async () => {
 it('dnsdist-config prints a configuration that dnsdist takes, and lets nothing but addresses into it', async (ctx) => {
   const flags = ['--listen', '127.0.0.1:53', '--servers', '192.0.2.1:53', '[2001:db8::1]:53'];
   flags.push('--transfers-allow', '198.51.100.0/24', '2001:db8:5::/48');
+  flags.push('--proxy-protocol-servers', '192.0.2.1:53');
   const evil = ['dns', 'dnsdist-config', '--listen', '127.0.0.1:53', '--servers', '"}) os.exit() --:53'];
   const network = '192.0.2.0/24") os.exit() --';
   const [text] = await Promise.all([
     floodgate('dns', 'dnsdist-config', ...flags),
+    expect(
+      floodgate('dns', 'dnsdist-config', ...flags.slice(0, 4), '--proxy-protocol-servers', '192.0.2.9:53'),
+    ).rejects.toThrow(/names 192\.0\.2\.9 port 53, which --servers does not/),
     expect(floodgate(...evil)).rejects.toThrow(/write an IP address and a port/),
     expect(
       floodgate('dns', 'dnsdist-config', ...flags.slice(0, 4), '--transfers-allow', network),
     ).rejects.toThrow(/has a prefix that is no number from 0 to 32/),
   ]);
   expect(text).toContain('newServer({address="[2001:db8::1]:53"})');
+  expect(text).toContain('newServer({address="192.0.2.1:53",useProxyProtocol=true})');
   expect(text).toContain('allowed:addMask("198.51.100.0/24") allowed:addMask("2001:db8:5:0:0:0:0:0/48")');
   if (noDnsdist) return ctx.skip(noDnsdist);
   const file = join(folder, 'dnsdist.conf');

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Network, parseNetwork, type ServerAddress } from '../../platform/addresses/index.ts';
+import { OperatorError } from '../operatorError.ts';
 import { print } from '../print.ts';
 
 interface DnsdistConfigOptions {
   readonly listen: ServerAddress;
   readonly servers: readonly ServerAddress[];
+  readonly proxyProtocolServers: readonly ServerAddress[];
   readonly console: ServerAddress;
   readonly dnstap: ServerAddress;
   readonly transfersAllow: readonly Network[];
@@ -23,6 +25,12 @@ export function registerDnsDnsdistConfig(dns: Command): void {
     .description('print a dnsdist.conf for a node that Floodgate drives')
     .requiredOption('--listen <address>', 'where dnsdist answers DNS, like 192.0.2.53:53', addressOf)
     .requiredOption('--servers <addresses...>', 'the authoritative servers behind it', addAddress)
+    .option(
+      '--proxy-protocol-servers <addresses...>',
+      'those of the servers that are told who asks, by PROXY protocol version 2 (dns.proxyProtocolServers)',
+      addAddress,
+      [],
+    )
     .option(
       '--console <address>',
       'where Floodgate reaches its console',
@@ -58,9 +66,23 @@ export function registerDnsDnsdistConfig(dns: Command): void {
     .action(
       async ({ key = randomBytes(KEY_BYTES).toString('base64'), ...addresses }: DnsdistConfigOptions) => {
         const { dnsdistConfiguration } = await import('../../dns/dataplane/dnsdist/index.ts');
-        await print(dnsdistConfiguration({ ...addresses, key }).trimEnd());
+        const servers = serversOf(addresses);
+        await print(dnsdistConfiguration({ ...addresses, servers, key }).trimEnd());
       },
     );
+}
+
+function serversOf({ servers, proxyProtocolServers }: DnsdistConfigOptions) {
+  const isSame = (one: ServerAddress) => (other: ServerAddress) =>
+    one.host === other.host && one.port === other.port;
+  const stranger = proxyProtocolServers.find((server) => !servers.some(isSame(server)));
+  if (stranger !== undefined)
+    throw new OperatorError(
+      `--proxy-protocol-servers names ${stranger.host} port ${stranger.port}, which --servers does not`,
+    );
+  return servers.map((server) =>
+    proxyProtocolServers.some(isSame(server)) ? { ...server, proxyProtocol: 'udp and tcp' as const } : server,
+  );
 }
 
 /** Nothing but an address and a port gets into the Lua of the configuration. */

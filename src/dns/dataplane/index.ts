@@ -3,4 +3,5 @@
  * neither each other nor the controller. docs/adding-a-data-plane.md says how to add one.
  */
 export type { DataPlane, DataPlaneContext, MakeDataPlane } from './dataPlane.ts';
+export type { DnsServer } from './dnsServer.ts';
 export { PacketFaults } from './packetFaults.ts';

@@ -56,8 +56,9 @@ const ipv6NetworkEnd = (address: string): number => {
   let groups = 0;
   for (let i = 0; i < address.length; i++) {
     if (address[i] !== ':') continue;
+    if (++groups === 4) return address[i - 2] === ':' ? i - 1 : i - 2;
+    // All groups that follow in the network are zero.
     if (address[i + 1] === ':') return i;
-    if (++groups === 4) return Math.max(0, i - 2);
   }
   return address.length;
 };

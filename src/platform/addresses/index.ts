@@ -1,5 +1,13 @@
 /** Addresses and networks, and who counts as one client. */
 export { type ClientAddress, clientAddressBehind } from './clientAddress.ts';
 export { clientKey } from './clientKey.ts';
-export { BadNetworkError, type Network, networkText, parseNetwork, within } from './ipNetworks.ts';
+export {
+  BadNetworkError,
+  groupsOf,
+  type Network,
+  networkText,
+  parseNetwork,
+  plainAddress,
+  within,
+} from './ipNetworks.ts';
 export type { ServerAddress } from './serverAddress.ts';

@@ -16,17 +16,32 @@ export const noKnot: string | undefined = existsSync(KNOTD)
   ? undefined
   : 'knotd is not installed (on Debian: apt-get install knot)';
 
+/** A zone of which every name is answered with the address of whoever asks. */
+export const WHOAMI_ZONE = 'who.test';
+
+const WHOAMI_TEXT = '@ 300 IN SOA ns h 1 3600 600 86400 300\n@ NS ns\nns A 192.0.2.1\n';
+
 export interface RealKnot extends Target {
   stop(): Promise<void>;
 }
 
 /** Knot DNS from the system's package, which signs the zone with NSEC3; only who has the key may transfer it. */
 export const startSigningKnot = (zone: string, text: string, key: ServerKey): Promise<RealKnot> =>
+  start(zone, text, (folder, port) => configOf(folder, zone, port, key));
+
+/** Knot DNS from the system's package, which believes loopback when it says who asks. */
+export const startWhoamiKnot = (): Promise<RealKnot> => start(WHOAMI_ZONE, WHOAMI_TEXT, whoamiConfigOf);
+
+const start = (
+  zone: string,
+  text: string,
+  configText: (folder: string, port: number) => string,
+): Promise<RealKnot> =>
   startOnFreePort(async () => {
     const folder = await mkdtemp(join(tmpdir(), 'floodgate-knot-'));
     const port = await freePort();
     await writeFile(join(folder, 'zone'), text);
-    await writeFile(join(folder, 'knot.conf'), configOf(folder, zone, port, key));
+    await writeFile(join(folder, 'knot.conf'), configText(folder, port));
     const child = spawnGuarded(KNOTD, ['-c', join(folder, 'knot.conf')]);
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
@@ -86,4 +101,23 @@ zone:
     dnssec-policy: nsec3
     zonefile-sync: -1
     journal-content: none
+`;
+
+const whoamiConfigOf = (folder: string, port: number): string => `
+server:
+    rundir: "${folder}"
+    listen: ${LOOPBACK}@${port}
+    proxy-allowlist: ${LOOPBACK}
+    udp-workers: 1
+    tcp-workers: 1
+    background-workers: 1
+log:
+  - target: stderr
+    any: warning
+database:
+    storage: "${folder}"
+zone:
+  - domain: ${WHOAMI_ZONE}
+    file: "${folder}/zone"
+    module: mod-whoami
 `;

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,6 +20,8 @@ export interface RealServer extends Target {
   /** The file with the zone: `reload` makes the server read it again. */
   readonly zoneFile: string;
   reload(): Promise<void>;
+  /** Stops all its processes where they stand, or lets them go on. */
+  standStill(still: boolean): void;
   stop(): Promise<void>;
 }
 
@@ -39,6 +41,8 @@ export interface ServerKey {
 interface NsdOptions {
   /** The only one that may transfer the zone; anybody on loopback may where left out. */
   readonly key?: ServerKey;
+  /** Limits equal answers to one address, as it does by default. */
+  readonly limitsRate?: boolean;
   readonly servers?: number;
   readonly nice?: number;
   /** As `taskset` takes them; all of them where left out. */
@@ -48,7 +52,7 @@ interface NsdOptions {
 async function start(
   zone: string,
   text: string,
-  { servers = 1, nice = 0, cores, key }: NsdOptions,
+  { servers = 1, nice = 0, cores, key, limitsRate = false }: NsdOptions,
 ): Promise<RealServer> {
   const folder = await mkdtemp(join(tmpdir(), 'floodgate-nsd-'));
   await chmod(folder, 0o755);
@@ -56,13 +60,16 @@ async function start(
   const zoneFile = join(folder, 'zone');
   await writeFile(zoneFile, text);
   const config = join(folder, 'nsd.conf');
-  await writeFile(config, configOf({ folder, zone, zoneFile, port, servers, key }));
+  await writeFile(config, configOf({ folder, zone, zoneFile, port, servers, key, limitsRate }));
   const niceNsd = ['nice', '-n', String(nice), NSD, '-d', '-c', config];
   const [file = '', ...args] = cores === undefined ? niceNsd : ['taskset', '-c', cores, ...niceNsd];
   const child = spawnGuarded(file, args);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
   const exited = once(child, 'exit');
+  const standStill = (still: boolean): void => {
+    for (const pid of familyOf(child.pid ?? 0)) process.kill(pid, still ? 'SIGSTOP' : 'SIGCONT');
+  };
   const address = { host: LOOPBACK, port };
   await answers(zone, address, child, () => output).catch(async (error) => {
     await rm(folder, { recursive: true, force: true });
@@ -74,13 +81,23 @@ async function start(
     async reload() {
       execFileSync('kill', ['-HUP', String(child.pid)]);
     },
+    standStill,
     async stop() {
+      standStill(false);
       child.kill();
       await exited;
       await rm(folder, { recursive: true, force: true });
     },
   };
 }
+
+/** A process and all that it started. */
+function familyOf(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+  return [pid, ...children.flatMap((child) => familyOf(Number(child)))];
+}
+
+const NO_LIMIT = 'rrl-ratelimit: 0\n  rrl-whitelist-ratelimit: 0';
 
 interface NsdConfig {
   readonly folder: string;
@@ -89,9 +106,10 @@ interface NsdConfig {
   readonly port: number;
   readonly servers: number;
   readonly key: ServerKey | undefined;
+  readonly limitsRate: boolean;
 }
 
-const configOf = ({ folder, zone, zoneFile, port, servers, key }: NsdConfig): string => `
+const configOf = ({ folder, zone, zoneFile, port, servers, key, limitsRate }: NsdConfig): string => `
 server:
   ip-address: ${LOOPBACK}@${port}
   server-count: ${servers}
@@ -102,8 +120,7 @@ server:
   xfrdfile: "${folder}/xfrd.state"
   zonelistfile: "${folder}/zone.list"
   xfrdir: "${folder}"
-  rrl-ratelimit: 0
-  rrl-whitelist-ratelimit: 0
+  ${limitsRate ? '' : NO_LIMIT}
   minimal-responses: yes
 remote-control:
   control-enable: no

@@ -12,6 +12,8 @@ export interface GuardState {
   readonly verdicts: readonly number[];
   readonly names: number;
   readonly answered: number;
+  /** Which servers are. */
+  readonly inUse: readonly boolean[];
 }
 
 const { guard, rules, target, stop } = await guardInFront(
@@ -19,6 +21,7 @@ const { guard, rules, target, stop } = await guardInFront(
   {
     workers: Number(process.argv[2]),
     listen: [{ host: '127.0.0.1', port: Number(process.argv[3] ?? 0) }],
+    ...(process.argv[4] !== undefined && { servers: JSON.parse(process.argv[4]), probeName: ZONE_NAME }),
     seed: false,
   },
 );
@@ -44,5 +47,6 @@ function state(): GuardState {
     verdicts: [...guard.detector.verdicts],
     names: guard.detector.profile.size,
     answered: guard.dataPlane.servers.reduce((sum, { answered }) => sum + answered, 0),
+    inUse: guard.dataPlane.servers.map(({ up }) => up),
   };
 }

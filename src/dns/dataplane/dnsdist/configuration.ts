@@ -1,11 +1,12 @@
 import type { Network, ServerAddress } from '../../../platform/addresses/index.ts';
+import type { DnsServer } from '../index.ts';
 import { luaText } from './luaText.ts';
 import { refusalRule, refusalsOf } from './refusals.ts';
 import { RULES_LOADER } from './rulesLoader.ts';
 
 export interface DnsdistConfiguration {
   readonly listen: ServerAddress;
-  readonly servers: readonly ServerAddress[];
+  readonly servers: readonly DnsServer[];
   readonly console: ServerAddress;
   /** 32 bytes in base64. */
   readonly key: string;
@@ -43,7 +44,7 @@ export function dnsdistConfiguration({
     `setMaxTCPQueriesPerConnection(${MAX_TCP_QUERIES})`,
     `setMaxTCPConnectionsPerClient(${MAX_TCP_CONNECTIONS_PER_CLIENT})`,
     'setACL({"0.0.0.0/0","::/0"})',
-    ...servers.map((server) => `newServer({address=${luaText(textOf(server))}})`),
+    ...servers.map(newServer),
     `setKey(${luaText(key)})`,
     `controlSocket(${luaText(textOf(console))})`,
     `floodgateTap=newFrameStreamTcpLogger(${luaText(textOf(dnstap))},${TAP_OPTIONS})`,
@@ -59,6 +60,9 @@ export function dnsdistConfiguration({
     '',
   ].join('\n');
 }
+
+const newServer = (server: DnsServer): string =>
+  `newServer({address=${luaText(textOf(server))}${server.proxyProtocol === 'udp and tcp' ? ',useProxyProtocol=true' : ''}})`;
 
 const textOf = ({ host, port }: ServerAddress): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;

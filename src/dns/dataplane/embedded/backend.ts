@@ -3,105 +3,118 @@
  * counts only if it comes from the server to the right port, under the id and with the question that were sent.
  */
 import { randomFillSync } from 'node:crypto';
-import { createSocket, type Socket } from 'node:dgram';
-import type { ServerAddress } from '../../../platform/addresses/index.ts';
+import type { Socket } from 'node:dgram';
 import {
   type HashKey,
   HEADER_BYTES,
   isResponse,
-  QueryType,
   Question,
-  queryPacket,
   ReadResult,
   rcodeOf,
   readQuestionSection,
 } from '../../protocol/index.ts';
-import type { PacketFaults } from '../index.ts';
-import { InFlight } from './inFlight.ts';
-import { RCODE_FORMERR } from './localResponses.ts';
-import { noLookup } from './noLookup.ts';
+import type { DnsServer, PacketFaults } from '../index.ts';
+import { type Counterpart, InFlight } from './inFlight.ts';
+import { RCODE_FORMERR, RCODE_SERVFAIL } from './localResponses.ts';
+import type { Probe } from './probe.ts';
+import { type ListenAddresses, proxyHeader } from './proxyHeader.ts';
+import { ServerHealth, Standing } from './serverHealth.ts';
+import { type UpstreamSocket, UpstreamSockets } from './upstreamSockets.ts';
 
 /** What comes of an answer: the guard restores the id and sends it to whoever asked. */
-export type OnAnswer = (
-  answer: Buffer,
-  question: Question,
-  inFlight: InFlight,
-  ticket: number,
-  backend: Backend,
-) => void;
+export type OnAnswer = (answer: Buffer, question: Question, inFlight: InFlight, ticket: number) => void;
+
+/** Asks another server what this one did not answer, with its SERVFAIL where there is one. False where none is to be asked. */
+export type AskAnother = (backend: Backend, ticket: number, servfail: Buffer | undefined) => boolean;
 
 export interface BackendOptions {
   /** How long the server may take to answer. */
   readonly timeoutMs: number;
   readonly key: HashKey;
+  readonly probe: Probe;
+}
+
+export interface BackendDependencies {
   readonly onAnswer: OnAnswer;
+  readonly askAnother: AskAnother;
+  /** For a server that is told who asks. */
+  readonly listenAddresses: ListenAddresses;
   readonly faults: PacketFaults;
 }
 
-/** Sixteen bits of id and four of port: the kernel picks each port at random, and one socket is replaced every second. */
-const SOCKETS = 16;
-/** Large enough for a second of answers: what does not fit is lost. */
-const SOCKET_BUFFER_BYTES = 4 * 1024 * 1024;
-const IDS = 65_536;
 const ID_ATTEMPTS = 4;
 const RANDOM_BYTES = 16_384;
-/** So many questions in a row without an answer in between, and the server counts as down. */
-const DOWN_AFTER_TIMEOUTS = 20;
-/** Twice as long after each socket that could not be opened, up to this: a route that is back is used soon. */
-const MAX_WAIT_TICKS = 4;
-const ROOT = Uint8Array.of(0);
-
-interface UpstreamSocket {
-  readonly socket: Socket;
-  /** The ticket under which each id waits. */
-  readonly tickets: Float64Array;
-}
+/** Larger queries are rare, and asked of one server alone: what waits to be asked again takes no more than 32 MB. */
+const MAX_KEPT_BYTES = 512;
+/** No client sends from port 0: what comes from there is a probe. */
+const PROBE_PORT = 0;
 
 export class Backend {
-  readonly address: ServerAddress;
+  readonly address: DnsServer;
   readonly timeoutMs: number;
   readonly inFlight = new InFlight();
-  up = true;
-  /** Why the last socket could not be opened, undefined where it could: no route to the server, or no descriptor left. */
-  unreachable: string | undefined;
+  readonly health = new ServerHealth();
   answered = 0;
   timedOut = 0;
   /** Packets on our ports that answer nothing we asked: late answers, or somebody guessing. */
   mismatched = 0;
+  /** Queries that another server was asked, as this one answered SERVFAIL or nothing in time. */
+  retried = 0;
+  /** Whether there are others to ask. */
+  keepsQueries = false;
   readonly #key: HashKey;
-  readonly #onAnswer: OnAnswer;
-  readonly #faults: PacketFaults;
+  readonly #probe: Probe;
+  readonly #dependencies: BackendDependencies;
   readonly #question = new Question();
-  /** Those that are open: none where there is no way to the server. */
-  readonly #sockets: UpstreamSocket[] = [];
-  readonly #opened: Promise<void>;
-  readonly #retired = new Set<Socket>();
+  readonly #sockets: UpstreamSockets;
   readonly #random = Buffer.alloc(RANDOM_BYTES);
   #randomAt = RANDOM_BYTES;
-  #next = 0;
-  #timeoutsInARow = 0;
-  #probeId = -1;
-  #closed = false;
-  #ticksToWait = 0;
-  #nextWaitTicks = 1;
+  #probeTicket = 0;
+  /** Something was late since the last good answer. */
+  #isSuspect = false;
 
-  constructor(address: ServerAddress, { timeoutMs, key, onAnswer, faults }: BackendOptions) {
+  constructor(
+    address: DnsServer,
+    { timeoutMs, key, probe }: BackendOptions,
+    dependencies: BackendDependencies,
+  ) {
     this.address = address;
     this.timeoutMs = timeoutMs;
     this.#key = key;
-    this.#onAnswer = onAnswer;
-    this.#faults = faults;
-    this.#opened = this.#openMissing();
+    this.#probe = probe;
+    this.#dependencies = dependencies;
+    const { faults } = dependencies;
+    this.#sockets = new UpstreamSockets(
+      { address, lingerMs: timeoutMs },
+      {
+        onMessage: (answer, upstream) => {
+          try {
+            this.#receive(answer, upstream);
+          } catch (error) {
+            faults.note(error, Date.now());
+          }
+        },
+        onRefused: () => this.health.noteRefusal(),
+      },
+    );
   }
 
   /** Resolves when the first sockets can send, or it is known why they cannot: neither waits for the server. */
   opened(): Promise<void> {
-    return this.#opened;
+    return this.#sockets.opened();
   }
 
-  /** Whether there is a socket to send from. */
-  get reachable(): boolean {
-    return this.#sockets.length > 0;
+  get unreachable(): string | undefined {
+    return this.#sockets.unreachable;
+  }
+
+  get standing(): Standing {
+    return this.#sockets.reachable ? this.health.standing : Standing.unreachable;
+  }
+
+  /** Whether it answers as it should. */
+  get up(): boolean {
+    return this.standing === Standing.inUse;
   }
 
   /** Sends a query on under a new id. False when it could not be sent: every socket was full, or none is open. */
@@ -113,120 +126,87 @@ export class Backend {
     frontend: number,
     nowMs: number,
   ): boolean {
-    for (let attempt = 0; attempt < ID_ATTEMPTS; attempt++) {
-      const upstream = this.#sockets[this.#next++ % this.#sockets.length];
-      const id = this.#randomId();
-      if (upstream === undefined || this.inFlight.isWaiting(upstream.tickets[id] ?? 0)) continue;
-      upstream.tickets[id] = this.inFlight.add(question, address, port, frontend, nowMs);
-      query[0] = id >>> 8;
-      query[1] = id & 0xff;
-      upstream.socket.send(query);
-      return true;
-    }
-    return false;
+    const upstream = this.#freeSocket(query);
+    if (upstream === undefined) return false;
+    const ticket = this.inFlight.add(question, address, port, frontend, nowMs);
+    if (this.keepsQueries && query.length <= MAX_KEPT_BYTES) this.inFlight.keep(ticket, query);
+    this.#send(query, upstream, ticket);
+    return true;
   }
 
-  /**
-   * Gives up what waits too long, replaces a socket or opens those that are missing, asks a server that is down whether it
-   * is back. Every second.
-   */
+  /** Sends a query that waits at another server, too. */
+  forwardAgain(query: Buffer, first: Counterpart, nowMs: number): boolean {
+    const upstream = this.#freeSocket(query);
+    if (upstream === undefined) return false;
+    const ticket = this.inFlight.addAgain(first.inFlight, first.ticket, nowMs);
+    this.inFlight.pair(ticket, first);
+    first.inFlight.pair(first.ticket, { inFlight: this.inFlight, ticket });
+    this.#send(query, upstream, ticket);
+    return true;
+  }
+
+  /** What was sent before the question with this ticket, and is not answered, is late. */
+  makeLate(before: number): void {
+    this.inFlight.makeLate(before, (ticket) => this.#late(ticket));
+  }
+
+  /** Judges the last probe and sends the next. */
+  probe(nowMs: number): void {
+    const ticket = this.#probeTicket;
+    if (ticket !== 0 && this.inFlight.isWaiting(ticket)) {
+      this.inFlight.settle(ticket);
+      this.#isSuspect = true;
+      this.health.noteProbe('silent');
+    }
+    this.#probeTicket = 0;
+    // With no other server to turn to it is only asked where something is wrong.
+    if (!this.keepsQueries && this.up && !this.#isSuspect) return;
+    const { packet, question } = this.#probe;
+    const probe = Buffer.from(packet);
+    const upstream = this.#freeSocket(probe);
+    if (upstream === undefined) return;
+    this.#probeTicket = this.inFlight.add(question, '', PROBE_PORT, 0, nowMs);
+    this.#send(probe, upstream, this.#probeTicket);
+  }
+
+  /** Gives up what waits too long, replaces a socket or opens those that are missing. Every second. */
   tick(nowMs: number): void {
-    this.expire(nowMs);
-    if (this.#closed) return;
-    if (--this.#ticksToWait <= 0) {
-      if (this.#sockets.length < SOCKETS) void this.#openMissing();
-      else void this.#open(this.#next % SOCKETS);
-    }
-    if (!this.up) this.#probe();
-  }
-
-  /** Gives up what was sent longer ago than the time limit. */
-  expire(nowMs: number): void {
-    const expired = this.inFlight.expire(nowMs - this.timeoutMs);
-    this.timedOut += expired;
-    this.#noteTimeouts(expired);
+    this.timedOut += this.inFlight.expire(nowMs - this.timeoutMs);
+    this.#sockets.tick();
   }
 
   close(): void {
-    this.#closed = true;
-    for (const { socket } of this.#sockets.splice(0)) closeQuietly(socket);
-    for (const socket of this.#retired) closeQuietly(socket);
+    this.#sockets.close();
   }
 
-  #noteTimeouts(count: number): void {
-    this.#timeoutsInARow += count;
-    if (this.#timeoutsInARow >= DOWN_AFTER_TIMEOUTS) this.up = false;
+  /** A socket with an id that nothing waits under, which the query gets. */
+  #freeSocket(query: Buffer): UpstreamSocket | undefined {
+    for (let attempt = 0; attempt < ID_ATTEMPTS; attempt++) {
+      const upstream = this.#sockets.next();
+      const id = this.#randomId();
+      if (upstream === undefined || this.inFlight.isWaiting(upstream.tickets[id] ?? 0)) continue;
+      query[0] = id >>> 8;
+      query[1] = id & 0xff;
+      return upstream;
+    }
+    return undefined;
   }
 
-  #probe(): void {
-    const probe = Buffer.from(queryPacket(ROOT, QueryType.SOA, this.#randomId()));
-    this.#probeId = probe.readUInt16BE(0);
-    this.#sockets[0]?.socket.send(probe);
+  #send(query: Buffer, { socket, tickets }: UpstreamSocket, ticket: number): void {
+    tickets[((query[0] as number) << 8) | (query[1] as number)] = ticket; // the id is in every query
+    if (this.address.proxyProtocol !== undefined)
+      socket.send(Buffer.concat([this.#proxyHeader(ticket, socket), query]));
+    else socket.send(query);
   }
 
-  /** One socket first, which tells whether there is a way to the server, then the others. */
-  async #openMissing(): Promise<void> {
-    if (!(await this.#open())) return;
-    await Promise.all(Array.from({ length: SOCKETS - this.#sockets.length }, () => this.#open()));
-  }
-
-  /**
-   * Adds a socket, or puts it in the place of another. False where there is no way to the server: what is there goes on.
-   * Connecting a UDP socket asks the routing table and nobody else.
-   */
-  #open(place?: number): Promise<boolean> {
-    const { host, port } = this.address;
-    const socket = createSocket({
-      type: host.includes(':') ? 'udp6' : 'udp4',
-      recvBufferSize: SOCKET_BUFFER_BYTES,
-      sendBufferSize: SOCKET_BUFFER_BYTES,
-      lookup: noLookup,
-    });
-    return new Promise((resolve) => {
-      const onFailure = (error: Error): void => {
-        closeQuietly(socket);
-        this.#noteUnreachable(error);
-        resolve(false);
-      };
-      socket.once('error', onFailure);
-      socket.once('connect', () => {
-        socket.off('error', onFailure);
-        // A connected socket hears that nobody listens there: that counts as a question without an answer.
-        socket.on('error', () => this.#noteTimeouts(1));
-        this.#use(socket, place);
-        resolve(true);
-      });
-      try {
-        socket.connect(port, host);
-      } catch (error) {
-        onFailure(error instanceof Error ? error : new Error(String(error)));
-      }
-    });
-  }
-
-  #use(socket: Socket, place = this.#sockets.length): void {
-    if (this.#closed || place >= SOCKETS) return closeQuietly(socket);
-    const upstream: UpstreamSocket = { socket, tickets: new Float64Array(IDS) };
-    socket.on('message', (answer) => {
-      try {
-        this.#receive(answer, upstream);
-      } catch (error) {
-        this.#faults.note(error, Date.now());
-      }
-    });
-    const old = this.#sockets[place];
-    this.#sockets[place] = upstream;
-    if (old !== undefined) this.#retire(old.socket);
-    this.unreachable = undefined;
-    this.#nextWaitTicks = 1;
-  }
-
-  #noteUnreachable(error: Error): void {
-    if (this.#closed) return;
-    this.unreachable = error.message;
-    if (!this.reachable) this.up = false;
-    this.#ticksToWait = this.#nextWaitTicks;
-    this.#nextWaitTicks = Math.min(MAX_WAIT_TICKS, this.#nextWaitTicks * 2);
+  /** A probe comes from the guard itself. */
+  #proxyHeader(ticket: number, socket: Socket): Buffer {
+    const { inFlight } = this;
+    const client = { host: inFlight.clientAddress(ticket), port: inFlight.clientPort(ticket) };
+    const to = this.#dependencies.listenAddresses.of(inFlight.frontend(ticket));
+    if (client.port !== PROBE_PORT && to !== undefined) return proxyHeader(client, to, 'udp');
+    const { address: host, port } = socket.address();
+    return proxyHeader({ host, port }, this.address, 'udp');
   }
 
   #receive(answer: Buffer, upstream: UpstreamSocket): void {
@@ -234,21 +214,62 @@ export class Backend {
       this.mismatched++;
       return;
     }
-    this.#timeoutsInARow = 0;
     const id = answer.readUInt16BE(0);
-    if (!this.up) {
-      this.up = true;
-      if (id === this.#probeId) return;
-    }
     const ticket = upstream.tickets[id] ?? 0;
     if (ticket === 0 || !this.inFlight.isWaiting(ticket) || !this.#isAnswerTo(ticket, answer)) {
-      if (id !== this.#probeId) this.mismatched++;
+      this.mismatched++;
       return;
     }
     upstream.tickets[id] = 0;
-    this.inFlight.settle(ticket);
+    if (this.inFlight.clientPort(ticket) === PROBE_PORT) return this.#probed(answer, ticket);
     this.answered++;
-    this.#onAnswer(answer, this.#question, this.inFlight, ticket, this);
+    const counterpart = this.inFlight.counterpart(ticket);
+    const isServfail = rcodeOf(answer) === RCODE_SERVFAIL;
+    if (counterpart === undefined && !this.inFlight.isLate(ticket)) this.#noteFirst(!isServfail);
+    if (isServfail && this.#otherMayAnswer(answer, ticket, counterpart)) return;
+    this.#deliver(answer, ticket, counterpart);
+  }
+
+  #probed(answer: Buffer, ticket: number): void {
+    this.inFlight.settle(ticket);
+    const result = this.#probe.judge(answer);
+    this.#isSuspect = result !== 'good';
+    this.health.noteProbe(result);
+  }
+
+  #noteFirst(isGood: boolean): void {
+    this.health.note(isGood);
+    if (isGood) this.#isSuspect = false;
+  }
+
+  /** Whether another server may know better than SERVFAIL: then it is kept, in case that it does not. */
+  #otherMayAnswer(answer: Buffer, ticket: number, counterpart: Counterpart | undefined): boolean {
+    if (counterpart === undefined) {
+      if (!this.#dependencies.askAnother(this, ticket, answer)) return false;
+    } else {
+      const { inFlight, ticket: other, servfail } = counterpart;
+      if (servfail !== undefined || !inFlight.isWaiting(other) || inFlight.isLate(other)) return false;
+      inFlight.pair(other, { inFlight: this.inFlight, ticket, servfail: answer });
+    }
+    this.inFlight.settle(ticket);
+    return true;
+  }
+
+  #deliver(answer: Buffer, ticket: number, counterpart: Counterpart | undefined): void {
+    this.inFlight.settle(ticket);
+    if (counterpart?.inFlight.isWaiting(counterpart.ticket)) counterpart.inFlight.settle(counterpart.ticket);
+    this.#dependencies.onAnswer(answer, this.#question, this.inFlight, ticket);
+  }
+
+  #late(ticket: number): void {
+    if (this.inFlight.clientPort(ticket) === PROBE_PORT) return;
+    const counterpart = this.inFlight.counterpart(ticket);
+    if (counterpart === undefined) {
+      this.#isSuspect = true;
+      this.health.note(false);
+      this.#dependencies.askAnother(this, ticket, undefined);
+    } else if (counterpart.servfail !== undefined && this.#isAnswerTo(ticket, counterpart.servfail))
+      this.#deliver(counterpart.servfail, ticket, undefined);
   }
 
   /** A server that could not read the query may answer FORMERR without the question. */
@@ -265,16 +286,6 @@ export class Backend {
     return true;
   }
 
-  /** The old socket hears late answers until nothing sent from it can be waiting any more. */
-  #retire(socket: Socket): void {
-    this.#retired.add(socket);
-    const timer = setTimeout(() => {
-      this.#retired.delete(socket);
-      closeQuietly(socket);
-    }, this.timeoutMs);
-    timer.unref();
-  }
-
   #randomId(): number {
     if (this.#randomAt + 2 > RANDOM_BYTES) {
       randomFillSync(this.#random);
@@ -282,14 +293,5 @@ export class Backend {
     }
     this.#randomAt += 2;
     return this.#random.readUInt16LE(this.#randomAt - 2);
-  }
-}
-
-/** Closing twice throws in dgram; a socket that failed to open is closed already. */
-function closeQuietly(socket: Socket): void {
-  try {
-    socket.close();
-  } catch {
-    // Closed already: what was wanted.
   }
 }

@@ -2,21 +2,29 @@
 import type { Registry } from 'prom-client';
 import { type Network, type ServerAddress, within } from '../../../platform/addresses/index.ts';
 import { Question, readAnswer, readResultNames } from '../../protocol/index.ts';
-import { type DataPlane, type DataPlaneContext, PacketFaults } from '../index.ts';
+import { type DataPlane, type DataPlaneContext, type DnsServer, PacketFaults } from '../index.ts';
 import { type Listener, listenAt } from './listener.ts';
 import { LocalUdpRelay } from './localUdpRelay.ts';
 import { registerEmbeddedMetrics } from './metrics.ts';
+import { probeOf } from './probe.ts';
+import { type LimitedAnswers, newRateCounters, type ResponseRateLimitOptions } from './responseRateLimit.ts';
 import { ServerLog } from './serverLog.ts';
 import { cannotSharePort, threadsFor } from './sharePort.ts';
+import { TcpHealth } from './tcpHealth.ts';
 import { TcpRelay } from './tcpRelay.ts';
 import { ThreadedUdpRelay } from './threadedUdpRelay.ts';
+import { FrontendNumbers } from './udpAddresses.ts';
 import type { ServerState, UdpRelay } from './udpRelay.ts';
 
 export interface EmbeddedOptions {
   /** Where to listen, for UDP and TCP; port 0 takes one that is free for both. */
   readonly listen: readonly ServerAddress[];
   /** The authoritative servers behind, one at least. */
-  readonly servers: readonly ServerAddress[];
+  readonly servers: readonly DnsServer[];
+  /** Whose SOA the servers are asked for, to know whether they are well; the root's where left out. */
+  readonly probeName?: string | undefined;
+  /** How many equal answers over UDP one network of clients gets; no limit where left out or 0 a second. */
+  readonly responseRateLimit?: ResponseRateLimitOptions;
   /** How long a server may take to answer, in milliseconds. */
   readonly timeoutMs?: number;
   /** Threads that receive over UDP; 0 for as many as {@link threadsFor} finds good, one where left out. */
@@ -37,6 +45,7 @@ export class EmbeddedDataPlane implements DataPlane {
   readonly #serverLog: ServerLog;
   readonly #tcpFaults: PacketFaults;
   readonly #tcpQuestion = new Question();
+  readonly #tcpHealth: TcpHealth;
   readonly #tcp: TcpRelay;
   #udp: UdpRelay | undefined;
 
@@ -45,15 +54,18 @@ export class EmbeddedDataPlane implements DataPlane {
     this.#context = context;
     this.#serverLog = new ServerLog(context.log);
     this.#tcpFaults = new PacketFaults(this.#logFault);
+    const { servers, probeName } = options;
+    this.#tcpHealth = new TcpHealth(servers, probeOf(probeName, context.detector.key));
     this.#tcp = new TcpRelay({
-      servers: () => this.#udp?.inOrder() ?? [],
+      servers: () => this.#tcpHealth.inOrder(this.#udp?.inOrder() ?? []),
+      isInUse: (server) => this.#isInUse(server),
       onAnswer: (head, client) => this.#learnOverTcp(head, client),
       mayTransfer: within(options.transfersAllow ?? []),
       faults: this.#tcpFaults,
     });
   }
 
-  /** In the order of `listen`. */
+  /** In the order of `listen`; a wildcard as itself. */
   get addresses(): readonly ServerAddress[] {
     return this.#listeners.map(({ address }) => address);
   }
@@ -65,6 +77,11 @@ export class EmbeddedDataPlane implements DataPlane {
   /** The threads that receive; none where this thread does. */
   get threads(): ThreadedUdpRelay['workers'] {
     return this.#udp instanceof ThreadedUdpRelay ? this.#udp.workers : [];
+  }
+
+  /** Servers that answer over TCP. */
+  get tcpServers(): number {
+    return this.#tcpHealth.answering;
   }
 
   get tcp(): Pick<TcpRelay, 'connections' | 'serverConnections' | 'counts'> {
@@ -86,6 +103,11 @@ export class EmbeddedDataPlane implements DataPlane {
     return this.#udp?.unlearned() ?? 0;
   }
 
+  /** Answers over UDP above the limit of equal answers to one network. */
+  limited(): LimitedAnswers {
+    return this.#udp?.limited() ?? { truncated: 0, dropped: 0 };
+  }
+
   /** Packets whose handling failed by a fault of the guard's own. */
   faults(): number {
     return (this.#udp?.faults() ?? 0) + this.#tcpFaults.count;
@@ -94,10 +116,10 @@ export class EmbeddedDataPlane implements DataPlane {
   async start(): Promise<void> {
     const udp = await this.#startUdp();
     this.#udp = udp;
-    for (const [frontend, address] of this.#options.listen.entries())
-      this.#listeners.push(
-        await listenAt({ address, frontend }, { udp, tcp: this.#tcp, log: this.#context.log }),
-      );
+    const numbers = new FrontendNumbers();
+    const dependencies = { udp, tcp: this.#tcp, log: this.#context.log };
+    for (const address of this.#options.listen)
+      this.#listeners.push(await listenAt(address, numbers, dependencies));
     this.#serverLog.note(udp.servers);
   }
 
@@ -106,6 +128,7 @@ export class EmbeddedDataPlane implements DataPlane {
 
   tick(nowMs: number): void {
     this.#udp?.tick(nowMs);
+    for (const { udp } of this.#listeners) udp.follow(nowMs);
     this.#serverLog.note(this.servers);
   }
 
@@ -118,18 +141,24 @@ export class EmbeddedDataPlane implements DataPlane {
   }
 
   async stop(): Promise<void> {
+    this.#tcpHealth.close();
     this.#tcp.close();
+    await Promise.all(this.#listeners.map(({ udp }) => udp.settled()));
     await Promise.all([...this.#listeners.map(closeTcp), this.#udp?.close()]);
   }
 
   /** One thread is this one; several share the ports, where Node can do that. */
   async #startUdp(): Promise<UdpRelay> {
-    const { servers, timeoutMs = DEFAULT_TIMEOUT_MS, guarded = true, workers = 1 } = this.#options;
+    const { servers, probeName, timeoutMs = DEFAULT_TIMEOUT_MS, guarded = true, workers = 1 } = this.#options;
+    const { responseRateLimit: limit } = this.#options;
+    const isLimited = limit !== undefined && limit.perSecond > 0;
+    const responseRateLimit = isLimited ? limit : undefined;
+    const rateCounters = isLimited ? newRateCounters() : undefined;
     const { detector, log } = this.#context;
     const reason = cannotSharePort();
     const threads = threadsFor(workers, reason);
     if (workers !== 1 && reason !== undefined) log.info({ reason }, 'one thread receives DNS');
-    const task = { servers, timeoutMs, guarded };
+    const task = { servers, probeName, responseRateLimit, rateCounters, timeoutMs, guarded };
     if (threads > 1)
       return ThreadedUdpRelay.start({ threads, task }, { detector, log, onFault: this.#logFault });
     // A port that can be shared is listened on by several sockets: each has a buffer of its own for the bursts of a flood.
@@ -137,12 +166,18 @@ export class EmbeddedDataPlane implements DataPlane {
       { ...task, sharesPorts: reason === undefined },
       {
         policy: detector,
+        rateCounters,
         onAnswer: (answer, question, client) => detector.learnAnswer(answer, question, client, Date.now()),
         onFault: this.#logFault,
       },
     );
     await udp.opened();
     return udp;
+  }
+
+  /** Whether a connection to this server may stay: it answers, or no other does. */
+  #isInUse(server: DnsServer): boolean {
+    return this.#tcpHealth.answers(server) || this.#tcpHealth.answering === 0;
   }
 
   /** Answers over TCP teach as those over UDP do. */

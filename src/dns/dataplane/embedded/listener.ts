@@ -3,11 +3,13 @@ import type { Server } from 'node:net';
 import type { ServerAddress } from '../../../platform/addresses/index.ts';
 import type { Log } from '../../../platform/logging/index.ts';
 import type { TcpRelay } from './tcpRelay.ts';
+import { type FrontendNumbers, UdpAddresses } from './udpAddresses.ts';
 import type { UdpRelay } from './udpRelay.ts';
 
 export interface Listener {
   readonly tcp: Server;
   readonly address: ServerAddress;
+  readonly udp: UdpAddresses;
 }
 
 /** A port that is free over TCP may be taken over UDP: so many are tried for port 0. */
@@ -20,7 +22,8 @@ const BACKLOG = 1024;
  * threads share a UDP port, and another guard that does the same must be told that it is taken.
  */
 export async function listenAt(
-  { address: { host, port }, frontend }: { readonly address: ServerAddress; readonly frontend: number },
+  { host, port }: ServerAddress,
+  numbers: FrontendNumbers,
   { udp, tcp: relay, log }: { readonly udp: UdpRelay; readonly tcp: TcpRelay; readonly log: Log },
 ): Promise<Listener> {
   for (let attempt = 1; ; attempt++) {
@@ -34,8 +37,9 @@ export async function listenAt(
       );
       const bound = tcp.address();
       const address = { host, port: typeof bound === 'object' && bound !== null ? bound.port : port };
-      await udp.listen(frontend, address);
-      return { tcp, address };
+      const addresses = new UdpAddresses(address, numbers, { udp, log });
+      await addresses.start();
+      return { tcp, address, udp: addresses };
     } catch (error) {
       await new Promise((resolve) => tcp.close(resolve));
       if (port !== 0 || attempt === PORT_ATTEMPTS) throw error;

@@ -7,6 +7,7 @@ const TRUNCATED = 0x02;
 const KEPT = 0x79;
 
 export const RCODE_FORMERR = 1;
+export const RCODE_SERVFAIL = 2;
 const RCODE_NOTIMP = 4;
 const RCODE_REFUSED = 5;
 

@@ -3,9 +3,17 @@
 import type { ServerAddress } from '../../../platform/addresses/index.ts';
 import type { QueryPolicy } from '../../detector/index.ts';
 import { type HashKey, HEADER_BYTES, type Question, readResultNames } from '../../protocol/index.ts';
-import { PacketFaults } from '../index.ts';
+import { type DnsServer, PacketFaults } from '../index.ts';
 import type { Backend } from './backend.ts';
 import { Backends } from './backends.ts';
+import { truncate } from './localResponses.ts';
+import { probeOf } from './probe.ts';
+import { ListenAddresses } from './proxyHeader.ts';
+import {
+  type LimitedAnswers,
+  ResponseRateLimit,
+  type ResponseRateLimitOptions,
+} from './responseRateLimit.ts';
 import { UdpFrontend } from './udpFrontend.ts';
 import type { UdpRelay } from './udpRelay.ts';
 
@@ -13,8 +21,12 @@ import type { UdpRelay } from './udpRelay.ts';
 export type OnAnswer = (answer: Uint8Array, question: Question, client: string) => void;
 
 export interface LocalUdpRelayOptions {
-  readonly servers: readonly ServerAddress[];
+  readonly servers: readonly DnsServer[];
   readonly timeoutMs: number;
+  /** Whose SOA the servers are asked for, to know whether they are well; the root's where left out. */
+  readonly probeName?: string | undefined;
+  /** How many equal answers one network gets; as many as there are where left out. */
+  readonly responseRateLimit?: ResponseRateLimitOptions | undefined;
   /** False passes everything that is a query, undecided. */
   readonly guarded: boolean;
   /** Whether several sockets listen on each port, of this thread and of others. */
@@ -24,6 +36,8 @@ export interface LocalUdpRelayOptions {
 export interface LocalUdpRelayDependencies {
   readonly policy: Pick<QueryPolicy, 'decide'> & { readonly key: HashKey };
   readonly onAnswer: OnAnswer;
+  /** What is counted for the limit, by all threads together. */
+  readonly rateCounters?: SharedArrayBuffer | undefined;
   /** Hears of what was thrown while a packet was handled, once a minute at most. */
   readonly onFault: (fault: string) => void;
 }
@@ -39,28 +53,41 @@ export class LocalUdpRelay implements UdpRelay {
   readonly #policy: LocalUdpRelayDependencies['policy'];
   readonly #backends: Backends;
   readonly #faults: PacketFaults;
+  readonly #listenAddresses = new ListenAddresses();
+  /** Packets at addresses that are listened on no more. */
+  readonly #readBefore = new Float64Array(readResultNames.length);
+  readonly #limit: ResponseRateLimit | undefined;
   /** By the number of the address; all sockets of one can send its answers. */
   readonly #frontends = new Map<number, readonly UdpFrontend[]>();
 
-  constructor(options: LocalUdpRelayOptions, { policy, onAnswer, onFault }: LocalUdpRelayDependencies) {
+  constructor(options: LocalUdpRelayOptions, dependencies: LocalUdpRelayDependencies) {
+    const { policy, onAnswer, onFault, rateCounters } = dependencies;
     this.#options = options;
     this.#policy = policy;
-    const { servers, timeoutMs } = options;
+    const { servers, timeoutMs, probeName, responseRateLimit } = options;
+    const { key } = policy;
+    if (responseRateLimit !== undefined && rateCounters !== undefined)
+      this.#limit = new ResponseRateLimit(responseRateLimit, { key, counters: rateCounters });
     const faults = new PacketFaults(onFault);
     this.#faults = faults;
-    this.#backends = new Backends(servers, {
-      timeoutMs,
-      key: policy.key,
-      faults,
-      onAnswer: (answer, question, inFlight, ticket) => {
-        const address = inFlight.clientAddress(ticket);
-        if (question.end > HEADER_BYTES) onAnswer(answer, question, address);
-        answer.writeUInt16BE(inFlight.clientId(ticket), 0);
-        this.#frontends
-          .get(inFlight.frontend(ticket))?.[0]
-          ?.answer(answer, address, inFlight.clientPort(ticket));
+    this.#backends = new Backends(
+      servers,
+      { timeoutMs, key, probe: probeOf(probeName, key) },
+      {
+        faults,
+        listenAddresses: this.#listenAddresses,
+        onAnswer: (answer, question, inFlight, ticket) => {
+          const address = inFlight.clientAddress(ticket);
+          if (question.end > HEADER_BYTES) onAnswer(answer, question, address);
+          const allowed = this.#limit === undefined ? answer : this.#limited(answer, question, address);
+          if (allowed === undefined) return;
+          allowed.writeUInt16BE(inFlight.clientId(ticket), 0);
+          this.#frontends
+            .get(inFlight.frontend(ticket))?.[0]
+            ?.answer(allowed, address, inFlight.clientPort(ticket));
+        },
       },
-    });
+    );
   }
 
   /** Resolves when questions can be sent to the servers. */
@@ -85,21 +112,35 @@ export class LocalUdpRelay implements UdpRelay {
     // The port before this one may have been free here and taken elsewhere.
     await closeAll(this.#frontends.get(number) ?? []);
     this.#frontends.set(number, frontends);
+    this.#listenAddresses.listen(number, { host, port });
+  }
+
+  async leave(number: number): Promise<void> {
+    const frontends = this.#frontends.get(number) ?? [];
+    this.#frontends.delete(number);
+    await closeAll(frontends);
+    for (const { read } of frontends)
+      for (const [result, packets] of read.entries())
+        this.#readBefore[result] = (this.#readBefore[result] ?? 0) + packets;
   }
 
   get servers(): readonly Backend[] {
     return this.#backends.all;
   }
 
-  inOrder(): ServerAddress[] {
+  inOrder(): DnsServer[] {
     return this.#backends.inOrder();
   }
 
   packets(): readonly number[] {
     const frontends = [...this.#frontends.values()].flat();
     return readResultNames.map((_, result) =>
-      frontends.reduce((total, { read }) => total + (read[result] ?? 0), 0),
+      frontends.reduce((total, { read }) => total + (read[result] ?? 0), this.#readBefore[result] ?? 0),
     );
+  }
+
+  limited(): LimitedAnswers {
+    return this.#limit?.limited ?? { truncated: 0, dropped: 0 };
   }
 
   /** Here the detector hears of every answer. */
@@ -113,6 +154,13 @@ export class LocalUdpRelay implements UdpRelay {
 
   tick(nowMs: number): void {
     this.#backends.tick(nowMs);
+  }
+
+  /** What of the answer may be sent: all, the question with TC=1, or nothing. */
+  #limited(answer: Buffer, question: Question, address: string): Buffer | undefined {
+    const outcome = this.#limit?.note(answer, question, address, Date.now());
+    if (outcome === 'dropped') return undefined;
+    return outcome === 'truncated' ? answer.subarray(0, truncate(answer, question.end)) : answer;
   }
 
   async close(): Promise<void> {

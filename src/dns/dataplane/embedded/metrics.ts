@@ -2,6 +2,7 @@
 import { Counter, type Registry } from 'prom-client';
 import { gaugesOf } from '../../../platform/metrics/index.ts';
 import { readResultNames } from '../../protocol/index.ts';
+import type { LimitedAnswers } from './responseRateLimit.ts';
 import type { TcpRelay } from './tcpRelay.ts';
 import type { ServerState } from './udpRelay.ts';
 
@@ -9,8 +10,10 @@ import type { ServerState } from './udpRelay.ts';
 interface EmbeddedFigures {
   readonly servers: readonly ServerState[];
   readonly threads: readonly unknown[];
+  readonly tcpServers: number;
   readonly tcp: Pick<TcpRelay, 'connections' | 'serverConnections' | 'counts'>;
   packets(): Readonly<Record<(typeof readResultNames)[number], number>>;
+  limited(): LimitedAnswers;
   unlearned(): number;
   faults(): number;
 }
@@ -30,17 +33,28 @@ export function registerEmbeddedMetrics(plane: EmbeddedFigures, registry: Regist
   });
   new Counter({
     name: 'floodgate_dns_server_answers_total',
-    help: 'Questions to the servers behind: answered, given up, and packets that answered nothing asked.',
+    help: 'Questions to the servers behind: answered, given up, asked of another server, and packets that answered nothing asked.',
     labelNames: ['server', 'result'],
     registers,
     collect() {
       this.reset();
-      for (const { address, answered, timedOut, mismatched } of plane.servers) {
+      for (const { address, answered, timedOut, mismatched, retried } of plane.servers) {
         const server = `${address.host}:${address.port}`;
         this.inc({ server, result: 'answered' }, answered);
         this.inc({ server, result: 'timed_out' }, timedOut);
         this.inc({ server, result: 'mismatched' }, mismatched);
+        this.inc({ server, result: 'retried' }, retried);
       }
+    },
+  });
+  new Counter({
+    name: 'floodgate_dns_limited_answers_total',
+    help: 'Answers over UDP above the limit of equal answers to one network, by what became of them: truncated or dropped.',
+    labelNames: ['outcome'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [outcome, answers] of Object.entries(plane.limited())) this.inc({ outcome }, answers);
     },
   });
   new Counter({
@@ -71,6 +85,11 @@ export function registerEmbeddedMetrics(plane: EmbeddedFigures, registry: Regist
     'floodgate_dns_servers_up',
     'Servers behind that answer.',
     () => plane.servers.filter(({ up }) => up).length,
+  );
+  gauge(
+    'floodgate_dns_tcp_servers_up',
+    'Servers behind that answer over TCP; found out where there are several.',
+    () => plane.tcpServers,
   );
   gauge('floodgate_dns_tcp_connections', 'Open connections of DNS over TCP.', () => plane.tcp.connections);
   gauge(

@@ -3,10 +3,11 @@
  * zone transfer that is not allowed, is answered here; queries go to a server whole, and its answers come back as they are.
  */
 import type { Socket } from 'node:net';
-import type { ServerAddress } from '../../../platform/addresses/index.ts';
 import { Question, ReadResult, readQuery } from '../../protocol/index.ts';
+import type { DnsServer } from '../index.ts';
 import { AnswerHeads } from './answerHeads.ts';
 import { answerFault } from './localResponses.ts';
+import { proxyHeader } from './proxyHeader.ts';
 import { QueryStream } from './queryStream.ts';
 import type { PlaceHolder, ServerPlaces } from './serverPlaces.ts';
 import type { CloseReason, TcpCounts } from './tcpCounts.ts';
@@ -43,7 +44,9 @@ export interface TcpShared {
   readonly counts: TcpCounts;
   readonly serverPlaces: ServerPlaces<TcpConnection>;
   /** The servers in the order in which they are tried. */
-  servers(): readonly ServerAddress[];
+  servers(): readonly DnsServer[];
+  /** Whether a connection to this server may stay. */
+  isInUse(server: DnsServer): boolean;
   /** Hears the head of each answer. */
   onAnswer(head: Uint8Array, address: string): void;
   /** Whether the client may have a zone, and takes it into account. */
@@ -158,6 +161,8 @@ export class TcpConnection implements PlaceHolder {
     const isStalled = this.#socket.writableLength > 0 && since(this.#takenMs) > this.#stallMs;
     if (this.#isHeld) this.#messageMs = nowMs;
     this.#upstream?.endOverdue();
+    const server = this.#upstream?.server;
+    if (server !== undefined && !this.#shared.isInUse(server)) this.giveBack();
     if (this.#closing !== undefined) {
       if (isStalled) this.#socket.resetAndDestroy();
       else if (this.#socket.writableLength === 0 && since(this.#closingMs) > LINGER_MS)
@@ -181,7 +186,13 @@ export class TcpConnection implements PlaceHolder {
   mayConnect(): void {
     this.#answers = new AnswerHeads((head) => this.#answered(head));
     this.#serverMs = this.#shared.clockMs;
-    this.#upstream = new TcpUpstream(this.#shared.servers(), () => this.#shared.clockMs, {
+    const { localAddress: host = '', localPort: port = 0, remotePort = 0 } = this.#socket;
+    const options = {
+      servers: this.#shared.servers(),
+      clockMs: () => this.#shared.clockMs,
+      proxyHeader: () => proxyHeader({ host: this.address, port: remotePort }, { host, port }, 'tcp'),
+    };
+    this.#upstream = new TcpUpstream(options, {
       connect: () => {
         this.#serverMs = this.#shared.clockMs;
         this.#askedBackMs = this.#shared.clockMs;

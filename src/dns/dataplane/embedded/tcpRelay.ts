@@ -1,7 +1,7 @@
 /** DNS over TCP: the connections of all listening addresses, which share their places, and their places at the servers behind. */
 import { createServer, type Server, type ServerOpts, type Socket } from 'node:net';
-import { clientKey, type ServerAddress } from '../../../platform/addresses/index.ts';
-import type { PacketFaults } from '../index.ts';
+import { clientKey } from '../../../platform/addresses/index.ts';
+import type { DnsServer, PacketFaults } from '../index.ts';
 import { ConnectionTable } from './connectionTable.ts';
 import { ServerPlaces } from './serverPlaces.ts';
 import { admit } from './tcpAdmission.ts';
@@ -18,7 +18,9 @@ const MAX_TRANSFERS = 24;
 
 export interface TcpRelayOptions {
   /** The servers behind, in the order in which a connection tries them. */
-  readonly servers: () => readonly ServerAddress[];
+  readonly servers: () => readonly DnsServer[];
+  /** Whether a connection to this server may stay. */
+  readonly isInUse: (server: DnsServer) => boolean;
   readonly onAnswer: OnTcpAnswer;
   /** Whether a client at this address may transfer zones. */
   readonly mayTransfer: (address: string) => boolean;
@@ -94,7 +96,7 @@ export class TcpRelay {
 
   #makeShared(): TcpShared {
     const relay = this;
-    const { servers, onAnswer, faults } = this.#options;
+    const { servers, isInUse, onAnswer, faults } = this.#options;
     return {
       get clockMs() {
         return relay.#clockMs;
@@ -102,6 +104,7 @@ export class TcpRelay {
       counts: this.counts,
       serverPlaces: this.#places,
       servers,
+      isInUse,
       onAnswer,
       beginTransfer: (connection) => this.#beginTransfer(connection),
       note: (connection, isBusy) => this.#table.note(connection, isBusy),

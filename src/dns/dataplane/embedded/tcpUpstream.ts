@@ -1,8 +1,16 @@
 /** A connection to one of the servers behind, the first that can be reached; what is sent before it stands waits. */
 import { connect, type Socket } from 'node:net';
-import type { ServerAddress } from '../../../platform/addresses/index.ts';
+import type { DnsServer } from '../index.ts';
 
 const CONNECT_TIMEOUT_MS = 2000;
+
+export interface TcpUpstreamOptions {
+  /** In the order in which they are tried. */
+  readonly servers: readonly DnsServer[];
+  readonly clockMs: () => number;
+  /** What a server that is told who asks is sent first. */
+  readonly proxyHeader: () => Buffer;
+}
 
 export interface TcpUpstreamEvents {
   connect(): void;
@@ -14,18 +22,24 @@ export interface TcpUpstreamEvents {
 }
 
 export class TcpUpstream {
-  readonly #clockMs: () => number;
+  readonly #options: TcpUpstreamOptions;
   readonly #events: TcpUpstreamEvents;
   #socket: Socket | undefined;
   #queued: Buffer[] | undefined = [];
   #isPaused = false;
   #isClosed = false;
   #attemptMs = 0;
+  #server: DnsServer | undefined;
 
-  constructor(servers: readonly ServerAddress[], clockMs: () => number, events: TcpUpstreamEvents) {
-    this.#clockMs = clockMs;
+  constructor(options: TcpUpstreamOptions, events: TcpUpstreamEvents) {
+    this.#options = options;
     this.#events = events;
-    this.#connect(servers);
+    this.#connect(options.servers);
+  }
+
+  /** The server that took the connection. */
+  get server(): DnsServer | undefined {
+    return this.#server;
   }
 
   get isConnected(): boolean {
@@ -56,7 +70,8 @@ export class TcpUpstream {
 
   /** Gives up a server that cannot be reached, for the next one. Call it a few times a second. */
   endOverdue(): void {
-    if (!this.isConnected && this.#clockMs() - this.#attemptMs > CONNECT_TIMEOUT_MS) this.#socket?.destroy();
+    if (!this.isConnected && this.#options.clockMs() - this.#attemptMs > CONNECT_TIMEOUT_MS)
+      this.#socket?.destroy();
   }
 
   /** Closes it by a reset: a port that waits for a minute after each connection would soon leave none for new ones. */
@@ -67,7 +82,7 @@ export class TcpUpstream {
     else this.#socket?.destroy();
   }
 
-  #connect([server, ...others]: readonly ServerAddress[]): void {
+  #connect([server, ...others]: readonly DnsServer[]): void {
     if (this.#isClosed) return;
     if (server === undefined) {
       this.#isClosed = true;
@@ -77,9 +92,11 @@ export class TcpUpstream {
     const socket = connect({ host: server.host, port: server.port, noDelay: true });
     this.#socket = socket;
     let connected = false;
-    this.#attemptMs = this.#clockMs();
+    this.#attemptMs = this.#options.clockMs();
     socket.once('connect', () => {
       connected = true;
+      this.#server = server;
+      if (server.proxyProtocol === 'udp and tcp') socket.write(this.#options.proxyHeader());
       for (const framed of this.#queued ?? []) socket.write(framed);
       this.#queued = undefined;
       this.#events.connect();

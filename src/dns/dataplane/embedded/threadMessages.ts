@@ -3,13 +3,18 @@
 import type { ServerAddress } from '../../../platform/addresses/index.ts';
 import type { SharedState } from '../../detector/index.ts';
 import type { HashKey } from '../../protocol/index.ts';
+import type { DnsServer } from '../index.ts';
+import type { LimitedAnswers, ResponseRateLimitOptions } from './responseRateLimit.ts';
 import type { ServerState } from './udpRelay.ts';
 
 /** What a thread is started with. */
 export interface ThreadTask {
   readonly key: HashKey;
   readonly sharedState: SharedState;
-  readonly servers: readonly ServerAddress[];
+  readonly servers: readonly DnsServer[];
+  readonly probeName?: string | undefined;
+  readonly responseRateLimit?: ResponseRateLimitOptions | undefined;
+  readonly rateCounters?: SharedArrayBuffer | undefined;
   readonly timeoutMs: number;
   readonly guarded: boolean;
 }
@@ -20,12 +25,15 @@ export interface ThreadCounts {
   readonly servers: readonly ServerState[];
   /** Answers that taught nothing because the detector was too busy. */
   readonly lost: number;
+  /** Answers above the limit of equal ones. */
+  readonly limited: LimitedAnswers;
   /** Packets whose handling failed by a fault of ours. */
   readonly faults: number;
 }
 
 export type ToThread =
   | { readonly kind: 'listen'; readonly frontend: number; readonly address: ServerAddress }
+  | { readonly kind: 'leave'; readonly frontend: number }
   | { readonly kind: 'heard' }
   | { readonly kind: 'stop' };
 
@@ -38,6 +46,8 @@ export type FromThread =
       readonly frontend: number;
       readonly fault?: { readonly message: string; readonly code: string | undefined };
     }
+  /** It listens there no more. */
+  | { readonly kind: 'left'; readonly frontend: number }
   | { readonly kind: 'answers'; readonly batch: Uint32Array }
   /** A zone that a negative answer named, in wire form. */
   | { readonly kind: 'zone'; readonly wire: Uint8Array }

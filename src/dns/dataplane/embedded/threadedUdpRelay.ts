@@ -5,8 +5,10 @@ import type { ServerAddress } from '../../../platform/addresses/index.ts';
 import type { Log } from '../../../platform/logging/index.ts';
 import type { AttackDetector } from '../../detector/index.ts';
 import { readResultNames } from '../../protocol/index.ts';
-import { PacketFaults } from '../index.ts';
+import { type DnsServer, PacketFaults } from '../index.ts';
 import { learnedAnswersIn } from './learnedAnswers.ts';
+import type { LimitedAnswers } from './responseRateLimit.ts';
+import { Standing } from './serverHealth.ts';
 import type { FromThread, ThreadCounts, ThreadTask, ToThread } from './threadMessages.ts';
 import type { ServerState, UdpRelay } from './udpRelay.ts';
 
@@ -16,6 +18,14 @@ const THREAD = new URL(`./udpThread${import.meta.url.endsWith('.ts') ? '.ts' : '
 const RESTART_MS = 250;
 /** Longer than closing sockets takes; then a thread is ended where it stands. */
 const STOP_MS = 2000;
+
+const NOTHING: ThreadCounts = {
+  packets: [],
+  servers: [],
+  lost: 0,
+  limited: { truncated: 0, dropped: 0 },
+  faults: 0,
+};
 
 interface Thread {
   readonly worker: Worker;
@@ -78,32 +88,40 @@ export class ThreadedUdpRelay implements UdpRelay {
     this.#listens.set(frontend, address);
   }
 
+  async leave(frontend: number): Promise<void> {
+    this.#listens.delete(frontend);
+    await Promise.all(
+      this.workers.map(async (worker) => {
+        const left = told(worker, (message) => message.kind === 'left' && message.frontend === frontend);
+        say(worker, { kind: 'leave', frontend });
+        // One that ends meanwhile listens nowhere.
+        await left.catch(() => undefined);
+      }),
+    );
+  }
+
   get servers(): readonly ServerState[] {
     return this.#task.servers.map((address, index) => {
       const now = this.#counts().flatMap(({ servers }) => servers[index] ?? []);
       const all = [...now, ...this.#past.flatMap(({ servers }) => servers[index] ?? [])];
-      const sum = (count: (state: ServerState) => number): number =>
-        all.reduce((total, state) => total + count(state), 0);
-      const up = now.length === 0 || now.some((state) => state.up);
+      const best = Math.min(...now.map(({ standing }) => standing));
+      const standing = now.find((state) => state.standing === best)?.standing ?? Standing.inUse;
+      const up = standing === Standing.inUse;
       return {
-        address,
+        ...sumOfStates(address, all),
         up,
+        standing,
         unreachable: up ? undefined : now.find(({ unreachable }) => unreachable !== undefined)?.unreachable,
-        answered: sum(({ answered }) => answered),
-        timedOut: sum(({ timedOut }) => timedOut),
-        mismatched: sum(({ mismatched }) => mismatched),
         inFlight: { waiting: now.reduce((total, { inFlight }) => total + inFlight.waiting, 0) },
       };
     });
   }
 
-  inOrder(): ServerAddress[] {
+  inOrder(): DnsServer[] {
     const { servers } = this;
     const first = this.#turn++ % servers.length;
     const turned = [...servers.slice(first), ...servers.slice(0, first)];
-    return [...turned.filter(({ up }) => up), ...turned.filter(({ up }) => !up)].map(
-      ({ address }) => address,
-    );
+    return turned.sort((one, other) => one.standing - other.standing).map(({ address }) => address);
   }
 
   packets(): readonly number[] {
@@ -115,6 +133,10 @@ export class ThreadedUdpRelay implements UdpRelay {
 
   unlearned(): number {
     return [...this.#counts(), ...this.#past].reduce((total, { lost }) => total + lost, 0);
+  }
+
+  limited(): LimitedAnswers {
+    return sumOf([...this.#counts(), ...this.#past]).limited;
   }
 
   faults(): number {
@@ -142,10 +164,14 @@ export class ThreadedUdpRelay implements UdpRelay {
     const task = this.#task;
     const { detector, log } = this.#dependencies;
     // What crosses to a thread is copied: an address that is more than an address could not be.
-    const servers = task.servers.map(({ host, port }) => ({ host, port }));
+    const servers = task.servers.map(({ host, port, proxyProtocol }) => ({
+      host,
+      port,
+      proxyProtocol,
+    }));
     const workerData: ThreadTask = { ...task, servers, key: detector.key, sharedState: detector.sharedState };
     const worker = new Worker(THREAD, { workerData, name: `dns-${index}` });
-    const thread: Thread = { worker, counts: { packets: [], servers: [], lost: 0, faults: 0 } };
+    const thread: Thread = { worker, counts: NOTHING };
     this.#threads.set(index, thread);
     worker.on('message', (message: FromThread) => {
       try {
@@ -230,26 +256,38 @@ function sumOf(all: readonly ThreadCounts[]): ThreadCounts {
   const packets = readResultNames.map((_, result) =>
     all.reduce((total, counts) => total + (counts.packets[result] ?? 0), 0),
   );
-  const servers = (all.find((counts) => counts.servers.length > 0)?.servers ?? []).map(
-    ({ address }, index) => {
-      const states = all.flatMap((counts) => counts.servers[index] ?? []);
-      const sum = (key: 'answered' | 'timedOut' | 'mismatched') =>
-        states.reduce((total, state) => total + state[key], 0);
-      return {
-        address,
-        up: false,
-        unreachable: undefined,
-        answered: sum('answered'),
-        timedOut: sum('timedOut'),
-        mismatched: sum('mismatched'),
-        inFlight: { waiting: 0 },
-      };
-    },
+  const known = all.find((counts) => counts.servers.length > 0)?.servers ?? [];
+  const servers = known.map(({ address }, index) =>
+    sumOfStates(
+      address,
+      all.flatMap((counts) => counts.servers[index] ?? []),
+    ),
   );
   return {
     packets,
     servers,
     lost: all.reduce((total, { lost }) => total + lost, 0),
+    limited: {
+      truncated: all.reduce((total, { limited }) => total + limited.truncated, 0),
+      dropped: all.reduce((total, { limited }) => total + limited.dropped, 0),
+    },
     faults: all.reduce((total, { faults }) => total + faults, 0),
+  };
+}
+
+/** What was counted of one server; of how it does now only the counts themselves know. */
+function sumOfStates(address: DnsServer, states: readonly ServerState[]): ServerState {
+  const sum = (key: 'answered' | 'timedOut' | 'mismatched' | 'retried') =>
+    states.reduce((total, state) => total + state[key], 0);
+  return {
+    address,
+    up: false,
+    standing: Standing.silent,
+    unreachable: undefined,
+    answered: sum('answered'),
+    timedOut: sum('timedOut'),
+    mismatched: sum('mismatched'),
+    retried: sum('retried'),
+    inFlight: { waiting: 0 },
   };
 }

@@ -24,6 +24,7 @@ const relay = new LocalUdpRelay(
   { ...task, sharesPorts: true },
   {
     policy,
+    rateCounters: task.rateCounters,
     onAnswer: (answer, question, client) => learnAnswer(sink, answer, question, client, Date.now()),
     onFault: (fault) => tell({ kind: 'fault', fault }),
   },
@@ -34,18 +35,19 @@ const tellCounts = (): void =>
     kind: 'counts',
     counts: {
       packets: relay.packets(),
-      servers: relay.servers.map(
-        ({ address, up, unreachable, answered, timedOut, mismatched, inFlight }) => ({
-          address,
-          up,
-          unreachable,
-          answered,
-          timedOut,
-          mismatched,
-          inFlight: { waiting: inFlight.waiting },
-        }),
-      ),
+      servers: relay.servers.map((backend) => ({
+        address: backend.address,
+        up: backend.up,
+        standing: backend.standing,
+        unreachable: backend.unreachable,
+        answered: backend.answered,
+        timedOut: backend.timedOut,
+        mismatched: backend.mismatched,
+        retried: backend.retried,
+        inFlight: { waiting: backend.inFlight.waiting },
+      })),
       lost: learnedAnswers.lost,
+      limited: relay.limited(),
       faults: relay.faults(),
     },
   });
@@ -57,6 +59,8 @@ const timer = setInterval(() => {
 port.on('message', (message: ToThread) => {
   if (message.kind === 'heard') learnedAnswers.heard();
   else if (message.kind === 'stop') void stop();
+  else if (message.kind === 'leave')
+    void relay.leave(message.frontend).then(() => tell({ kind: 'left', frontend: message.frontend }));
   else
     relay.listen(message.frontend, message.address).then(
       () => tell({ kind: 'listening', frontend: message.frontend }),

@@ -1,0 +1,92 @@
+import { expect, it } from 'vitest';
+import { nameToWire, QueryType, Question, queryPacket, readQuestionSection } from '../../protocol/index.ts';
+import { newRateCounters, ResponseRateLimit } from './responseRateLimit.ts';
+
+const KEY = { high: 1, low: 2 };
+const NOERROR = 0;
+const NXDOMAIN = 3;
+const NOW_MS = 1_000_000;
+
+/** An answer to the question, with one record: an A, or in the authority section the SOA or NS of what the pointer points at. */
+function answerTo(
+  name: string,
+  rcode: number,
+  kind: 'answer' | 'SOA' | 'NS' | 'none',
+  pointsAt = 12,
+): Buffer {
+  const record = Buffer.from([0xc0, pointsAt, 0, kind === 'SOA' ? 6 : kind === 'NS' ? 2 : 1, 0, 1]);
+  const answer = Buffer.concat(
+    [queryPacket(nameToWire(name), QueryType.A), kind === 'none' ? '' : record].map(Buffer.from),
+  );
+  answer[2] = 0x84;
+  answer[3] = rcode;
+  answer[kind === 'answer' ? 7 : 9] = kind === 'none' ? 0 : 1;
+  return answer;
+}
+
+function limitOf(perSecond: number, slip = 1, counters = newRateCounters()) {
+  const limit = new ResponseRateLimit({ perSecond, slip }, { key: KEY, counters });
+  const question = new Question();
+  return (answer: Buffer, client = '192.0.2.1', nowMs = NOW_MS) => {
+    readQuestionSection(answer, answer.length, KEY, question);
+    return limit.note(answer, question, client, nowMs);
+  };
+}
+
+it('lets one network have so many equal answers a second; what is above goes as TC=1', () => {
+  const note = limitOf(3);
+  const answer = answerTo('www.example.test', NOERROR, 'answer');
+  expect(['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4'].map((host) => note(answer, host))).toEqual([
+    'sent',
+    'sent',
+    'sent',
+    'truncated',
+  ]);
+  expect(note(answer, '192.0.3.1')).toBe('sent');
+  expect(note(answerTo('h1.example.test', NOERROR, 'answer'))).toBe('sent');
+  expect(note(answer, '192.0.2.1', NOW_MS + 1000)).toBe('sent');
+});
+
+it('takes a /56 of IPv6 for one network', () => {
+  const note = limitOf(1);
+  const answer = answerTo('www.example.test', NOERROR, 'answer');
+  expect(note(answer, '2001:db8:0:1234::1')).toBe('sent');
+  expect(note(answer, '2001:db8:0:12ff::1')).toBe('truncated');
+  expect(note(answer, '2001:db8:0:1334::1')).toBe('sent');
+});
+
+it('counts names that do not exist by their zone, errors by their code, delegations by where they lead', () => {
+  // "a.example.test": the zone begins behind the first label, at 14.
+  const note = limitOf(1);
+  expect(note(answerTo('a.example.test', NXDOMAIN, 'SOA', 14))).toBe('sent');
+  expect(note(answerTo('b.example.test', NXDOMAIN, 'SOA', 14))).toBe('truncated');
+  expect(note(answerTo('a.example.org', NXDOMAIN, 'SOA', 14))).toBe('sent');
+  expect(note(answerTo('a.example.test', NOERROR, 'NS', 14))).toBe('sent');
+  expect(note(answerTo('c.example.test', NOERROR, 'NS', 14))).toBe('truncated');
+  expect(note(answerTo('a.example.test', 2, 'none'))).toBe('sent');
+  expect(note(answerTo('b.example.test', 2, 'none'))).toBe('truncated');
+  expect(note(answerTo('a.example.test', 5, 'none'))).toBe('sent');
+});
+
+it('slips every so many-th answer as TC=1 and drops the others, or all', () => {
+  const answer = answerTo('www.example.test', NOERROR, 'answer');
+  const of = (slip: number) => {
+    const note = limitOf(1, slip);
+    return Array.from({ length: 7 }, () => note(answer)[0]).join('');
+  };
+  expect([of(1), of(2), of(0)]).toEqual(['stttttt', 'sdtdtdt', 'sdddddd']);
+});
+
+it('counts for all threads together', () => {
+  const counters = newRateCounters();
+  const [one, other] = [limitOf(1, 1, counters), limitOf(1, 1, counters)];
+  const answer = answerTo('www.example.test', NOERROR, 'answer');
+  expect([one(answer), other(answer)]).toEqual(['sent', 'truncated']);
+});
+
+it('a hundred thousand networks at once limit nobody who asks little', () => {
+  const note = limitOf(20);
+  const answer = answerTo('www.example.test', NOERROR, 'answer');
+  for (let n = 0; n < 100_000; n++) note(answer, `10.${n >> 12}.${(n >> 4) & 0xff}.${n & 0xf}`);
+  expect(note(answer, '192.0.2.1')).toBe('sent');
+});
