@@ -166,10 +166,15 @@ it('a retry finds the rule that was created before there was the field', async (
 
 it('the OpenAPI document has it for creations, changes and answers, and the page shows it', async () => {
   const { components } = (await server.inject('/client/v4/openapi.json')).json();
-  const { NewRule, RulePatch, Rule } = components.schemas;
-  expect(NewRule.required).toContain('log_level');
-  expect(NewRule.required).not.toContain('weight');
-  expect(NewRule.properties.weight).toMatchObject({ type: 'integer', minimum: 1, maximum: 9, default: 5 });
+  const { RuleCreation, RulePatch, Rule } = components.schemas;
+  expect(RuleCreation.required).toContain('log_level');
+  expect(RuleCreation.required).not.toContain('weight');
+  expect(RuleCreation.properties.weight).toMatchObject({
+    type: 'integer',
+    minimum: 1,
+    maximum: 9,
+    default: 5,
+  });
   expect(RulePatch.properties).toMatchObject({
     log_level: { enum: ['quiet', 'loud'] },
     weight: { type: 'integer' },
@@ -197,9 +202,11 @@ it('the command line has a flag and a column for it', async () => {
 
 it('a file of rules says it; plan and apply see it change', async () => {
   const file = join(folder, 'rules.yaml');
+  writeFileSync(file, await floodgate('export'));
+  // Earlier tests left rules that others with their target supersede.
+  await floodgate('apply', file, '--force');
   const exported = await floodgate('export');
   expect(exported).toContain('log_level: loud\n    weight: 5\n');
-  writeFileSync(file, exported);
   expect(await floodgate('plan', file)).toContain('Nothing to do');
 
   writeFileSync(
