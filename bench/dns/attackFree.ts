@@ -26,8 +26,7 @@ export function benchAttackFree(): AttackFreeFigures {
   const zone = detector.zones.add(ZONE);
   if (zone !== undefined) detector.noteSeeded(zone);
   const known = Array.from({ length: NAMES }, (_, n) => questionOf(`h${n}.${ZONE}`, QueryType.A, KEY));
-  for (const { hashHigh, hashLow } of known)
-    detector.profile.seed(hashHigh, hashLow, typeBit(QueryType.A), startMs);
+  for (const { hashHigh, hashLow } of known) detector.profile.seed(hashHigh, hashLow, typeBit(QueryType.A));
   const stamp = '2026-11-20T10:00:00.000000+00:00';
   detector.setRule(
     {

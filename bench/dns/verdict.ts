@@ -48,7 +48,7 @@ export function benchVerdict(): VerdictFigures {
   );
   for (let n = 0; n < NAMES; n++) {
     const question = questionOf(`h${n}.example.test`, QueryType.A, KEY);
-    detector.profile.seed(question.hashHigh, question.hashLow, typeBit(QueryType.A), nowMs);
+    detector.profile.seed(question.hashHigh, question.hashLow, typeBit(QueryType.A));
   }
   const packet = (name: string, cut = 0) => {
     const bytes = queryPacket(nameToWire(name), QueryType.A);

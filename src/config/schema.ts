@@ -323,6 +323,48 @@ const ResponseRateLimit = Type.Object(
   { additionalProperties: false },
 );
 
+const perSecond = (description: string, value?: number) =>
+  Type.Integer({
+    minimum: 1,
+    maximum: 10_000_000,
+    ...(value !== undefined && { default: value }),
+    unit: 'queries a second',
+    description,
+  });
+
+const Thresholds = Type.Object(
+  {
+    unknownPerSecond: perSecond(
+      'Unknown names a second in one zone that are an attack, whatever was learned of it and however they are answered. A quiet zone has a lower alarm.',
+      1000,
+    ),
+    accountUnknownPerSecond: perSecond('The same for all zones together.', 5000),
+    ratePerSecond: Type.Optional(
+      perSecond(
+        'The rate of the account, before sensitivities. Left out: learned, the 95th percentile of its minutes.',
+      ),
+    ),
+    burst: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 50_000_000,
+        unit: 'queries',
+        description: 'The burst of the account, before sensitivities. Left out: five times the rate.',
+      }),
+    ),
+    zones: Type.Array(
+      Type.String({ pattern: '^[^=]+=(unknown|rate|burst):[0-9]{1,8}(,(unknown|rate|burst):[0-9]{1,8})*$' }),
+      {
+        default: [],
+        maxItems: 4096,
+        description:
+          'Thresholds of single zones: example.com=unknown:4000 is its unknownPerSecond; rate and burst (example.com=rate:500,burst:2500) are for one that is judged by rate alone.',
+      },
+    ),
+  },
+  { additionalProperties: false },
+);
+
 const Dns = Type.Object(
   {
     account: Type.Optional(
@@ -441,7 +483,7 @@ const Dns = Type.Object(
       maximum: 100_000_000,
       default: 1_000_000,
       unit: 'names',
-      description: 'Largest number of names in the profile, which takes 20 bytes each and 3 MB.',
+      description: 'Largest number of names in the profile, which takes 21 bytes each and 3 MB.',
     }),
     windowDays: Type.Integer({
       minimum: 1,
@@ -449,7 +491,7 @@ const Dns = Type.Object(
       default: 7,
       unit: 'days',
       description:
-        'A name without an answer in this time is forgotten; thresholds are computed from this much traffic.',
+        'A learned name that is not answered on so many days of its zone is forgotten; thresholds are computed from this much traffic.',
     }),
     learnForMinutes: Type.Integer({
       minimum: 0,
@@ -458,6 +500,7 @@ const Dns = Type.Object(
       unit: 'minutes',
       description: 'How much traffic without an attack an unseeded guard must see before it drops anything.',
     }),
+    thresholds: Thresholds,
     lowPercent: percent('low', 200),
     mediumPercent: percent('medium', 100),
     highPercent: percent('high', 50),

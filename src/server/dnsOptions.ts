@@ -5,7 +5,8 @@ import type { GuardOptions } from '../dns/controller/index.ts';
 import type { DnsdistOptions } from '../dns/dataplane/dnsdist/index.ts';
 import type { EmbeddedOptions } from '../dns/dataplane/embedded/index.ts';
 import type { DnsServer } from '../dns/dataplane/index.ts';
-import { nameToWire } from '../dns/protocol/index.ts';
+import type { Thresholds, ZoneThresholds } from '../dns/detector/index.ts';
+import { nameToText, nameToWire } from '../dns/protocol/index.ts';
 import { BadNetworkError, type Network, parseNetwork } from '../platform/addresses/index.ts';
 import { addressOf } from './address.ts';
 import { zoneSourcesOf } from './zoneSources.ts';
@@ -21,6 +22,7 @@ export const guardOptionsOf = ({ dns }: Config): GuardOptions => ({
     profile: { maxNames: dns.maxNames, windowMs: dns.windowDays * DAY_MS },
     refuseWith: dns.refuseWith,
     learnForMinutes: dns.learnForMinutes,
+    thresholds: thresholdsOf(dns.thresholds),
     multipliers: {
       low: dns.lowPercent / PERCENT,
       medium: dns.mediumPercent / PERCENT,
@@ -28,6 +30,28 @@ export const guardOptionsOf = ({ dns }: Config): GuardOptions => ({
     },
   },
 });
+
+function thresholdsOf({ zones, ...account }: Config['dns']['thresholds']): Thresholds {
+  return { ...account, zones: Object.fromEntries(zones.map(zoneThresholdsOf)) };
+}
+
+/** The schema has seen to the form: `example.com=unknown:4000,rate:500`. */
+function zoneThresholdsOf(text: string): [zone: string, thresholds: ZoneThresholds] {
+  const [name = '', numbers = ''] = text.split('=');
+  const by = new Map(numbers.split(',').map((part) => [part.split(':')[0], Number(part.split(':')[1])]));
+  for (const [what, number] of by)
+    if (number === 0)
+      throw new ConfigError(`dns.thresholds.zones is ${JSON.stringify(text)}; ${what} is 0, the least is 1`);
+  try {
+    const zone = nameToText(nameToWire(name));
+    return [
+      zone,
+      { unknownPerSecond: by.get('unknown'), ratePerSecond: by.get('rate'), burst: by.get('burst') },
+    ];
+  } catch (error) {
+    throw new ConfigError(`dns.thresholds.zones: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
 
 export function embeddedOptionsOf({ dns }: Config): EmbeddedOptions {
   if (dns.servers.length === 0)

@@ -182,7 +182,7 @@ describe('an attack', () => {
     const minute = Math.floor(startedMs / 60_000);
     const rates = Array.from({ length: 600 }, (_, i) => [minute - 600 + i, 5000] as const);
     detector.restore({ hashKey: detector.key, savedMs: startedMs, rates, zones: [] }, startedMs);
-    const seed = new ZoneSeed({ zone: ZONE_NAME, nowMs: startedMs }, { detector });
+    const seed = new ZoneSeed({ zone: ZONE_NAME }, { detector });
     for (const { owner, type } of readMasterFile(ZONE_TEXT, ZONE_NAME)) seed.add(owner, type);
     seed.finish();
     await store.save(detector.learned(startedMs), detector.profile.entries());

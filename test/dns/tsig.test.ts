@@ -205,7 +205,7 @@ describe('a transfer with a TSIG key', () => {
     atEnd(() => nsd.stop());
     const forged = await meddling(nsd, (message) => [flipped(message, message.indexOf('h199') + 1)]);
     const detector = new AttackDetector({ high: 1, low: 2 }, { profile: { maxNames: 10_000 } }, Date.now());
-    const seed = new ZoneSeed({ zone: ZONE_NAME, nowMs: Date.now() }, { detector });
+    const seed = new ZoneSeed({ zone: ZONE_NAME }, { detector });
     const read = async () => {
       for await (const { owner, type } of transferZone(ZONE_NAME, forged, { key: keyOf(key) }))
         seed.add(owner, type);

@@ -75,7 +75,7 @@ async function detectorAt(startMs: number, options: ReplayOptions): Promise<Atta
     { learnForMinutes: options.learnForMinutes },
     startMs,
   );
-  for (const zone of options.zone) await seed(detector, zone, startMs);
+  for (const zone of options.zone) await seed(detector, zone);
   const settings = {
     profile_sensitivity: options.profileSensitivity,
     rate_sensitivity: options.rateSensitivity,
@@ -85,13 +85,13 @@ async function detectorAt(startMs: number, options: ReplayOptions): Promise<Atta
   return detector;
 }
 
-async function seed(detector: AttackDetector, text: string, startMs: number): Promise<void> {
+async function seed(detector: AttackDetector, text: string): Promise<void> {
   const equals = text.indexOf('=');
   if (equals <= 0)
     throw new OperatorError(`--zone ${text} does not say where the zone is: write example.com=FILE`);
   const name = text.slice(0, equals);
   try {
-    const zone = new ZoneSeed({ zone: name, nowMs: startMs }, { detector });
+    const zone = new ZoneSeed({ zone: name }, { detector });
     for (const { owner, type } of readMasterFile(await readFile(text.slice(equals + 1), 'utf8'), name))
       zone.add(owner, type);
     zone.finish();

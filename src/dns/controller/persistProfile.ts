@@ -25,8 +25,8 @@ export function restoredDetector(
   const key = stored?.learned.hashKey ?? { high: randomInt(WORD), low: randomInt(WORD) };
   const detector = new AttackDetector(key, options, nowMs);
   if (stored === undefined) return detector;
-  for (const entry of stored.entries) detector.profile.restore(entry, nowMs);
   detector.restore(stored.learned, nowMs);
+  detector.restoreNames(stored.entries, stored.learned, nowMs);
   log.info({ names: detector.profile.size }, 'what an earlier run learned is known again');
   return detector;
 }

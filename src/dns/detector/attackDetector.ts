@@ -5,16 +5,19 @@
 import type { Rule } from '../../rules/index.ts';
 import type { HashKey, Question } from '../protocol/index.ts';
 import { type AnswerSink, type AskedName, learnAnswer } from './learnAnswer.ts';
-import { DEFAULT_MAX_NAMES, Profile, type ProfileOptions } from './profile/profile.ts';
+import { entryOfOldForm } from './profile/oldForm.ts';
+import { DEFAULT_MAX_NAMES, Profile, type ProfileEntry, type ProfileOptions } from './profile/profile.ts';
 import type { Learned } from './profileStore.ts';
 import { QueryPolicy } from './queryPolicy.ts';
 import { DEFAULT_MULTIPLIERS, type Multipliers, profileLevel } from './sensitivity.ts';
 import { newSharedState, type SharedState } from './sharedState.ts';
 import { BURST_FACTOR, FLOOR_PER_SECOND, RateHistory, type Threshold } from './thresholds.ts';
 import { type Reason, VERDICTS, type Verdict } from './verdict.ts';
+import type { ZoneLimits } from './zones/alarms.ts';
 import type { Zone } from './zones/zone.ts';
 import type { ZoneIndex } from './zones/zoneIndex.ts';
 import { ZoneTree } from './zones/zoneTree.ts';
+import { DEFAULT_THRESHOLDS, type Thresholds } from './zoneThresholds.ts';
 
 export interface DetectorOptions {
   readonly profile: Partial<ProfileOptions>;
@@ -23,6 +26,8 @@ export interface DetectorOptions {
   readonly refuseWith: 'drop' | 'truncate';
   /** Attack-free minutes that must have been watched before an unseeded guard drops anything. */
   readonly learnForMinutes: number;
+  /** What is set by hand, and what no learning moves. */
+  readonly thresholds: Thresholds;
 }
 
 const DEFAULT_DETECTOR_OPTIONS: DetectorOptions = {
@@ -31,10 +36,11 @@ const DEFAULT_DETECTOR_OPTIONS: DetectorOptions = {
   refuseWith: 'drop',
   // The original asks for four hours of monitoring before a rule is enabled.
   learnForMinutes: 240,
+  thresholds: DEFAULT_THRESHOLDS,
 };
 
-const RCODE_NOERROR = 0;
-const RCODE_NXDOMAIN = 3;
+/** A guard that is attacked all the time is ready after this, too: the names that are needed have shown it by then. */
+const READY_UNDER_ATTACK_MINUTES = 3 * 1440;
 const SECONDS_PER_MINUTE = 60;
 /** Longer than any restart; a zone that nobody kept in step for longer may have other names by now. */
 const NAMES_HOLD_MS = 24 * 3_600_000;
@@ -50,6 +56,8 @@ export class AttackDetector implements AnswerSink {
   readonly #policy: QueryPolicy;
   readonly #verdicts = new Float64Array(VERDICTS);
   readonly #newVerdicts: Int32Array;
+  /** Zones of which all names are in the profile, or are expected. */
+  readonly #seededZones = new Set<Zone>();
   #rule: Rule | undefined;
   #attack = false;
   #ready = false;
@@ -63,7 +71,11 @@ export class AttackDetector implements AnswerSink {
     this.#newVerdicts = new Int32Array(this.sharedState.verdicts);
     this.#policy.flags.refuseWith = this.options.refuseWith;
     this.profile = new Profile(this.options.profile, this.#policy.names);
-    this.zones = new ZoneTree(key, this.#policy.zoneIndex, (number) => this.#policy.zone(number));
+    this.zones = new ZoneTree(key, {
+      index: this.#policy.zoneIndex,
+      sharedOf: (number) => this.#policy.zone(number),
+      limitsOf: (name) => this.#limitsOf(name),
+    });
     this.history = new RateHistory(this.profile.options.windowMs);
     this.tick(nowMs);
   }
@@ -87,7 +99,7 @@ export class AttackDetector implements AnswerSink {
     this.#resize(nowMs);
   }
 
-  /** Whether some zone was under attack at the last tick or since. Nothing is learned then. */
+  /** Whether some zone was under attack at the last tick or since. */
   get attack(): boolean {
     return this.#attack;
   }
@@ -99,8 +111,10 @@ export class AttackDetector implements AnswerSink {
 
   /** The bucket that the thresholds and the rule's sensitivities make. */
   bucketSize(): Threshold {
-    const { ratePerSecond, burst } = this.history.threshold;
-    const { multipliers } = this.options;
+    const { multipliers, thresholds } = this.options;
+    const learned = this.history.threshold;
+    const ratePerSecond = thresholds.ratePerSecond ?? learned.ratePerSecond;
+    const burst = thresholds.burst ?? (thresholds.ratePerSecond ?? learned.ratePerSecond) * BURST_FACTOR;
     return {
       ratePerSecond: ratePerSecond * multipliers[this.#rule?.rate_sensitivity ?? 'medium'],
       burst: burst * multipliers[this.#rule?.burst_sensitivity ?? 'medium'],
@@ -121,7 +135,7 @@ export class AttackDetector implements AnswerSink {
   alarm(number: number, nowMs: number): void {
     const zone = this.zones.byNumber(number);
     zone.alarm(nowMs);
-    if (zone.attacked(nowMs)) this.#noteAttack(true);
+    if (zone.attacked(nowMs)) this.#attack = true;
   }
 
   /** Why this query would have to pay under the rule in force, `none` when it would not. Changes nothing. */
@@ -131,10 +145,10 @@ export class AttackDetector implements AnswerSink {
 
   /**
    * Learns from an answer, whose question was read from it: the name, and the zone that a negative answer names.
-   * `client` is the address of whoever asked.
+   * `client` is the address of whoever asked; `isProven` where it cannot be forged, as over TCP.
    */
-  learnAnswer(answer: Uint8Array, question: Question, client: string, nowMs: number): void {
-    learnAnswer(this, answer, question, client, nowMs);
+  learnAnswer(answer: Uint8Array, question: Question, client: string, nowMs: number, isProven = false): void {
+    learnAnswer(this, answer, question, client, nowMs, isProven);
   }
 
   get zoneIndex(): ZoneIndex {
@@ -145,41 +159,60 @@ export class AttackDetector implements AnswerSink {
     this.zones.addWire(wire);
   }
 
-  /** Learns that a question was answered: `rcode` as the server gave it, `network` the hash of the asking network. */
-  learn(question: Question, rcode: number, network: number, nowMs: number): void {
-    this.learnIn(this.zoneIndex.find(question), question, rcode, network, nowMs);
+  /** Learns that a question was answered: how (`AnswerKind`), and `network` the hash of the asking network. */
+  learn(question: Question, kind: number, network: number, nowMs: number, isProven = false): void {
+    this.learnIn(this.zoneIndex.find(question), question, kind, network, nowMs, isProven);
   }
 
   /** As {@link learn}, where the number of the question's zone is known already. */
-  learnIn(number: number, question: AskedName, rcode: number, network: number, nowMs: number): void {
+  learnIn(
+    number: number,
+    { hashHigh, hashLow, type }: AskedName,
+    kind: number,
+    network: number,
+    nowMs: number,
+    isProven = false,
+  ): void {
     const zone = this.zones.byNumber(number);
-    const known = this.profile.find(question.hashHigh, question.hashLow) >= 0;
-    zone.answers++;
-    if (!known) zone.unknownAnswers++;
-    if (rcode === RCODE_NXDOMAIN) zone.nxdomains++;
-    if (rcode !== RCODE_NOERROR) return;
-    if (!known) zone.unknownPositives++;
-    // What any name would have been answered teaches nothing; neither does anything while an attack is on.
-    if (this.#attack || zone.boundless) return;
-    const seen = this.profile.learn(question.hashHigh, question.hashLow, question.type, network, nowMs);
-    zone.notePositive(!known && seen === 'first');
+    const { profile } = this;
+    const place = profile.find(hashHigh, hashLow);
+    const known = place >= 0;
+    const attacked = zone.attacked(nowMs);
+    if (!zone.noteAnswer(kind, known, attacked)) return;
+    // What is known stays so, whatever else is not learned now.
+    const isOld = known && profile.touch(place, type, nowMs, number, isProven);
+    // What any name would have been answered teaches nothing.
+    if (zone.boundless) return;
+    if (attacked) {
+      if (!isOld) profile.keep(hashHigh, hashLow, type, nowMs, number);
+    } else if (isOld) zone.notePositive(false);
+    else {
+      const seen = profile.learn(hashHigh, hashLow, type, network, nowMs, number, isProven);
+      zone.notePositive(!known && seen === 'first');
+    }
   }
 
   /** Looks after zones, thresholds and ageing; call it every second. */
   tick(nowMs: number): void {
-    const learning = !this.#attack;
-    let attack = false;
+    const zones = this.zones.all();
     let queries = 0;
-    for (const zone of this.zones.all()) {
-      queries += zone.tick(nowMs, learning);
-      attack ||= zone.attacked(nowMs);
+    let unknown = 0;
+    for (const zone of zones) {
+      const ticked = zone.tick(nowMs);
+      queries += ticked.usual;
+      unknown += ticked.unknown;
     }
-    this.#noteAttack(attack);
-    this.history.add(queries, attack || !learning, nowMs);
-    this.#ready ||= this.history.minutes >= this.options.learnForMinutes;
+    if (unknown >= this.options.thresholds.accountUnknownPerSecond)
+      for (const zone of zones) zone.attackWithOthers(nowMs);
+    this.#attack = zones.some((zone) => zone.attacked(nowMs));
+    this.history.add(queries, this.#attack, nowMs);
+    this.#ready ||=
+      this.history.minutes >= this.options.learnForMinutes ||
+      this.history.watchedMinutes >= READY_UNDER_ATTACK_MINUTES;
+    this.#noteIncomplete();
     this.#updateFlags();
     this.#resize(nowMs);
-    this.profile.sweep(nowMs);
+    this.profile.sweep(nowMs, this.#seedHolds);
   }
 
   /**
@@ -189,18 +222,23 @@ export class AttackDetector implements AnswerSink {
   expectSeed(name: string): void {
     const zone = this.zones.add(name);
     if (zone === undefined) return;
+    this.#seededZones.add(zone);
+    this.profile.seededZones = this.#seededZones.size;
     for (const other of this.zones.all())
       if (zone !== this.zones.outside && other.before.boundlessBy === zone.name) {
         other.boundless = true;
         other.boundlessBy = zone.name;
       }
     if (zone.before.seeded === true && this.#restoredLately) this.noteSeeded(zone);
-    else zone.awaitNames(this.options.learnForMinutes * SECONDS_PER_MINUTE);
+    else zone.awaitNames();
   }
 
   /** Says that a zone's names were all put into the profile. */
   noteSeeded(zone: Zone): void {
+    this.#seededZones.add(zone);
+    this.profile.seededZones = this.#seededZones.size;
     zone.noteSeeded();
+    this.#noteIncomplete();
     this.#ready = true;
     this.#updateFlags();
   }
@@ -209,19 +247,29 @@ export class AttackDetector implements AnswerSink {
   learned(nowMs: number): Learned {
     return {
       savedMs: nowMs,
+      form: 2,
       hashKey: this.key,
       rates: this.history.samples(),
-      zones: this.zones.all().map((zone) => ({ ...zone.learned(), attacked: zone.attacked(nowMs) })),
+      zones: this.zones.all().map((zone) => ({
+        ...zone.learned(),
+        attacked: zone.attacked(nowMs),
+        days: this.profile.days.stored(zone.number),
+      })),
     };
   }
 
-  /** Puts back what was learned before a restart, under the same hash key. */
+  /**
+   * Puts back what was learned before a restart, under the same hash key; before any zone is added, so that zones have the
+   * numbers that they had.
+   */
   restore(learned: Learned, nowMs: number): void {
     this.#restoredLately = nowMs - (learned.savedMs ?? Number.NEGATIVE_INFINITY) <= NAMES_HOLD_MS;
     this.history.restore(learned.rates);
     for (const stored of learned.zones) {
       const zone = stored.name === '' ? this.zones.outside : this.zones.add(stored.name);
       zone?.restore(stored);
+      if (zone !== undefined && stored.days !== undefined)
+        this.profile.days.restore(zone.number, stored.days);
     }
     // The thresholds first: none are computed during an attack.
     this.tick(nowMs);
@@ -231,14 +279,33 @@ export class AttackDetector implements AnswerSink {
     this.tick(nowMs);
   }
 
+  /** Puts back stored names, in the form that they were stored in. */
+  restoreNames(entries: Iterable<ProfileEntry>, { form, savedMs }: Learned, nowMs: number): void {
+    for (const entry of entries)
+      this.profile.restore(form === undefined ? entryOfOldForm(entry, savedMs ?? nowMs) : entry);
+  }
+
   /** Whether a query that must pay and cannot would be lost. */
   mayDrop(zone: Zone, nowMs: number): boolean {
     return this.#policy.mayDrop(zone.shared, nowMs);
   }
 
-  #noteAttack(attack: boolean): void {
-    this.#attack = attack;
-    this.#policy.flags.attack = attack;
+  readonly #seedHolds = (number: number, generation: number): boolean =>
+    this.zones.byNumber(number).seed.holds(generation);
+
+  /** Zones of which not every name found room are judged by rate. */
+  #noteIncomplete(): void {
+    const { incompleteZones } = this.profile;
+    for (const zone of this.#seededZones) zone.setIncomplete(zone.seeded && incompleteZones.has(zone.number));
+  }
+
+  #limitsOf(name: string): ZoneLimits {
+    const { thresholds, learnForMinutes } = this.options;
+    return {
+      unknownPerSecond: thresholds.unknownPerSecond,
+      byHand: thresholds.zones[name] ?? {},
+      learnForSeconds: learnForMinutes * SECONDS_PER_MINUTE,
+    };
   }
 
   #updateFlags(): void {
@@ -246,7 +313,8 @@ export class AttackDetector implements AnswerSink {
     const rule = this.#rule;
     flags.level = profileLevel[rule?.profile_sensitivity ?? 'low'];
     flags.mode = rule === undefined || rule.mode === 'disabled' ? 'none' : rule.mode;
-    flags.mayDrop = !this.#ready ? 'never' : this.history.founded ? 'always' : 'underAttack';
+    const isFounded = this.history.founded || this.options.thresholds.ratePerSecond !== undefined;
+    flags.mayDrop = !this.#ready ? 'never' : isFounded ? 'always' : 'underAttack';
   }
 
   #resize(nowMs: number): void {
@@ -256,8 +324,10 @@ export class AttackDetector implements AnswerSink {
     const rateFactor = multipliers[this.#rule?.rate_sensitivity ?? 'medium'];
     const burstFactor = multipliers[this.#rule?.burst_sensitivity ?? 'medium'];
     for (const zone of this.zones.all()) {
-      const rate = Math.max(FLOOR_PER_SECOND, zone.ratePerSecond);
-      zone.bucket.resize(rate * rateFactor, rate * BURST_FACTOR * burstFactor, nowMs);
+      const { byHand } = zone.limits;
+      const rate = byHand.ratePerSecond ?? Math.max(FLOOR_PER_SECOND, zone.usual.ratePerSecond);
+      const burst = byHand.burst ?? rate * BURST_FACTOR;
+      zone.bucket.resize(rate * rateFactor, burst * burstFactor, nowMs);
     }
   }
 }

@@ -44,8 +44,8 @@ function waiting(learnForMinutes = 240): AttackDetector {
   return detector;
 }
 
-function seed(detector: AttackDetector, zone: string, nowMs = NOW): void {
-  const seed = new ZoneSeed({ zone, nowMs }, { detector });
+function seed(detector: AttackDetector, zone: string): void {
+  const seed = new ZoneSeed({ zone }, { detector });
   for (let n = 0; n < 1000; n++) seed.add(nameToWire(`h${n}.${zone}`), 'A');
   seed.add(nameToWire(`*.users.${zone}`), 'A');
   seed.finish();
@@ -103,7 +103,7 @@ it('a zone is protected from the moment that its names are known, and its own tr
   run(detector, { ...users, seconds: 600, perSecond: 150 });
   const seededMs = NOW + 600_000;
   for (let i = 0; i < 500; i++) detector.decide(questionOf(`h${i}.${LATE}`, 1, KEY), seededMs);
-  seed(detector, LATE, seededMs);
+  seed(detector, LATE);
   detector.tick(seededMs + SECOND_MS);
   expect(detector.attack).toBe(false);
   expect(run(detector, { ...users, seconds: 5, startMs: seededMs + SECOND_MS })).toEqual({ passed: 15_000 });
@@ -130,7 +130,7 @@ it('what an earlier run knew of a zone holds until it is read again, if that run
   const entries = [...first.profile.entries()];
   const later = (afterMs: number): AttackDetector => {
     const detector = new AttackDetector(KEY, { profile: { maxNames: 10_000 } }, NOW + afterMs);
-    for (const entry of entries) detector.profile.restore(entry, NOW + afterMs);
+    for (const entry of entries) detector.profile.restore(entry);
     detector.restore(first.learned(NOW), NOW + afterMs);
     detector.expectSeed(LATE);
     return detector;
@@ -149,7 +149,7 @@ it('what an earlier run knew of a zone holds until it is read again, if that run
 it('a subtree in which any name is answered stays one while its zone is read again, and ends with the wildcard', () => {
   const detector = waiting();
   const subtree = detector.zones.get(`users.${READY}`);
-  const again = new ZoneSeed({ zone: READY, nowMs: NOW }, { detector });
+  const again = new ZoneSeed({ zone: READY }, { detector });
   expect(subtree?.byRate).toBe(true);
   again.add(nameToWire(`h1.${READY}`), 'A');
   expect(subtree?.byRate).toBe(true);

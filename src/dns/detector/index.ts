@@ -29,3 +29,4 @@ export {
 } from './verdict.ts';
 // What it knows: from zones, from traffic, from an earlier run.
 export { type SeedResult, ZoneSeed } from './zoneSeed.ts';
+export type { Thresholds, ZoneThresholds } from './zoneThresholds.ts';

@@ -1,4 +1,4 @@
-import { negativeZone, networkHash, type Question, rcodeOf } from '../protocol/index.ts';
+import { answerKind, negativeZone, networkHash, type Question } from '../protocol/index.ts';
 import type { ZoneIndex } from './zones/zoneIndex.ts';
 
 /** What learning needs of a question. */
@@ -9,8 +9,18 @@ export interface AnswerSink {
   readonly zoneIndex: ZoneIndex;
   /** A zone that a negative answer named, in wire form. */
   addZone(wire: Uint8Array): void;
-  /** An answer in the zone with this number, to somebody in the network with this hash. Called for each packet: no object is made. */
-  learnIn(zone: number, asked: AskedName, rcode: number, network: number, nowMs: number): void;
+  /**
+   * An answer of this kind (`AnswerKind`) in the zone with this number, to somebody in the network with this hash; `isProven`
+   * where nobody can have forged that network. Called for each packet: no object is made.
+   */
+  learnIn(
+    zone: number,
+    asked: AskedName,
+    kind: number,
+    network: number,
+    nowMs: number,
+    isProven?: boolean,
+  ): void;
 }
 
 /** Learns from the answer to a question that was read from it: the zone that a negative answer names, then the name. */
@@ -20,6 +30,7 @@ export function learnAnswer(
   question: Question,
   client: string,
   nowMs: number,
+  isProven = false,
 ): void {
   let zone = sink.zoneIndex.find(question);
   if (zone === 0) {
@@ -29,5 +40,6 @@ export function learnAnswer(
       zone = sink.zoneIndex.find(question);
     }
   }
-  sink.learnIn(zone, question, rcodeOf(answer), networkHash(client), nowMs);
+  const kind = answerKind(answer, question.end);
+  sink.learnIn(zone, question, kind, networkHash(client), nowMs, isProven);
 }

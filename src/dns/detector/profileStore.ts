@@ -7,6 +7,8 @@ export interface Learned {
   readonly hashKey: { readonly high: number; readonly low: number };
   /** When it was saved; left out by what was saved before this was kept. */
   readonly savedMs?: number;
+  /** How names are noted; left out by what was saved before notes had the zone of a name and its days. */
+  readonly form?: 2;
   readonly rates: readonly RateSample[];
   readonly zones: readonly LearnedZone[];
 }
@@ -27,6 +29,15 @@ export interface LearnedZone {
   readonly attacked?: boolean;
   /** The zone whose seed says that any name answers here; empty for none. */
   readonly boundlessBy?: string;
+  // What follows is left out by what was saved before it was kept.
+  readonly unknownPeakPerSecond?: number;
+  /** The number of its last seed, modulo 8. */
+  readonly generation?: number;
+  readonly deniesByNoData?: boolean;
+  readonly nxdomains?: number;
+  readonly noDatas?: number;
+  /** On how many days it was answered, and on which calendar day the last time. */
+  readonly days?: readonly [count: number, lastDay: number];
 }
 
 /** Keeps what a guard has learned over a restart. */

@@ -47,7 +47,7 @@ export class QueryPolicy {
     const number = this.zoneIndex.find(question);
     const zone = this.zone(number);
     const place = this.names.find(question.hashHigh, question.hashLow);
-    const beyondUsual = place >= 0 && noteQuery(this.names, place, nowMs, !this.flags.attack);
+    const beyondUsual = place >= 0 && noteQuery(this.names, place, nowMs, !zone.attacked(nowMs));
     if (zone.count(place < 0)) {
       zone.suspect(nowMs);
       this.#onAlarm(number, nowMs);

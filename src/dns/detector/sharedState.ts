@@ -33,12 +33,11 @@ export const newSharedState = (maxNames: number): SharedState => ({
   verdicts: new SharedArrayBuffer(VERDICTS * 4),
 });
 
-const FLAGS = 5;
+const FLAGS = 4;
 const MODE = 0;
 const LEVEL = 1;
 const MAY_DROP = 2;
 const TRUNCATE = 3;
-const ATTACK = 4;
 const modes = ['none', 'monitoring', 'enabled'] as const;
 
 /** What the rule in force asks for, and how far it may be carried out now. The detector writes it, in force at once. */
@@ -85,14 +84,5 @@ export class PolicyFlags {
 
   set refuseWith(what: 'drop' | 'truncate') {
     Atomics.store(this.#words, TRUNCATE, what === 'drop' ? 0 : 1);
-  }
-
-  /** Whether some zone is under attack: then nothing is learned. */
-  get attack(): boolean {
-    return Atomics.load(this.#words, ATTACK) !== 0;
-  }
-
-  set attack(attack: boolean) {
-    Atomics.store(this.#words, ATTACK, attack ? 1 : 0);
   }
 }

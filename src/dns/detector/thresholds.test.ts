@@ -52,12 +52,24 @@ describe('the history', () => {
     expect(history.threshold.ratePerSecond).toBe(900);
   });
 
-  it('takes nothing from time under attack', () => {
+  it('goes on under attack with what it is given as usual, and counts those minutes apart', () => {
     const history = new RateHistory(7 * DAY_MS);
     run(history, 0, 10, 200);
-    run(history, 10, 60, 50_000, true);
-    run(history, 70, 30, 200);
-    expect(history.threshold.ratePerSecond).toBe(200);
+    run(history, 10, 600, 300, true);
+    expect(history.threshold.ratePerSecond).toBe(300);
+    expect([history.minutes, history.watchedMinutes]).toEqual([10, 610]);
+    const again = new RateHistory(7 * DAY_MS);
+    again.restore(history.samples());
+    again.add(0, false, NOW + 620 * MINUTE_MS);
+    expect([again.threshold.ratePerSecond, again.minutes]).toEqual([300, 10]);
+  });
+
+  it('makes nothing of minutes under attack that were stored without their rate', () => {
+    const history = new RateHistory(7 * DAY_MS);
+    const minute = NOW / MINUTE_MS;
+    history.restore([...Array(10)].map((_, n) => [minute + n, n < 5 ? -1 : 250] as const));
+    history.add(0, false, NOW + 11 * MINUTE_MS);
+    expect([history.threshold.ratePerSecond, history.minutes]).toEqual([250, 5]);
   });
 
   it('forgets what is older than the window', () => {

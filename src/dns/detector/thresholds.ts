@@ -1,6 +1,6 @@
 /**
  * Thresholds of an account, from its own traffic: the 95th percentile of the rate over the window is `rate`,
- * five times that is `burst` (../../docs/dns-protection.md; the original's published rule). Time under attack never counts.
+ * five times that is `burst` (../../docs/dns-protection.md; the original's published rule). What an attack adds never counts.
  */
 
 export interface Threshold {
@@ -18,7 +18,6 @@ export const BURST_FACTOR = 5;
 export const FLOOR_PER_SECOND = 100;
 /** Recomputed every ten minutes, as the original is. */
 const RECOMPUTE_MS = 10 * MINUTE_MS;
-const UNDER_ATTACK = -1;
 /** Half a minute makes a fair mean of the minute. */
 const MIN_WATCHED_MS = MINUTE_MS / 2;
 
@@ -32,8 +31,14 @@ export function thresholdOf(samples: Iterable<number>): Threshold {
   return { ratePerSecond, burst: ratePerSecond * BURST_FACTOR };
 }
 
-/** A minute of the history: which one (since 1970), and its mean rate or -1 when it was under attack. */
+/**
+ * A minute of the history: which one (since 1970), and its mean rate; -1 minus that where some zone was under attack in it. Just
+ * -1 says nothing: it was saved before rates under attack were kept.
+ */
 export type RateSample = readonly [minute: number, ratePerSecond: number];
+
+const underAttack = (ratePerSecond: number): number => -1 - ratePerSecond;
+const rateOf = (sample: number): number => (sample < 0 ? -1 - sample : sample);
 
 /** The rates of the window, minute by minute, and the threshold they make. */
 export class RateHistory {
@@ -62,11 +67,19 @@ export class RateHistory {
   /** Minutes of attack-free traffic that the threshold may rest on. */
   get minutes(): number {
     let count = 0;
-    for (const rate of this.#samples.values()) if (rate !== UNDER_ATTACK) count++;
+    for (const sample of this.#samples.values()) if (sample >= 0) count++;
     return count;
   }
 
-  /** Adds the queries of the time since the last call; call it every second. True when the threshold is new. */
+  /** Minutes that were watched, with an attack or without. */
+  get watchedMinutes(): number {
+    return this.#samples.size;
+  }
+
+  /**
+   * Adds the queries of the time since the last call, those alone that a threshold may be learned of; call it every second. True
+   * when the threshold is new.
+   */
   add(queries: number, attack: boolean, nowMs: number): boolean {
     const minute = Math.floor(nowMs / MINUTE_MS);
     if (this.#minute === -1) this.#openMinute(minute, nowMs);
@@ -74,9 +87,9 @@ export class RateHistory {
     this.#attack ||= attack;
     if (minute > this.#minute) this.#closeMinute(minute, nowMs);
     const due = nowMs - this.#computedMs >= RECOMPUTE_MS || this.#computedMs > nowMs;
-    if (!due || attack || this.#samples.size === 0) return false;
+    if (!due || this.#samples.size === 0) return false;
     this.#computedMs = nowMs;
-    this.#threshold = thresholdOf([...this.#samples.values()].filter((rate) => rate !== UNDER_ATTACK));
+    this.#threshold = thresholdOf([...this.#samples.values()].filter((sample) => sample !== -1).map(rateOf));
     return true;
   }
 
@@ -97,7 +110,7 @@ export class RateHistory {
   #closeMinute(minute: number, nowMs: number): void {
     const watchedMs = nowMs - this.#sinceMs;
     const rate = (this.#queries * 1000) / watchedMs;
-    if (watchedMs >= MIN_WATCHED_MS) this.#samples.set(this.#minute, this.#attack ? UNDER_ATTACK : rate);
+    if (watchedMs >= MIN_WATCHED_MS) this.#samples.set(this.#minute, this.#attack ? underAttack(rate) : rate);
     for (const old of this.#samples.keys()) {
       if (old >= minute - this.#windowMinutes) break;
       this.#samples.delete(old);

@@ -22,7 +22,6 @@ const ASTERISK = 0x2a;
 export interface ZoneSeedOptions {
   /** The zone's name, in text. */
   readonly zone: string;
-  readonly nowMs: number;
 }
 
 export interface ZoneSeedDependencies {
@@ -34,8 +33,9 @@ export interface ZoneSeedDependencies {
 export class ZoneSeed {
   readonly #detector: AttackDetector;
   readonly #zone: Zone | undefined;
+  readonly #number: number;
+  readonly #generation: number;
   readonly #zoneName: string;
-  readonly #nowMs: number;
   readonly #onName: ZoneSeedDependencies['onName'];
   readonly #question = new Question();
   /** Subtrees in which any name answers, as this seed finds them. */
@@ -43,12 +43,14 @@ export class ZoneSeed {
   #names = 0;
   #noRoom = 0;
 
-  constructor({ zone, nowMs }: ZoneSeedOptions, { detector, onName }: ZoneSeedDependencies) {
+  constructor({ zone }: ZoneSeedOptions, { detector, onName }: ZoneSeedDependencies) {
     this.#detector = detector;
     this.#onName = onName;
-    this.#nowMs = nowMs;
     this.#zone = detector.zones.add(zone);
     this.#zoneName = this.#zone?.name ?? '';
+    this.#number = this.#zone?.number ?? 0;
+    this.#generation = this.#zone?.seed.begin() ?? 0;
+    detector.profile.incompleteZones.delete(this.#number);
   }
 
   /** Adds the owner (in wire form) of one record of the zone. */
@@ -66,14 +68,16 @@ export class ZoneSeed {
   finish(): SeedResult {
     for (const zone of this.#detector.zones.all())
       if (zone.boundlessBy === this.#zoneName && !this.#boundless.has(zone)) zone.boundless = false;
+    this.#zone?.seed.end();
     if (this.#zone !== undefined) this.#detector.noteSeeded(this.#zone);
     return { zone: this.#zoneName, names: this.#names, noRoom: this.#noRoom };
   }
 
   #addName(owner: Uint8Array, types: number): boolean {
     const { hashHigh, hashLow } = questionOfWire(owner, 0, this.#detector.key, this.#question);
-    const isNew = this.#detector.profile.find(hashHigh, hashLow) < 0;
-    const added = this.#detector.profile.seed(hashHigh, hashLow, types, this.#nowMs);
+    const { profile } = this.#detector;
+    const isNew = profile.find(hashHigh, hashLow) < 0;
+    const added = profile.seed(hashHigh, hashLow, types, this.#number, this.#generation);
     if (added) this.#onName?.(owner);
     if (!added) this.#noRoom++;
     else if (isNew) this.#names++;

@@ -1,4 +1,4 @@
-/** What the guard reads of an answer: its question, the rcode, and which zone a negative answer comes from. */
+/** What the guard reads of an answer: its question, what it says of the name, and which zone a negative answer comes from. */
 
 import type { HashKey } from './nameHash.ts';
 import { QueryType } from './queryTypes.ts';
@@ -20,6 +20,63 @@ const MAX_NAME_BYTES = 255;
 export const rcodeOf = (packet: Uint8Array): number => (packet[3] ?? 0) & 0x0f;
 
 export const isResponse = (packet: Uint8Array): boolean => ((packet[2] ?? 0) & 0x80) !== 0;
+
+/**
+ * What an answer says of the name that was asked for. Below 16 it is the rcode of a message that says no more than that;
+ * the others are NOERROR too, without a record that answers.
+ */
+export const AnswerKind = {
+  /** Records, or a referral to the servers of another zone. */
+  records: 0,
+  nxdomain: 3,
+  /** The name exists, for all that a zone says that answers NXDOMAIN where one does not. */
+  noData: 16,
+  /** NODATA whose NSEC record says that the name has no type at all: it does not exist (RFC 9824). */
+  denial: 17,
+  /** Cut short before the first record, as servers do that limit rates: it says nothing. */
+  truncated: 18,
+} as const;
+
+/** Records of the authority section that are looked at: SOA, NSEC and their signatures come first. */
+const MAX_AUTHORITIES = 8;
+const RECORD_HEAD_BYTES = 10;
+const TC = 0x02;
+
+/** As {@link AnswerKind} has it; `questionEnd` is where the question section ends. */
+export function answerKind(packet: Uint8Array, questionEnd: number): number {
+  const rcode = rcodeOf(packet);
+  if (rcode !== 0 || readUint16(packet, 6) !== 0) return rcode;
+  if (((packet[2] ?? 0) & TC) !== 0) return AnswerKind.truncated;
+  const authorities = Math.min(MAX_AUTHORITIES, readUint16(packet, 8));
+  let at = questionEnd;
+  let hasServers = false;
+  let hasSoa = false;
+  for (let record = 0; record < authorities; record++) {
+    const head = skipName(packet, at);
+    if (head === 0 || head + RECORD_HEAD_BYTES > packet.length) break;
+    const type = readUint16(packet, head);
+    const data = head + RECORD_HEAD_BYTES;
+    at = data + readUint16(packet, data - 2);
+    if (type === QueryType.NSEC && hasNoTypes(packet, data, at)) return AnswerKind.denial;
+    hasServers ||= type === QueryType.NS;
+    hasSoa ||= type === QueryType.SOA;
+  }
+  return hasServers && !hasSoa ? AnswerKind.records : AnswerKind.noData;
+}
+
+/** Whether the type bitmap of an NSEC record has no type but those of denial: RRSIG, NSEC and NXNAME. */
+function hasNoTypes(packet: Uint8Array, start: number, end: number): boolean {
+  const bitmap = skipName(packet, start);
+  if (bitmap === 0 || end > packet.length || packet[bitmap] !== 0) return false;
+  const bytes = packet[bitmap + 1] ?? 0;
+  if (bytes === 0 || bitmap + 2 + bytes !== end) return false;
+  for (let byte = 0; byte < bytes; byte++) {
+    // RRSIG and NSEC are types 46 and 47, NXNAME is 128.
+    const denying = byte === 5 ? 0x03 : byte === 16 ? 0x80 : 0;
+    if (((packet[bitmap + 2 + byte] ?? 0) & ~denying) !== 0) return false;
+  }
+  return true;
+}
 
 /**
  * Reads the question that an answer answers, from its first bytes. False where there is nothing to learn: it is no answer, or

@@ -1,7 +1,16 @@
 /** DNS messages as the hot path reads them (RFC 1035), without making an object of each name. */
 
 // An answer.
-export { expandName, isResponse, negativeZone, rcodeOf, readAnswer, skipName } from './answer.ts';
+export {
+  AnswerKind,
+  answerKind,
+  expandName,
+  isResponse,
+  negativeZone,
+  rcodeOf,
+  readAnswer,
+  skipName,
+} from './answer.ts';
 // Names and types between wire and text, off the packet path.
 export { BadNameError, nameToText, nameToWire } from './name.ts';
 export { type HashKey, networkHash } from './nameHash.ts';

@@ -147,6 +147,11 @@ class ZoneFollower {
         const seeded = await this.#seed(onProgress);
         const seconds = Math.round((performance.now() - startedMs) / 100) / 10;
         log.info({ ...seeded, seconds }, 'the names of the zone are known');
+        if (seeded.noRoom > 0)
+          log.warn(
+            { zone: seeded.zone, names: seeded.names, noRoom: seeded.noRoom },
+            'the profile has no room for all names of the zone: the others are judged by rate; raise dns.maxNames',
+          );
         onSeeded?.();
       }
       this.#version = version;
@@ -160,7 +165,7 @@ class ZoneFollower {
 
   async #seed(onProgress: () => void): Promise<SeedResult> {
     const { detector, onName, turns, signal } = this.#parts;
-    const seed = new ZoneSeed({ zone: this.source.name, nowMs: Date.now() }, { detector, onName });
+    const seed = new ZoneSeed({ zone: this.source.name }, { detector, onName });
     this.busy = true;
     try {
       const records = await recordsOf(this.source, signal, onProgress);

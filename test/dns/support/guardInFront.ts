@@ -107,7 +107,7 @@ export async function guardInFront(
     { rules, ...options, dataPlane: (context) => new EmbeddedDataPlane(embedded, context) },
   );
   if (options.seed ?? true) {
-    const seed = new ZoneSeed({ zone: ZONE_NAME, nowMs: Date.now() }, guard);
+    const seed = new ZoneSeed({ zone: ZONE_NAME }, guard);
     for (const { owner, type } of readMasterFile(ZONE_TEXT, ZONE_NAME)) seed.add(owner, type);
     seed.finish();
   }

@@ -26,7 +26,7 @@ const { guard, rules, target, stop } = await guardInFront(
   },
 );
 // Half of the names only: the others have to be learned.
-const seed = new ZoneSeed({ zone: ZONE_NAME, nowMs: Date.now() }, guard);
+const seed = new ZoneSeed({ zone: ZONE_NAME }, guard);
 for (let n = 0; n < 100; n++) seed.add(nameToWire(`h${n}.${ZONE_NAME}`), 'A');
 seed.finish();
 

@@ -118,7 +118,7 @@ export class DnsdistDataPlane implements DataPlane {
 
   /** Rejects where dnstap cannot listen. */
   async start(): Promise<void> {
-    await this.#known.load(Date.now());
+    await this.#known.load();
     const { zones } = this.#context.detector;
     const published = zones.all().filter((zone) => this.#known.has(nameToWire(zone.name)));
     this.#publishedZones = new Set(published.map(({ name }) => name));
@@ -226,7 +226,7 @@ export class DnsdistDataPlane implements DataPlane {
     const nowMs = Date.now();
     if (isAnswer) {
       if (!readAnswer(message, detector.key, question)) return;
-      detector.learnAnswer(message, question, addressText(client), nowMs);
+      detector.learnAnswer(message, question, addressText(client), nowMs, !overUdp);
       if (detector.profile.find(question.hashHigh, question.hashLow) >= 0)
         this.#known.add(message.subarray(HEADER_BYTES, question.end - 4));
       return;

@@ -76,21 +76,21 @@ export class KnownNames {
    * Takes up what an earlier run published. What it learned since the profile was last saved is known again, and ages from
    * now on. No file is no names.
    */
-  async load(nowMs: number): Promise<void> {
+  async load(): Promise<void> {
     const file = await readFile(this.#file).catch(() => Buffer.alloc(0));
     if (file.length > 0) this.#changedSecond = Math.floor((await stat(this.#file)).mtimeMs / 1000);
-    for (const [key, value] of cdbEntries(file)) if (isName(key)) this.#readmit(key, typesOf(value), nowMs);
+    for (const [key, value] of cdbEntries(file)) if (isName(key)) this.#readmit(key, typesOf(value));
     this.#published = this.#names.size > 0;
   }
 
   /** Called for each of a million names before dnsdist is told of anything: one look at each. */
-  #readmit(wire: Uint8Array, types: number, nowMs: number): void {
+  #readmit(wire: Uint8Array, types: number): void {
     const { profile } = this.#detector;
     const { hashHigh, hashLow } = this.#questionOf(wire);
     const place = profile.find(hashHigh, hashLow);
     const known = place < 0 ? 0 : profile.types(place);
     const isKnown = place >= 0 && (types & ~known) === 0;
-    if (isKnown || profile.readmit(hashHigh, hashLow, types, nowMs)) this.#set(textOf(wire), known | types);
+    if (isKnown || profile.readmit(hashHigh, hashLow, types)) this.#set(textOf(wire), known | types);
   }
 
   /** As `questionOfWire` reads it, in one packet for all names. */

@@ -180,12 +180,12 @@ export class EmbeddedDataPlane implements DataPlane {
     return this.#tcpHealth.answers(server) || this.#tcpHealth.answering === 0;
   }
 
-  /** Answers over TCP teach as those over UDP do. */
+  /** Answers over TCP teach as those over UDP do, and the client is who it says it is. */
   #learnOverTcp(head: Uint8Array, client: string): void {
     const { detector } = this.#context;
     try {
       if (readAnswer(head, detector.key, this.#tcpQuestion))
-        detector.learnAnswer(head, this.#tcpQuestion, client, Date.now());
+        detector.learnAnswer(head, this.#tcpQuestion, client, Date.now(), true);
     } catch (error) {
       this.#tcpFaults.note(error, Date.now());
     }

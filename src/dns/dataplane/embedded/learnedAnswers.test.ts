@@ -6,11 +6,11 @@ const made = (n: number): LearnedAnswer => ({
   hashLow: n,
   type: 28,
   zone: n % 4097,
-  rcode: n % 16,
+  kind: n % 19,
   network: 0x8000_0000 + n,
 });
-const add = (learnedAnswers: LearnedAnswerQueue, { zone, rcode, network, ...name }: LearnedAnswer) =>
-  learnedAnswers.add(name, zone, rcode, network);
+const add = (learnedAnswers: LearnedAnswerQueue, { zone, kind, network, ...name }: LearnedAnswer) =>
+  learnedAnswers.add(name, zone, kind, network);
 
 it('brings every answer to the detector as it was, in order', () => {
   const heard: LearnedAnswer[] = [];

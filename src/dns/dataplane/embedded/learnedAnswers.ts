@@ -8,10 +8,10 @@ const FLUSH_MS = 20;
 /** 16,384 answers that the detector has not heard yet: more, and it is too busy to learn from them. */
 const MAX_UNHEARD_BATCHES = 64;
 
-/** One answer: to which question, in which zone, how, and from which network it was asked. */
+/** One answer: to which question, in which zone, of which kind (`AnswerKind`), and from which network it was asked. */
 export interface LearnedAnswer extends AskedName {
   readonly zone: number;
-  readonly rcode: number;
+  readonly kind: number;
   readonly network: number;
 }
 
@@ -28,13 +28,13 @@ export class LearnedAnswerQueue {
     this.#send = send;
   }
 
-  add({ hashHigh, hashLow, type }: AskedName, zone: number, rcode: number, network: number): void {
+  add({ hashHigh, hashLow, type }: AskedName, zone: number, kind: number, network: number): void {
     const at = this.#count++ * WORDS;
     this.#words[at] = hashHigh;
     this.#words[at + 1] = hashLow;
     this.#words[at + 2] = type;
     this.#words[at + 3] = zone;
-    this.#words[at + 4] = rcode;
+    this.#words[at + 4] = kind;
     this.#words[at + 5] = network;
     if (this.#count === PER_BATCH) this.flush();
     else this.#timer ??= setTimeout(() => this.flush(), FLUSH_MS);
@@ -62,10 +62,10 @@ export class LearnedAnswerQueue {
 /** The answers of a batch, in their order. */
 export function* learnedAnswersIn(batch: Uint32Array): Generator<LearnedAnswer> {
   for (let at = 0; at + WORDS <= batch.length; at += WORDS) {
-    const [hashHigh = 0, hashLow = 0, type = 0, zone = 0, rcode = 0, network = 0] = batch.subarray(
+    const [hashHigh = 0, hashLow = 0, type = 0, zone = 0, kind = 0, network = 0] = batch.subarray(
       at,
       at + WORDS,
     );
-    yield { hashHigh, hashLow, type, zone, rcode, network };
+    yield { hashHigh, hashLow, type, zone, kind, network };
   }
 }

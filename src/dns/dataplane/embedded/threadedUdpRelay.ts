@@ -211,7 +211,7 @@ export class ThreadedUdpRelay implements UdpRelay {
     else if (message.kind === 'fault') this.#dependencies.onFault(message.fault);
     else if (message.kind === 'answers') {
       for (const learned of learnedAnswersIn(message.batch))
-        detector.learnIn(learned.zone, learned, learned.rcode, learned.network, nowMs);
+        detector.learnIn(learned.zone, learned, learned.kind, learned.network, nowMs);
       say(thread.worker, { kind: 'heard' });
     }
   }

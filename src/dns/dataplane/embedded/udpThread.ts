@@ -18,7 +18,7 @@ const learnedAnswers = new LearnedAnswerQueue((batch) => tell({ kind: 'answers',
 const sink: AnswerSink = {
   zoneIndex: policy.zoneIndex,
   addZone: (wire) => tell({ kind: 'zone', wire }),
-  learnIn: (zone, asked, rcode, network) => learnedAnswers.add(asked, zone, rcode, network),
+  learnIn: (zone, asked, kind, network) => learnedAnswers.add(asked, zone, kind, network),
 };
 const relay = new LocalUdpRelay(
   { ...task, sharesPorts: true },

@@ -4,9 +4,9 @@
  */
 
 const WAYS = 4;
-/** hash high, hash low, and packed: minutes (16 bits), network (16 bits). */
-const WORDS_PER_ENTRY = 3;
-/** 3 MiB: at a thousand names a second that are asked for only once, more than four minutes of memory. */
+/** One half of the hash (the other one chooses the set), and packed: minutes (16 bits), network (16 bits). */
+const WORDS_PER_ENTRY = 2;
+/** 2 MiB: at a thousand names a second that are asked for only once, more than four minutes of memory. */
 const SETS = 65_536;
 /**
  * A resolver that got no answer asks again within five seconds or so: that is one question, not two.
@@ -22,19 +22,20 @@ export class Candidates {
   }
 
   /**
-   * Notes an answered name. Returns `first` when it was not here, `repeated` when it was but has not proven
-   * itself, `again` when it is asked for by another network or some time later: then it is worth knowing.
+   * Notes an answered name. Returns `first` when it was not here, `repeated` when it was but has not shown
+   * that somebody needs it, `again` when it is asked for by another network or some time later: then it is worth knowing.
    */
   note(high: number, low: number, network: number, nowMinutes: number): 'first' | 'repeated' | 'again' {
     const words = this.#words;
-    const first = (high % SETS) * WAYS * WORDS_PER_ENTRY;
+    const first = (low % SETS) * WAYS * WORDS_PER_ENTRY;
     const packed = ((nowMinutes & 0xffff) | (network << 16)) >>> 0;
     let oldest = first;
     let oldestAge = -1;
     for (let at = first; at < first + WAYS * WORDS_PER_ENTRY; at += WORDS_PER_ENTRY) {
-      const note = words[at + 2] as number; // inside the set
-      const age = words[at] === 0 && words[at + 1] === 0 ? 0x10000 : (nowMinutes - note) & 0xffff;
-      if (words[at] === high && words[at + 1] === low)
+      const note = words[at + 1] as number; // inside the set
+      const isFree = words[at] === 0 && note === 0;
+      const age = isFree ? 0x10000 : (nowMinutes - note) & 0xffff;
+      if (words[at] === high && !isFree)
         return note >>> 16 !== packed >>> 16 || age >= ASKED_AGAIN_AFTER_MINUTES ? 'again' : 'repeated';
       if (age > oldestAge) {
         oldest = at;
@@ -42,8 +43,7 @@ export class Candidates {
       }
     }
     words[oldest] = high;
-    words[oldest + 1] = low;
-    words[oldest + 2] = packed;
+    words[oldest + 1] = packed;
     return 'first';
   }
 }

@@ -19,7 +19,7 @@ export function noteQuery(names: NameTable, place: number, nowMs: number, learni
     let usual = (note >>> 8) & 0xff;
     if ((note & 0xff) === window) count = Math.min(MAX_COUNT, count + 1);
     else {
-      if (learning && count > 0) usual = learnStep(usual, count);
+      if (learning && count > 0) usual = learnStep(usual, count, note & 0xff);
       count = 1;
     }
     const next = ((count << 16) | (usual << 8) | window) >>> 0;

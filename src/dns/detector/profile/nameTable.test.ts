@@ -24,19 +24,21 @@ it('holds exactly what a Map holds, whatever is put in and taken out', () => {
           expect(placed >= 0).toBe(model.size < CAPACITY);
           if (placed < 0) continue;
           table.setFirstNote(placed, note);
+          table.setMark(placed, note & 0xff);
           model.set(name.join(), note);
         }
         expect(table.size).toBe(model.size);
         for (const [key, value] of model) {
           const [high = 0, low = 0] = key.split(',').map(Number);
           expect(table.firstNote(table.find(high, low))).toBe(value);
+          expect(table.mark(table.find(high, low))).toBe(value & 0xff);
         }
       }
     }),
   );
 });
 
-it('finds a million names and no other in 20 bytes each', () => {
+it('finds a million names and no other in 21.25 bytes each', () => {
   const names = 1_000_000;
   const table = new NameTable(names);
   const highOf = (n: number) => Math.imul(n, 0x9e3779b1) >>> 0;
@@ -48,5 +50,5 @@ it('finds a million names and no other in 20 bytes each', () => {
     if (table.find(highOf(n), n + names) >= 0) wrong++;
   }
   expect(wrong).toBe(0);
-  expect(table.bytes / names).toBeLessThanOrEqual(20.1);
+  expect(table.bytes / names).toBeLessThanOrEqual(21.3);
 });

@@ -65,20 +65,41 @@ describe('a name becomes known', () => {
 });
 
 describe('a known name', () => {
-  it('is forgotten a window after its last answer, and not before', () => {
+  const OTHER = [0x7654321, 0x12345] as const;
+  /** Days on which the zone is answered, for another name. */
+  const otherDays = (profile: Profile, from: number, to: number, zone = 0) => {
+    for (let day = from; day <= to; day++)
+      profile.learn(...OTHER, QueryType.A, NETWORK, NOW + day * DAY_MS, zone);
+  };
+  const learned = (profile: Profile, zone = 0) => {
+    for (const network of [NETWORK, OTHER_NETWORK]) profile.learn(...NAME, QueryType.A, network, NOW, zone);
+  };
+
+  it('is forgotten a window after its last answer, in days on which its zone was answered, and not before', () => {
     const profile = new Profile({ maxNames: 1000, windowMs: 7 * DAY_MS });
-    profile.seed(...NAME, 1, NOW);
+    learned(profile);
+    otherDays(profile, 1, 7);
     sweepAll(profile, NOW + 7 * DAY_MS);
     expect(knows(profile)).toBe(true);
-    sweepAll(profile, NOW + 7 * DAY_MS + 2 * HOUR_MS);
+    otherDays(profile, 8, 8);
+    sweepAll(profile, NOW + 8 * DAY_MS);
     expect(knows(profile)).toBe(false);
   });
 
-  it('stays as long as it is answered', () => {
+  it('does not age for lack of watching: neither while nothing is answered, nor while only other zones are', () => {
     const profile = small();
-    profile.seed(...NAME, 1, NOW);
-    for (let day = 1; day < 30; day++) {
-      profile.learn(...NAME, QueryType.A, NETWORK, NOW + day * DAY_MS);
+    learned(profile, 1);
+    otherDays(profile, 1, 60, 2);
+    sweepAll(profile, NOW + 60 * DAY_MS);
+    expect(knows(profile)).toBe(true);
+  });
+
+  it('stays as long as it is answered, also while its zone is under attack', () => {
+    const profile = small();
+    learned(profile);
+    for (let day = 1; day < 60; day++) {
+      if (day < 30) profile.learn(...NAME, QueryType.A, NETWORK, NOW + day * DAY_MS);
+      else profile.keep(...NAME, QueryType.A, NOW + day * DAY_MS);
       sweepAll(profile, NOW + day * DAY_MS);
     }
     expect(knows(profile)).toBe(true);
@@ -86,14 +107,40 @@ describe('a known name', () => {
 
   it('is not aged by a clock that was set back', () => {
     const profile = small();
-    profile.seed(...NAME, 1, NOW);
+    learned(profile);
+    for (const day of [-2, -1, -2, -1, 0]) otherDays(profile, day, day);
     sweepAll(profile, NOW - 2 * DAY_MS);
+    expect(profile.days.of(0)).toBeLessThanOrEqual(4);
     expect(knows(profile)).toBe(true);
+  });
+
+  it('stays without being asked for as long as its zone lists it, and a window longer', () => {
+    const profile = small();
+    profile.seed(...NAME, 1, 1, 3);
+    const lists = (zone: number, generation: number) => zone === 1 && generation === 3;
+    otherDays(profile, 1, 100, 1);
+    for (let i = 0; i < 1300; i++) profile.sweep(NOW, lists);
+    expect(knows(profile)).toBe(true);
+    sweepAll(profile, NOW);
+    otherDays(profile, 101, 107, 1);
+    sweepAll(profile, NOW);
+    expect(knows(profile)).toBe(true);
+    otherDays(profile, 108, 109, 1);
+    sweepAll(profile, NOW);
+    expect(knows(profile)).toBe(false);
+  });
+
+  it('becomes so in a zone under attack when it is answered on three days', () => {
+    const profile = small();
+    const at = (day: number) => profile.keep(...NAME, QueryType.A, NOW + day * DAY_MS);
+    expect([at(0), at(0.1), at(1), at(1.2)]).toEqual(Array(4).fill('repeated'));
+    expect(at(2)).toBe('learned');
+    expect(at(3)).toBe('known');
   });
 
   it('is beyond its usual rate after five times the queries it had in any ten seconds before', () => {
     const profile = small();
-    profile.seed(...NAME, 1, NOW);
+    profile.seed(...NAME, 1);
     const place = profile.find(...NAME);
     const ask = (count: number, atMs: number, learning: boolean) =>
       Array.from({ length: count }, () => profile.noteQuery(place, atMs, learning)).filter(Boolean).length;
@@ -105,7 +152,7 @@ describe('a known name', () => {
 
   it('may always be asked for five times a second', () => {
     const profile = small();
-    profile.seed(...NAME, 1, NOW);
+    profile.seed(...NAME, 1);
     const place = profile.find(...NAME);
     const beyond = Array.from({ length: 51 }, () => profile.noteQuery(place, NOW, false));
     expect(beyond.indexOf(true)).toBe(50);
@@ -113,32 +160,77 @@ describe('a known name', () => {
 });
 
 describe('a full profile', () => {
+  const hashOf = (n: number): [number, number] => [Math.imul(n, 0x9e3779b1) >>> 0, n];
+  const learnTwice = (profile: Profile, n: number, atMs: number, zone = 0) => {
+    for (const network of [NETWORK, OTHER_NETWORK]) profile.learn(...hashOf(n), 1, network, atMs, zone);
+  };
+  const known = (profile: Profile, from: number, to: number) => {
+    let count = 0;
+    for (let n = from; n <= to; n++) if (profile.find(...hashOf(n)) >= 0) count++;
+    return count;
+  };
+
   it('gives room to a new name by forgetting an old one, never a seeded one, and never grows', () => {
     const profile = new Profile({ maxNames: 100 });
-    const hashOf = (n: number): [number, number] => [Math.imul(n, 0x9e3779b1) >>> 0, n];
-    for (let n = 1; n <= 50; n++) profile.seed(...hashOf(n), 1, NOW);
+    for (let n = 1; n <= 50; n++) profile.seed(...hashOf(n), 1);
     const bytes = profile.bytes;
-    for (let n = 51; n <= 1000; n++)
-      for (const network of [NETWORK, OTHER_NETWORK])
-        profile.learn(...hashOf(n), 1, network, NOW + (n * HOUR_MS) / 100);
+    for (let n = 51; n <= 1000; n++) learnTwice(profile, n, NOW + (n * HOUR_MS) / 100);
     expect(profile.size).toBeLessThanOrEqual(100);
     expect(profile.bytes).toBe(bytes);
-    for (let n = 1; n <= 50; n++) expect(profile.find(...hashOf(n))).toBeGreaterThanOrEqual(0);
+    expect(known(profile, 1, 50)).toBe(50);
+  });
+
+  it('keeps what was asked for on three days, however many names are asked for twice after it', () => {
+    const profile = new Profile({ maxNames: 1000 });
+    for (const day of [0, 1, 2]) for (let n = 1; n <= 500; n++) learnTwice(profile, n, NOW + day * DAY_MS);
+    for (let n = 501; n <= 50_000; n++) learnTwice(profile, n, NOW + 2 * DAY_MS + n);
+    expect(known(profile, 1, 500)).toBe(500);
+    expect(profile.size).toBe(1000);
+  });
+
+  it('lets a name that was asked for over TCP be proven a day earlier', () => {
+    const profile = new Profile({ maxNames: 1000 });
+    for (let n = 1; n <= 500; n++) learnTwice(profile, n, NOW);
+    for (let n = 1; n <= 500; n++) profile.learn(...hashOf(n), 1, NETWORK, NOW, 0, true);
+    for (let n = 1; n <= 500; n++) learnTwice(profile, n, NOW + DAY_MS);
+    for (let n = 501; n <= 20_000; n++) learnTwice(profile, n, NOW + DAY_MS + n);
+    expect(known(profile, 1, 500)).toBe(500);
+  });
+
+  it('leaves half of itself to other zones than the one that fills it with learned names', () => {
+    const profile = new Profile({ maxNames: 1000 });
+    learnTwice(profile, 1, NOW, 1);
+    for (let n = 2; n <= 5000; n++) learnTwice(profile, n, NOW + n, 2);
+    expect(profile.sizeOf(2)).toBe(500);
+    for (let n = 5001; n <= 5400; n++) learnTwice(profile, n, NOW + n, 1);
+    expect(known(profile, 5001, 5400)).toBe(400);
+    expect(profile.sizeOf(2)).toBe(500);
+  });
+
+  it('keeps a seed that is larger than its share as far as there is room, and gives others theirs', () => {
+    const profile = new Profile({ maxNames: 1000 });
+    profile.seededZones = 2;
+    let kept = 0;
+    for (let n = 1; n <= 1500; n++) if (profile.seed(...hashOf(n), 1, 1, 1)) kept++;
+    expect([kept, [...profile.incompleteZones]]).toEqual([1000, [1]]);
+    for (let n = 2001; n <= 2300; n++) profile.seed(...hashOf(n), 1, 2, 1);
+    expect(profile.sizeOf(2)).toBe(300);
+    expect(profile.sizeOf(1)).toBe(700);
+    expect([...profile.incompleteZones]).toEqual([1]);
   });
 });
 
 it('takes at most 24 bytes a name at a million names, the candidates included', () => {
   const profile = new Profile({ maxNames: 1_000_000 });
-  for (let n = 1; n <= 1_000_000; n++) profile.seed(Math.imul(n, 0x9e3779b1) >>> 0, n, 1, NOW);
+  for (let n = 1; n <= 1_000_000; n++) profile.seed(Math.imul(n, 0x9e3779b1) >>> 0, n, 1);
   expect(profile.size).toBe(1_000_000);
   expect(profile.bytes / profile.size).toBeLessThanOrEqual(24);
 });
 
 it('is the same after it was stored and restored', () => {
   const profile = small();
-  for (let n = 1; n <= 500; n++)
-    profile.seed(Math.imul(n, 0x9e3779b1) >>> 0, n, n & 0xffff, NOW - (n * HOUR_MS) / 10);
+  for (let n = 1; n <= 500; n++) profile.seed(Math.imul(n, 0x9e3779b1) >>> 0, n, n & 0xffff, n * 16, n & 7);
   const again = small();
-  for (const entry of profile.entries()) again.restore(entry, NOW);
+  for (const entry of profile.entries()) again.restore(entry);
   expect(new Set(again.entries())).toEqual(new Set(profile.entries()));
 });

@@ -1,45 +1,61 @@
 /**
- * The names that are really asked for, with the query types they are asked with: answered NOERROR or NODATA and
- * asked for again, or listed in the zone itself. Exact, aged, bounded, at most 24 bytes a name at a million names.
+ * The names that are really asked for, with the query types they are asked with: answered and asked for again, or listed in
+ * the zone itself. Exact, aged, bounded, at most 24 bytes a name at a million names.
  */
 import { typeBit } from '../../protocol/index.ts';
 import { Candidates } from './candidates.ts';
+import { DAY_MASK, dayAt, isSeeded, readEntry, tenureAt, typesAt, writeEntry, zoneAt } from './entry.ts';
+import { isOverShare, type Newcomer, PROVEN_TENURE, type ProfileParts, slotToGiveWay } from './giveWay.ts';
 import { hasType, noteQuery } from './nameNotes.ts';
 import { NameTable } from './nameTable.ts';
+import { ProvingNames } from './provingNames.ts';
 import { RATE_WINDOW_MS } from './usualRate.ts';
+import { calendarDay, ZoneDays } from './zoneDays.ts';
 
 export interface ProfileOptions {
-  /** The most names it keeps; the longest unasked give way. */
+  /** The most names it keeps. */
   readonly maxNames: number;
-  /** A name not answered for this long is forgotten. */
+  /** A learned name not answered for this long is forgotten, in days on which its zone was answered. */
   readonly windowMs: number;
 }
 
 /** 24 MB. A million names is a large hosting provider's busy day. */
 export const DEFAULT_MAX_NAMES = 1_000_000;
+const DAY_MS = 24 * 3_600_000;
 /** The period the original looks at: a week holds every weekly habit. */
-const DEFAULT_WINDOW_MS = 7 * 24 * 3_600_000;
-
-const HOUR_MS = 3_600_000;
+const DEFAULT_WINDOW_MS = 7 * DAY_MS;
 const MINUTE_MS = 60_000;
-const HOURS_PER_DAY = 24;
-/** First note: types (16 bits) | hour of the last answer (12 bits) | seeded (1 bit). */
-const HOUR_MASK = 0xfff;
-const SEEDED = 1;
-/** The hour is kept modulo 4096 (170 days): a longer window could not tell old from new. */
-const MAX_WINDOW_MS = 90 * 24 * HOUR_MS;
-/** Windows repeat after 42 minutes; a whole round of {@link Profile.sweep} before that clears what is stale. */
+/** Days are kept modulo 128: a longer window could not tell old from new. */
+const MAX_WINDOW_MS = 90 * DAY_MS;
+/** Windows of counting repeat after 42 minutes; a whole round of {@link Profile.sweep} before that clears what is stale. */
 const SWEEPS_PER_ROUND = 1200;
-/** How many neighbours are looked at for the one that gives way in a full table. */
-const EVICTION_SAMPLE = 8;
+/** Numbers of zones fit the bits that a name has for them. */
+const ZONE_NUMBERS = 1 << 13;
 
-/** A name as it is stored and seeded: its hash and notes, to be put back as they were. */
+/** A name as it is stored: its hash and notes, to be put back as they were. The mark is in the second note. */
 export type ProfileEntry = readonly [high: number, low: number, firstNote: number, secondNote: number];
+const MARK_SHIFT = 16;
+const USUAL_RATE = 0xff00;
+
+/** Whether a zone still has a name that this generation of its seed listed. */
+export type SeedHolds = (zone: number, generation: number) => boolean;
+const NEVER: SeedHolds = () => false;
+
+/** What learning says of a name and type: known before, known from now on, or what the candidates say otherwise. */
+export type Learning = 'known' | 'learned' | 'first' | 'repeated';
 
 export class Profile {
   readonly options: ProfileOptions;
+  /** The days of each zone, by which its names age. */
+  readonly days = new ZoneDays(ZONE_NUMBERS);
+  /** Zones that a seed may come of: each has a fair share of the profile. */
+  seededZones = 1;
+  /** Zones of which names that they list were not kept. */
+  readonly incompleteZones = new Set<number>();
   readonly #table: NameTable;
+  readonly #parts: ProfileParts;
   readonly #candidates = new Candidates();
+  readonly #proving = new ProvingNames();
   #swept = 0;
 
   /** The names lie in `table`, which is empty and has room for `maxNames`; in one of its own where left out. */
@@ -49,6 +65,7 @@ export class Profile {
       windowMs: Math.min(options.windowMs ?? DEFAULT_WINDOW_MS, MAX_WINDOW_MS),
     };
     this.#table = table ?? new NameTable(this.options.maxNames);
+    this.#parts = { table: this.#table, days: this.days, counts: new Uint32Array(ZONE_NUMBERS) };
   }
 
   /** Number of known names. */
@@ -56,9 +73,14 @@ export class Profile {
     return this.#table.size;
   }
 
+  /** Number of known names in the zone with this number. */
+  sizeOf(zone: number): number {
+    return this.#parts.counts[zone] ?? 0;
+  }
+
   /** Memory in bytes, the candidates included. It does not change with what is learned. */
   get bytes(): number {
-    return this.#table.bytes + this.#candidates.bytes;
+    return this.#table.bytes + this.#candidates.bytes + this.#proving.bytes;
   }
 
   /** The place of a known name until the next change of the profile; -1 for an unknown one. */
@@ -73,7 +95,7 @@ export class Profile {
 
   /** The type bits of the name at `place`. */
   types(place: number): number {
-    return this.#table.firstNote(place) >>> 16;
+    return typesAt(this.#table, place);
   }
 
   /** Counts a query for the name at `place`; true when it is beyond the name's usual rate. */
@@ -81,53 +103,82 @@ export class Profile {
     return noteQuery(this.#table, place, nowMs, learning);
   }
 
-  /**
-   * Learns from an answer NOERROR or NODATA. Returns `known` when name and type were known, `learned` when they
-   * became so, and what the candidates say otherwise: `first` or `repeated`.
-   */
+  /** Notes an answer for the known name at `place`; whether it is known with this type, too. */
+  touch(place: number, type: number, nowMs: number, zone: number, isProven = false): boolean {
+    const day = this.days.note(zone, nowMs);
+    if (!isSeeded(this.#table, place)) this.#grow(place, zone, day, isProven);
+    return hasType(this.#table, place, type);
+  }
+
+  /** Learns that a name of the zone with this number was answered; `isProven` where the asking network cannot be forged. */
   learn(
     high: number,
     low: number,
     type: number,
     network: number,
     nowMs: number,
-  ): 'known' | 'learned' | 'first' | 'repeated' {
-    const bit = typeBit(type);
+    zone = 0,
+    isProven = false,
+  ): Learning {
     const place = this.#table.find(high, low);
-    if (place >= 0) this.#touch(place, nowMs);
-    if (place >= 0 && (this.types(place) & bit) !== 0) return 'known';
-    // A candidate is a pair of name and type: the type bit spreads the pair over the sets.
-    const pairHigh = (high ^ Math.imul(bit, 0x9e3779b1)) >>> 0;
-    const seen = this.#candidates.note(pairHigh, low, network, Math.floor(nowMs / MINUTE_MS));
+    if (place >= 0 && this.touch(place, type, nowMs, zone, isProven)) return 'known';
+    const bit = typeBit(type);
+    this.days.note(zone, nowMs);
+    const seen = this.#candidates.note(pairOf(high, bit), low, network, Math.floor(nowMs / MINUTE_MS));
     if (seen !== 'again') return seen;
-    this.#add(high, low, bit, nowMs, 0);
-    return 'learned';
+    return this.#add(high, low, bit, zone, isProven ? 1 : 0) ? 'learned' : 'repeated';
   }
 
-  /** Makes a name known that a zone lists, with the types (as bits) it is listed with. False when there is no room. */
-  seed(high: number, low: number, types: number, nowMs: number): boolean {
-    return this.#add(high, low, types, nowMs, SEEDED);
+  /** As {@link learn}, in a zone under attack: what is known stays so, and what is asked for on three days becomes known. */
+  keep(high: number, low: number, type: number, nowMs: number, zone = 0): Learning {
+    const place = this.#table.find(high, low);
+    if (place >= 0 && this.touch(place, type, nowMs, zone)) return 'known';
+    const bit = typeBit(type);
+    this.days.note(zone, nowMs);
+    if (!this.#proving.note(pairOf(high, bit), low, calendarDay(nowMs))) return 'repeated';
+    return this.#add(high, low, bit, zone, PROVEN_TENURE) ? 'learned' : 'repeated';
+  }
+
+  /**
+   * Makes a name known that the zone with this number lists, with the types (as bits) it is listed with; it stays as long as
+   * the zone has it. False when there is no room.
+   */
+  seed(high: number, low: number, types: number, zone = 0, generation = 0): boolean {
+    const table = this.#table;
+    let slot = table.find(high, low);
+    const before = slot < 0 ? undefined : zoneAt(table, slot);
+    const fairShare = table.capacity / this.seededZones;
+    if (slot < 0) slot = this.#insert({ high, zone, seed: { fairShare, generation } }, low);
+    if (slot < 0) {
+      this.incompleteZones.add(zone);
+      return false;
+    }
+    this.#count(before, zone);
+    const allTypes = typesAt(table, slot) | types;
+    const day = this.days.of(zone);
+    writeEntry(table, slot, { types: allTypes, day, seeded: true, tenure: generation, zone });
+    return true;
   }
 
   /** Makes a name known that an earlier run knew, with its types (as bits), as if it was answered now. False when there is no room. */
-  readmit(high: number, low: number, types: number, nowMs: number): boolean {
-    return this.#add(high, low, types, nowMs, 0);
+  readmit(high: number, low: number, types: number): boolean {
+    return this.#add(high, low, types, 0, 1);
   }
 
-  /** Forgets what is out of the window, a slice of the table a call: call it every second. */
-  sweep(nowMs: number): void {
+  /**
+   * Forgets what is out of the window, a slice of the table a call: call it every second. A name whose seed does not hold any
+   * more counts as learned from then on.
+   */
+  sweep(nowMs: number, seedHolds: SeedHolds = NEVER): void {
     const table = this.#table;
     const end = Math.min(table.slots, this.#swept + Math.ceil(table.slots / SWEEPS_PER_ROUND));
-    const nowHour = hourOf(nowMs);
-    const windowHours = Math.ceil(this.options.windowMs / HOUR_MS);
     const window = Math.floor(nowMs / RATE_WINDOW_MS) & 0xff;
     for (let slot = this.#swept; slot < end; slot++) {
-      while (table.isUsed(slot) && ageInHours(nowHour, table.firstNote(slot)) > windowHours)
-        table.delete(slot);
+      while (table.isUsed(slot) && this.#isForgotten(slot, seedHolds)) this.#delete(slot);
       const note = table.secondNote(slot);
       // Another thread that is faster has counted a query, and then it is not stale.
       if (note !== 0 && (note & 0xff) !== window)
-        table.replaceSecondNote(slot, note, (note & 0xff00) | window);
+        table.replaceSecondNote(slot, note, (note & USUAL_RATE) | window);
     }
     this.#swept = end >= table.slots ? 0 : end;
   }
@@ -136,74 +187,102 @@ export class Profile {
   *entries(): Generator<ProfileEntry> {
     const table = this.#table;
     for (let slot = 0; slot < table.slots; slot++)
-      if (table.isUsed(slot))
-        yield [table.high(slot), table.low(slot), table.firstNote(slot), table.secondNote(slot) & 0xff00];
+      if (table.isUsed(slot)) {
+        const second = (table.mark(slot) << MARK_SHIFT) | (table.secondNote(slot) & USUAL_RATE);
+        yield [table.high(slot), table.low(slot), table.firstNote(slot), second];
+      }
   }
 
-  /** Puts back a stored name; does nothing for one that is known already, out of the window or without room. */
-  restore([high, low, firstNote, secondNote]: ProfileEntry, nowMs: number): void {
-    const windowHours = Math.ceil(this.options.windowMs / HOUR_MS);
-    if ((high === 0 && low === 0) || this.#table.find(high, low) >= 0) return;
-    if (ageInHours(hourOf(nowMs), firstNote) > windowHours) return;
-    const slot = this.#table.insert(high, low);
-    if (slot < 0) return;
-    this.#table.setFirstNote(slot, firstNote);
-    this.#table.replaceSecondNote(slot, 0, secondNote & 0xff00);
-  }
-
-  #add(high: number, low: number, types: number, nowMs: number, flag: number): boolean {
+  /** Puts back a stored name; does nothing for one that is known already or without room. */
+  restore([high, low, firstNote, secondNote]: ProfileEntry): void {
     const table = this.#table;
-    let slot = table.find(high, low);
-    if (slot < 0) {
-      if (table.size >= table.capacity) this.#evictNear(high, nowMs);
-      slot = table.insert(high, low);
+    if ((high === 0 && low === 0) || table.find(high, low) >= 0) return;
+    const slot = table.insert(high, low);
+    if (slot < 0) return;
+    table.setMark(slot, (secondNote >>> MARK_SHIFT) & 0xff);
+    table.setFirstNote(slot, firstNote);
+    table.replaceSecondNote(slot, 0, secondNote & USUAL_RATE);
+    this.#count(undefined, zoneAt(table, slot));
+  }
+
+  #add(high: number, low: number, types: number, zone: number, tenure: number): boolean {
+    const table = this.#table;
+    const known = table.find(high, low);
+    if (known >= 0) {
+      const entry = readEntry(table, known);
+      writeEntry(table, known, { ...entry, types: entry.types | types });
+      return true;
     }
+    const slot = this.#insert({ high, zone, seed: undefined }, low);
     if (slot < 0) return false;
-    const note = table.firstNote(slot);
-    const allTypes = (note & 0xffff0000) | (types << 16);
-    table.setFirstNote(slot, (allTypes | (hourOf(nowMs) << 4) | (note & SEEDED) | flag) >>> 0);
+    writeEntry(table, slot, { types, day: this.days.of(zone), seeded: false, tenure, zone });
+    this.#count(undefined, zone);
     return true;
   }
 
-  /** A new answer for a known name: it is younger, and for each day it was silent its usual rate is one step lower. */
-  #touch(place: number, nowMs: number): void {
-    const note = this.#table.firstNote(place);
-    const hour = hourOf(nowMs);
-    const age = ageInHours(hour, note);
-    if (age === 0) return;
-    this.#table.setFirstNote(place, ((note & 0xffff000f) | (hour << 4)) >>> 0);
-    const daysPassed = Math.floor((age + (((hour - age) & HOUR_MASK) % HOURS_PER_DAY)) / HOURS_PER_DAY);
-    if (daysPassed <= 0) return;
-    for (let faded = false; !faded; ) {
-      const rates = this.#table.secondNote(place);
-      const usual = Math.max(0, ((rates >>> 8) & 0xff) - daysPassed);
-      faded = this.#table.replaceSecondNote(place, rates, ((rates & 0xffff00ff) | (usual << 8)) >>> 0);
+  /** A slot for a name, from which another one may have given way; -1 where there is none. */
+  #insert(newcomer: Newcomer, low: number): number {
+    const table = this.#table;
+    const mustShare = newcomer.seed === undefined && isOverShare(this.#parts, newcomer.zone);
+    if (table.size >= table.capacity || mustShare) {
+      const slot = slotToGiveWay(this.#parts, newcomer);
+      if (slot < 0) return -1;
+      const loser = zoneAt(table, slot);
+      if (isSeeded(table, slot) && loser !== newcomer.zone) this.incompleteZones.add(loser);
+      this.#delete(slot);
+    }
+    return table.insert(newcomer.high, low);
+  }
+
+  #delete(slot: number): void {
+    this.#count(zoneAt(this.#table, slot), undefined);
+    this.#table.delete(slot);
+  }
+
+  #count(from: number | undefined, to: number | undefined): void {
+    const { counts } = this.#parts;
+    if (from !== undefined) counts[from] = Math.max(0, (counts[from] ?? 0) - 1);
+    if (to !== undefined) counts[to] = (counts[to] ?? 0) + 1;
+  }
+
+  /** A new answer for a known name: it is younger, known on a day more, and for each day it was silent its usual rate is one step lower. */
+  #grow(place: number, zone: number, day: number, isProven: boolean): void {
+    const table = this.#table;
+    const moved = zoneAt(table, place) !== zone;
+    const silentDays = moved ? 0 : (day - dayAt(table, place)) & DAY_MASK;
+    const proves = isProven && tenureAt(table, place) === 0;
+    if (silentDays === 0 && !moved && !proves) return;
+    const entry = readEntry(table, place);
+    if (moved) this.#count(entry.zone, zone);
+    const grows = proves || (silentDays > 0 && isTimeToGrow(entry.tenure, table.low(place) ^ day));
+    const tenure = Math.min(7, entry.tenure + (grows ? 1 : 0));
+    writeEntry(table, place, { ...entry, zone, day: day & DAY_MASK, tenure });
+    for (let faded = silentDays === 0; !faded; ) {
+      const rates = table.secondNote(place);
+      const usual = Math.max(0, ((rates >>> 8) & 0xff) - silentDays);
+      faded = table.replaceSecondNote(place, rates, ((rates & 0xffff00ff) | (usual << 8)) >>> 0);
     }
   }
 
-  /** Takes out the longest unasked of a few neighbours, seeded ones last of all: not at all. */
-  #evictNear(high: number, nowMs: number): void {
+  #isForgotten(slot: number, seedHolds: SeedHolds): boolean {
     const table = this.#table;
-    const nowHour = hourOf(nowMs);
-    let slot = Math.floor((high / 2 ** 32) * table.slots);
-    let oldest = -1;
-    let oldestAge = -1;
-    for (let looked = 0; looked < EVICTION_SAMPLE; looked++, slot = (slot + 1) % table.slots) {
-      if (!table.isUsed(slot) || (table.firstNote(slot) & SEEDED) !== 0) continue;
-      const age = ageInHours(nowHour, table.firstNote(slot));
-      if (age > oldestAge) {
-        oldest = slot;
-        oldestAge = age;
-      }
+    if (isSeeded(table, slot)) {
+      const { types, zone, tenure } = readEntry(table, slot);
+      if (seedHolds(zone, tenure)) return false;
+      const day = this.days.of(zone);
+      writeEntry(table, slot, { types, zone, day, seeded: false, tenure: PROVEN_TENURE });
+      return false;
     }
-    if (oldest >= 0) table.delete(oldest);
+    const silentDays = (this.days.of(zoneAt(table, slot)) - dayAt(table, slot)) & DAY_MASK;
+    return silentDays > this.options.windowMs / DAY_MS;
   }
 }
 
-const hourOf = (nowMs: number): number => Math.floor(nowMs / HOUR_MS) & HOUR_MASK;
+/** A candidate is a pair of name and type: the type's bit spreads the pairs of a name over the memory. */
+const pairOf = (high: number, bit: number): number => (high ^ Math.imul(bit, 0x9e3779b1)) >>> 0;
 
-/** Hours since the last answer; a clock set back by less than half the range counts as none. */
-const ageInHours = (nowHour: number, firstNote: number): number => {
-  const age = (nowHour - (firstNote >>> 4)) & HOUR_MASK;
-  return age > HOUR_MASK / 2 ? 0 : age;
-};
+/** The second and third day count as they come, then each further step takes twice as many days, on average. */
+function isTimeToGrow(tenure: number, draw: number): boolean {
+  if (tenure < PROVEN_TENURE) return true;
+  return (Math.imul(draw, 0x9e3779b1) >>> 20) % 2 ** (tenure - 1) === 0;
+}

@@ -22,11 +22,16 @@ const stepOf = (count: number): number =>
   Math.min(MAX_STEP, Math.ceil(STEPS_PER_DOUBLING * Math.log2(Math.max(1, count))));
 
 /**
- * The usual rate after a window with `count` queries. The first one counts as it is; after that it grows by one
- * step a window at most, so that a flood too short to be recognised does not become usual.
+ * The first window counts as it is up to a hundred queries a second. Whoever floods a name that nobody asks for else shall not
+ * say in ten seconds what is usual.
  */
-export const learnStep = (usual: number, count: number): number => {
+const MAX_FIRST_STEP = stepOf(1000);
+/** One window of so many lets the usual rate grow: twice as much takes 85 minutes at least. */
+const WINDOWS_PER_STEP = 64;
+
+/** The usual rate after window number `window` with `count` queries. It grows by one step at a time, and not in every window. */
+export const learnStep = (usual: number, count: number, window: number): number => {
   const step = stepOf(count);
-  if (usual === 0) return step;
-  return step > usual ? usual + 1 : usual;
+  if (usual === 0) return Math.min(step, MAX_FIRST_STEP);
+  return step > usual && window % WINDOWS_PER_STEP === 0 ? usual + 1 : usual;
 };

@@ -5,8 +5,9 @@ const QUERIES = 0;
 const UNKNOWN = 1;
 const REFUSED_BY_RATE = 2;
 const ALARM_AT = 3;
-const BY_RATE = 4;
-const AWAITS_NAMES = 5;
+/** {@link BY_RATE} and {@link AWAITS_NAMES}. */
+const FLAGS = 4;
+const ATTACK_AT = 5;
 /** Words 6 and 7, as one 64-bit number. */
 const ATTACK_UNTIL_MS = 3;
 const BUCKET_OFFSET = 32;
@@ -14,6 +15,10 @@ const BUCKET_OFFSET = 32;
 const ALARM_SHARE = 7;
 /** So long a thread may take a zone for attacked before the detector has looked: it does within milliseconds. */
 const SUSPECT_MS = 1000;
+const BY_RATE = 1;
+const AWAITS_NAMES = 2;
+/** No count reaches it. */
+const NEVER = 0x7fff_ffff;
 /** A cache line: threads that count in different zones do not wait for each other. */
 export const ZONE_BYTES = 64;
 
@@ -35,9 +40,14 @@ export class SharedZone {
     if (!unknown) return false;
     const count = Atomics.add(this.#words, UNKNOWN, 1) + 1;
     const alarmAt = Atomics.load(this.#words, ALARM_AT);
-    return (
-      count >= alarmAt && Atomics.compareExchange(this.#words, ALARM_AT, alarmAt, alarmAt * 2) === alarmAt
-    );
+    return count >= alarmAt && this.#raiseAlarm(alarmAt);
+  }
+
+  /** The next look is at twice the count, and not later than what is an attack for certain. False where another thread was faster. */
+  #raiseAlarm(alarmAt: number): boolean {
+    const attackAt = Atomics.load(this.#words, ATTACK_AT);
+    const next = Math.min(NEVER, alarmAt * 2, alarmAt < attackAt ? attackAt : NEVER);
+    return Atomics.compareExchange(this.#words, ALARM_AT, alarmAt, next) === alarmAt;
   }
 
   countRefusedByRate(): void {
@@ -62,36 +72,43 @@ export class SharedZone {
   }
 
   /**
-   * The count of unknown names at which {@link count} asks for a look at the zone, and the share of the zone's queries at
-   * which they are an attack for all that can be told here.
+   * The count of unknown names at which {@link count} asks for a look at the zone, the share of the zone's queries at which they
+   * are an attack for all that can be told here, and the count that is one whatever its share.
    */
-  setAlarm(unknownNames: number, share: number): void {
-    Atomics.store(this.#words, ALARM_AT, Math.ceil(unknownNames));
+  setAlarm(unknownNames: number, share: number, attackAt: number): void {
+    Atomics.store(this.#words, ATTACK_AT, Math.min(NEVER, Math.ceil(attackAt)));
+    Atomics.store(this.#words, ALARM_AT, Math.min(NEVER, Math.ceil(unknownNames)));
     this.#times[ALARM_SHARE] = share;
   }
 
   /** Takes the zone for attacked, where it looks so, until the detector has looked: a flood of a few milliseconds is long. */
   suspect(nowMs: number): void {
+    const { unknown } = this;
     const share = this.#times[ALARM_SHARE] ?? Number.POSITIVE_INFINITY;
-    if (!this.attacked(nowMs) && this.unknown >= share * this.queries)
-      this.setAttackedUntil(nowMs + SUSPECT_MS);
+    const looksAttacked = unknown >= share * this.queries || unknown >= Atomics.load(this.#words, ATTACK_AT);
+    if (looksAttacked && !this.attacked(nowMs)) this.setAttackedUntil(nowMs + SUSPECT_MS);
   }
 
   get byRate(): boolean {
-    return Atomics.load(this.#words, BY_RATE) !== 0;
+    return (Atomics.load(this.#words, FLAGS) & BY_RATE) !== 0;
   }
 
   setByRate(byRate: boolean): void {
-    Atomics.store(this.#words, BY_RATE, byRate ? 1 : 0);
+    this.#setFlag(BY_RATE, byRate);
   }
 
   /** Whether the zone's names are still to come: that one is unknown says nothing here until then. */
   get awaitsNames(): boolean {
-    return Atomics.load(this.#words, AWAITS_NAMES) !== 0;
+    return (Atomics.load(this.#words, FLAGS) & AWAITS_NAMES) !== 0;
   }
 
   setAwaitsNames(awaitsNames: boolean): void {
-    Atomics.store(this.#words, AWAITS_NAMES, awaitsNames ? 1 : 0);
+    this.#setFlag(AWAITS_NAMES, awaitsNames);
+  }
+
+  #setFlag(flag: number, isSet: boolean): void {
+    if (isSet) Atomics.or(this.#words, FLAGS, flag);
+    else Atomics.and(this.#words, FLAGS, ~flag);
   }
 
   /** Names that were counted as unknown before the zone's names were known. */

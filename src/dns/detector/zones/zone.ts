@@ -2,77 +2,70 @@
  * One zone as the guard sees it: what was asked in it this second, what is usual, whether it is under attack,
  * and whether its names can be learned at all. A wildcard's subtree is judged as a zone of its own.
  */
+import { AnswerKind } from '../../protocol/index.ts';
 import type { LearnedZone } from '../profileStore.ts';
 import { FLOOR } from '../thresholds.ts';
 import type { TokenBucket } from '../tokenBucket.ts';
+import { type Alarms, alarmsOf, isWatched, looksAttacked, NO_ALARMS, type ZoneLimits } from './alarms.ts';
+import { Baselines, type ZoneCounts } from './baselines.ts';
+import { Denials } from './denials.ts';
+import { OnceOnly } from './onceOnly.ts';
+import { SeedOfZone } from './seedOfZone.ts';
 import type { SharedZone } from './sharedZone.ts';
 
-/** A share is far from its baseline when it lies 0.3 above it: a 20 % NXDOMAIN background must become half of all. */
-const FAR_SHARE = 0.3;
-/** Fewer unknown names a second than this harm no server, whatever their share. */
-const ALARM_PER_SECOND = 100;
-/** And three times what is usual, for zones where much is unknown every day. */
-const ALARM_FACTOR = 3;
-/** A share of fewer answers than these says nothing. */
-const MIN_ANSWERS = 20;
-/** When most unknown names asked for exist, they are new names and no flood. */
-const MOSTLY = 0.5;
 /** An attack is over when nothing looked like one for so long: floods pause and come back. */
 const ATTACK_HOLD_MS = 30_000;
-/** Ten minutes with traffic make a baseline of unknown names; before, every name is new. */
-const BASELINE_SECONDS = 600;
-/** After the first hour the baselines follow with a time constant of one hour. */
-const BASELINE_SMOOTHING_SECONDS = 3600;
-/** What is taken for usual before there is a baseline: a background of typos and strays as measured at many zones. */
-const USUAL_NXDOMAIN_SHARE = 0.2;
-/** A name server sees 20 % of its positive answers for new names at most, or it serves names made for one use. */
-const ONCE_ONLY_SHARE = 0.5;
-const NOT_ONCE_ONLY_SHARE = 0.3;
-const ONCE_ONLY_MIN_ANSWERS = 1000;
-const ONCE_ONLY_MEMORY = 10_000;
-/** The busiest minute fades with a half-life of about five days. */
-const PEAK_FADE_PER_MINUTE = 0.9999;
-const SECONDS_PER_MINUTE = 60;
+const SECOND_MS = 1000;
+/** Ten minutes with traffic: before, every name is asked for once. */
+const ONCE_ONLY_AFTER_SECONDS = 600;
+
+/** What a zone is made with. */
+export interface ZoneParts {
+  /** 0 for the one outside every zone. */
+  readonly number: number;
+  readonly shared: SharedZone;
+  readonly limits: ZoneLimits;
+}
+
+/** What a look at a zone counts for the account. */
+export interface TickedZone {
+  /** Queries of which thresholds may be learned. */
+  readonly usual: number;
+  /** Unknown names a second, where that says something. */
+  readonly unknown: number;
+}
 
 export class Zone {
   /** Lower-case text without the last dot; empty for names outside every zone. */
   readonly name: string;
-  boundlessBy = '';
-
-  unknownShare = USUAL_NXDOMAIN_SHARE;
-  nxdomainShare = USUAL_NXDOMAIN_SHARE;
-  unknownPerSecond = 0;
-  /** Mean queries a second of the busiest minute lately. */
-  ratePerSecond = 0;
-  learnedSeconds = 0;
-  positiveAnswers = 0;
-  onceOnlyAnswers = 0;
-
+  readonly number: number;
+  readonly limits: ZoneLimits;
   /** What every thread counts and knows of it. */
   readonly shared: SharedZone;
+  readonly usual = new Baselines();
+  readonly denials = new Denials();
+  readonly seed = new SeedOfZone();
+  boundlessBy = '';
   attackedSinceMs = 0;
-  #attackUntilMs = Number.NEGATIVE_INFINITY;
-  #boundless = false;
-  #onceOnly = false;
-  #seeded = false;
-  /** So many seconds of its own traffic stand in for the names that are to come; undefined where none are. */
-  #awaitedSeconds: number | undefined;
-  /** What an earlier run knew. */
-  #before: Pick<LearnedZone, 'seeded' | 'boundlessBy'> = {};
-  /** What was usual when its names were known: what is counted while they are not says nothing of what comes after. */
-  #usualUnknown = { share: USUAL_NXDOMAIN_SHARE, perSecond: 0 };
-
   // Answers of this second.
   answers = 0;
   nxdomains = 0;
   unknownAnswers = 0;
   unknownPositives = 0;
-  #minuteQueries = 0;
-  #minuteSeconds = 0;
+  readonly #onceOnly = new OnceOnly();
+  #attackUntilMs = Number.NEGATIVE_INFINITY;
+  #boundless = false;
+  #tickedMs = 0;
+  /** What an earlier run knew. */
+  #before: Pick<LearnedZone, 'seeded' | 'boundlessBy'> = {};
+  /** What was usual when its names were known: what is counted while they are not says nothing of what comes after. */
+  #usualUnknown = this.usual.unknownNames();
 
-  constructor(name: string, shared: SharedZone) {
+  constructor(name: string, { number, shared, limits }: ZoneParts) {
     this.name = name;
+    this.number = number;
     this.shared = shared;
+    this.limits = limits;
     shared.bucket.resize(FLOOR.ratePerSecond, FLOOR.burst, 0);
     this.#setAlarm();
   }
@@ -89,12 +82,12 @@ export class Zone {
 
   /** Whether membership in the profile says nothing here, so that only the zone's rate is judged. */
   get byRate(): boolean {
-    return this.#boundless || this.#onceOnly;
+    return this.#boundless || this.#onceOnly.is || this.seed.incomplete;
   }
 
-  /** Whether all names of the zone are in the profile: it was read from a file or by transfer. */
+  /** Whether all names of the zone are in the profile. */
   get seeded(): boolean {
-    return this.#seeded;
+    return this.seed.known;
   }
 
   /** Whether its names are still to come, and not enough was watched to do without. */
@@ -107,25 +100,29 @@ export class Zone {
     return this.#before;
   }
 
-  /** Its names will come. Until then, or until so many seconds of its traffic without an attack were watched, no name is unknown. */
-  awaitNames(seconds: number): void {
-    if (this.#seeded) return;
-    this.#awaitedSeconds = seconds;
+  /** Its names will come. Until then, or until enough of its traffic without an attack was watched, no name is unknown. */
+  awaitNames(): void {
+    this.seed.expected = true;
     this.#updateAwaiting();
   }
 
   /** All its names are in the profile from now on. What was counted as unknown before they were says nothing. */
   noteSeeded(): void {
-    if (!this.#seeded) {
+    if (!this.seed.known) {
       this.shared.forgetUnknown();
       this.unknownAnswers = 0;
       this.unknownPositives = 0;
-      this.unknownShare = this.#usualUnknown.share;
-      this.unknownPerSecond = this.#usualUnknown.perSecond;
+      this.usual.resetUnknown(this.#usualUnknown);
     }
-    this.#seeded = true;
+    this.seed.known = true;
     this.#updateAwaiting();
     this.#setAlarm();
+  }
+
+  /** Says whether names that it lists found no room. */
+  setIncomplete(incomplete: boolean): void {
+    this.seed.incomplete = incomplete;
+    this.shared.setByRate(this.byRate);
   }
 
   /** For zones judged by rate alone; sized by the detector every second. */
@@ -135,7 +132,8 @@ export class Zone {
 
   /** Unknown names a second from which it may be under attack; undefined while what is unknown here says nothing. */
   get alarmPerSecond(): number | undefined {
-    return this.#alarmShare() === Number.POSITIVE_INFINITY ? undefined : this.#alarmLevel();
+    const { perSecond, share } = this.#alarms();
+    return share === Number.POSITIVE_INFINITY ? undefined : perSecond;
   }
 
   attacked(nowMs: number): boolean {
@@ -145,61 +143,8 @@ export class Zone {
   /** Judges the zone before the second is over; called when the threads have counted enough unknown names. */
   alarm(nowMs: number): void {
     const { queries, unknown } = this.shared;
-    if (this.#looksAttacked(queries, unknown)) this.attack(nowMs);
+    if (this.#looksAttacked(this.#counts(queries, unknown, nowMs))) this.attack(nowMs);
     else this.shared.setAttackedUntil(this.#attackUntilMs);
-  }
-
-  /** Notes an answer NOERROR or NODATA; `first` when neither the profile nor its candidates had the name. */
-  notePositive(first: boolean): void {
-    this.positiveAnswers++;
-    if (first) this.onceOnlyAnswers++;
-  }
-
-  /** Ends the second: judges it and, unless `learning` is off, learns from it. Returns how many queries it had. */
-  tick(nowMs: number, learning: boolean): number {
-    const { queries, unknown, refusedByRate } = this.shared.takeCounts();
-    if (this.#looksAttacked(queries, unknown) || refusedByRate > 0) this.attack(nowMs);
-    else if (learning && queries > 0) this.#learn(queries, unknown);
-    this.#updateOnceOnly();
-    this.#updateAwaiting();
-    this.answers = 0;
-    this.nxdomains = 0;
-    this.unknownAnswers = 0;
-    this.unknownPositives = 0;
-    this.#setAlarm();
-    return queries;
-  }
-
-  learned(): LearnedZone {
-    const { name, unknownShare, nxdomainShare, unknownPerSecond, ratePerSecond } = this;
-    const { learnedSeconds, positiveAnswers, onceOnlyAnswers } = this;
-    return {
-      name,
-      unknownShare,
-      nxdomainShare,
-      unknownPerSecond,
-      ratePerSecond,
-      learnedSeconds,
-      positiveAnswers,
-      onceOnlyAnswers,
-      seeded: this.#seeded,
-      boundlessBy: this.#boundless ? this.boundlessBy : '',
-    };
-  }
-
-  restore(learned: LearnedZone): void {
-    this.unknownShare = learned.unknownShare;
-    this.nxdomainShare = learned.nxdomainShare;
-    this.unknownPerSecond = learned.unknownPerSecond;
-    this.ratePerSecond = learned.ratePerSecond;
-    this.learnedSeconds = learned.learnedSeconds;
-    this.positiveAnswers = learned.positiveAnswers;
-    this.onceOnlyAnswers = learned.onceOnlyAnswers;
-    this.#before = learned;
-    if (learned.seeded !== false)
-      this.#usualUnknown = { share: learned.unknownShare, perSecond: learned.unknownPerSecond };
-    this.#updateOnceOnly();
-    this.#setAlarm();
   }
 
   /** Under attack from now on, until nothing has looked so for a while. */
@@ -209,59 +154,115 @@ export class Zone {
     this.shared.setAttackedUntil(this.#attackUntilMs);
   }
 
-  #looksAttacked(queries: number, unknown: number): boolean {
-    if (this.byRate) return false;
-    const level = this.#alarmLevel();
-    const { unknownAnswers, unknownPositives, answers, nxdomains } = this;
-    if (unknownAnswers >= MIN_ANSWERS && unknownPositives > unknownAnswers * MOSTLY) return false;
-    if (unknown >= level && unknown >= this.#alarmShare() * queries) return true;
-    return (
-      nxdomains >= level && answers >= MIN_ANSWERS && nxdomains >= (this.nxdomainShare + FAR_SHARE) * answers
-    );
+  /** As {@link attack}, where the zones of the account are attacked together and its names are known. */
+  attackWithOthers(nowMs: number): void {
+    if (this.#knowsNames()) this.attack(nowMs);
   }
 
-  /** The share of unknown names that is far from the baseline; none is where there is no baseline yet. */
-  #alarmShare(): number {
-    const knowsUnknown = this.seeded || this.learnedSeconds >= BASELINE_SECONDS;
-    return knowsUnknown && !this.byRate ? this.unknownShare + FAR_SHARE : Number.POSITIVE_INFINITY;
+  /** Notes what an answer says, which teaches nothing while `attacked`; returns whether the name exists. */
+  noteAnswer(kind: number, known: boolean, attacked: boolean): boolean {
+    const { denials } = this;
+    this.answers++;
+    if (kind === AnswerKind.nxdomain || kind === AnswerKind.denial) this.nxdomains++;
+    if (known)
+      return kind === AnswerKind.records || kind === AnswerKind.noData || kind === AnswerKind.truncated;
+    if (!attacked || kind === AnswerKind.denial) denials.note(kind);
+    const isNeutral = kind === AnswerKind.noData && denials.noDataProves;
+    if (!isNeutral) this.unknownAnswers++;
+    if (kind === AnswerKind.records) this.unknownPositives++;
+    return isNeutral || kind === AnswerKind.records;
+  }
+
+  /** Notes that a name that exists was answered; `first` when neither the profile nor its candidates had it. */
+  notePositive(first: boolean): void {
+    this.#onceOnly.note(first);
+  }
+
+  /** Ends the second: judges it and, unless the zone is under attack, learns from it. */
+  tick(nowMs: number): TickedZone {
+    const { queries, unknown, refusedByRate } = this.shared.takeCounts();
+    const counts = this.#counts(queries, unknown, nowMs);
+    if (this.#looksAttacked(counts) || refusedByRate > 0) this.attack(nowMs);
+    const attacked = this.attacked(nowMs);
+    if (!attacked && queries > 0) this.usual.learn(counts, this.byRate);
+    if (this.usual.learnedSeconds >= ONCE_ONLY_AFTER_SECONDS) this.#onceOnly.update();
+    this.shared.setByRate(this.byRate);
+    this.#updateAwaiting();
+    this.answers = 0;
+    this.nxdomains = 0;
+    this.unknownAnswers = 0;
+    this.unknownPositives = 0;
+    this.#tickedMs = nowMs;
+    this.#setAlarm();
+    // Of a zone under attack no more counts than is usual in it.
+    const most = this.usual.ratePerSecond * counts.seconds;
+    return {
+      usual: attacked ? Math.min(queries - unknown, most) : queries,
+      unknown: this.#knowsNames() ? unknown / counts.seconds : 0,
+    };
+  }
+
+  learned(): LearnedZone {
+    const { denials } = this;
+    const { ratePerSecond, learnedSeconds, nxdomainShare } = this.usual;
+    return {
+      name: this.name,
+      ...this.usual.unknownNames(),
+      nxdomainShare,
+      ratePerSecond,
+      learnedSeconds,
+      positiveAnswers: this.#onceOnly.answers,
+      onceOnlyAnswers: this.#onceOnly.first,
+      seeded: this.seed.known,
+      boundlessBy: this.#boundless ? this.boundlessBy : '',
+      generation: this.seed.generation,
+      deniesByNoData: denials.byNoData,
+      nxdomains: denials.nxdomains,
+      noDatas: denials.noDatas,
+    };
+  }
+
+  restore(learned: LearnedZone): void {
+    this.usual.restore(learned);
+    this.seed.generation = learned.generation ?? 0;
+    this.denials.restore(learned);
+    this.#onceOnly.answers = learned.positiveAnswers;
+    this.#onceOnly.first = learned.onceOnlyAnswers;
+    this.#before = learned;
+    if (learned.seeded !== false) this.#usualUnknown = this.usual.unknownNames();
+    if (this.usual.learnedSeconds >= ONCE_ONLY_AFTER_SECONDS) this.#onceOnly.update();
+    this.shared.setByRate(this.byRate);
+    this.#setAlarm();
+  }
+
+  /** A look that comes late has counted for longer. */
+  #counts(queries: number, unknown: number, nowMs: number): ZoneCounts {
+    const { answers, nxdomains } = this;
+    const seconds = this.#tickedMs === 0 ? 1 : Math.max(1, (nowMs - this.#tickedMs) / SECOND_MS);
+    return { seconds, queries, unknown, answers, nxdomains };
+  }
+
+  #looksAttacked(counts: ZoneCounts): boolean {
+    const unknownAnswers = { answers: this.unknownAnswers, positives: this.unknownPositives };
+    return looksAttacked(counts, this.#alarms(), { usual: this.usual, unknownAnswers });
+  }
+
+  #alarms(): Alarms {
+    return this.byRate ? NO_ALARMS : alarmsOf(this.usual, this.limits, this.seed.known);
   }
 
   #setAlarm(): void {
-    this.shared.setAlarm(this.#alarmLevel(), this.#alarmShare());
+    const { perSecond, share, attackPerSecond } = this.#alarms();
+    this.shared.setAlarm(perSecond, share, attackPerSecond);
   }
 
-  #alarmLevel(): number {
-    return Math.max(ALARM_PER_SECOND, ALARM_FACTOR * this.unknownPerSecond);
-  }
-
-  #learn(queries: number, unknown: number): void {
-    this.learnedSeconds++;
-    const weight = Math.max(1 / BASELINE_SMOOTHING_SECONDS, 1 / this.learnedSeconds);
-    this.unknownShare += weight * (unknown / queries - this.unknownShare);
-    this.unknownPerSecond += weight * (unknown - this.unknownPerSecond);
-    if (this.answers > 0) this.nxdomainShare += weight * (this.nxdomains / this.answers - this.nxdomainShare);
-    this.#minuteQueries += queries;
-    if (++this.#minuteSeconds < SECONDS_PER_MINUTE) return;
-    const rate = this.#minuteQueries / SECONDS_PER_MINUTE;
-    this.ratePerSecond = Math.max(rate, this.ratePerSecond * PEAK_FADE_PER_MINUTE);
-    this.#minuteQueries = 0;
-    this.#minuteSeconds = 0;
+  /** Whether the names that are asked for here are known, all but a few. */
+  #knowsNames(): boolean {
+    return (this.seed.known || isWatched(this.usual, this.limits)) && !this.byRate;
   }
 
   #updateAwaiting(): void {
-    const awaited = this.#seeded ? undefined : this.#awaitedSeconds;
-    this.shared.setAwaitsNames(awaited !== undefined && this.learnedSeconds < awaited);
-  }
-
-  #updateOnceOnly(): void {
-    if (this.positiveAnswers > ONCE_ONLY_MEMORY) {
-      this.positiveAnswers /= 2;
-      this.onceOnlyAnswers /= 2;
-    }
-    if (this.learnedSeconds < BASELINE_SECONDS || this.positiveAnswers < ONCE_ONLY_MIN_ANSWERS) return;
-    const share = this.onceOnlyAnswers / this.positiveAnswers;
-    if (share > ONCE_ONLY_SHARE) this.#onceOnly = true;
-    else if (share < NOT_ONCE_ONLY_SHARE) this.#onceOnly = false;
-    this.shared.setByRate(this.byRate);
+    const isShort = this.usual.learnedSeconds < this.limits.learnForSeconds;
+    this.shared.setAwaitsNames(this.seed.expected && !this.seed.known && isShort);
   }
 }

@@ -8,24 +8,30 @@ import {
   questionOfWire,
   questionSuffix,
 } from '../../protocol/index.ts';
+import type { ZoneLimits } from './alarms.ts';
 import type { SharedZone } from './sharedZone.ts';
 import { Zone } from './zone.ts';
 import { MAX_ZONES, type ZoneIndex } from './zoneIndex.ts';
+
+export interface ZoneTreeDependencies {
+  readonly index: ZoneIndex;
+  readonly sharedOf: (number: number) => SharedZone;
+  /** What is not learned of the zone of this name. */
+  readonly limitsOf: (name: string) => ZoneLimits;
+}
 
 export class ZoneTree {
   /** For names that lie in no known zone. */
   readonly outside: Zone;
   readonly #key: HashKey;
-  readonly #index: ZoneIndex;
-  readonly #sharedOf: (number: number) => SharedZone;
+  readonly #parts: ZoneTreeDependencies;
   /** A zone's number is its place here plus one. */
   readonly #zones: Zone[] = [];
 
-  constructor(key: HashKey, index: ZoneIndex, sharedOf: (number: number) => SharedZone) {
+  constructor(key: HashKey, parts: ZoneTreeDependencies) {
     this.#key = key;
-    this.#index = index;
-    this.#sharedOf = sharedOf;
-    this.outside = new Zone('', sharedOf(0));
+    this.#parts = parts;
+    this.outside = this.#make('', 0);
   }
 
   /** Every known zone, the one for names outside last. */
@@ -49,24 +55,30 @@ export class ZoneTree {
     const question = questionOfWire(wire, 0, this.#key);
     if (question.labels === 0) return this.outside;
     const [high, low] = questionSuffix(question, question.labels);
-    const found = this.#zones[this.#index.get(high, low) - 1];
+    const { index } = this.#parts;
+    const found = this.#zones[index.get(high, low) - 1];
     if (found !== undefined) return found;
     if (this.#zones.length >= MAX_ZONES) return undefined;
     const number = this.#zones.length + 1;
     // What the threads share is in order before anybody finds the zone.
-    const zone = new Zone(nameToText(wire), this.#sharedOf(number));
+    const zone = this.#make(nameToText(wire), number);
     this.#zones.push(zone);
-    this.#index.add(high, low, number);
+    index.add(high, low, number);
     return zone;
   }
 
   /** The deepest zone that the name of the question lies in. */
   find(question: Question): Zone {
-    return this.byNumber(this.#index.find(question));
+    return this.byNumber(this.#parts.index.find(question));
   }
 
   /** The zone with this number; 0 and any other number that is none's for the one outside. */
   byNumber(number: number): Zone {
     return this.#zones[number - 1] ?? this.outside;
+  }
+
+  #make(name: string, number: number): Zone {
+    const { sharedOf, limitsOf } = this.#parts;
+    return new Zone(name, { number, shared: sharedOf(number), limits: limitsOf(name) });
   }
 }

@@ -81,7 +81,12 @@ export class DnsStore implements ProfileStore, QueryStatsStore {
   async saveLearned(learned: Learned): Promise<void> {
     await this.#root.transaction(() => {
       const old = this.#profile.get(LEARNED_KEY);
-      if (old !== undefined) this.#profile.put(LEARNED_KEY, { ...old, learned });
+      if (old === undefined) return;
+      // The names are in the form that they were stored in.
+      const { form: _, ...rest } = learned;
+      const { form } = old.learned;
+      const kept: Learned = form === undefined ? rest : { ...rest, form };
+      this.#profile.put(LEARNED_KEY, { ...old, learned: kept });
     });
     await this.#root.flushed;
   }

@@ -1,0 +1,203 @@
+/**
+ * Zones, users and an attacker around a detector with a clock that is moved by hand. Weeks go by in minutes: what flows is added to
+ * the counts of a zone as rates by class of name, and only names that may be learned are learned one by one.
+ */
+import { AttackDetector, outcomeOf, ZoneSeed } from '../../../src/dns/detector/index.ts';
+import {
+  AnswerKind,
+  nameToWire,
+  QueryType,
+  type Question,
+  questionOf,
+} from '../../../src/dns/protocol/index.ts';
+import type { Rule } from '../../../src/rules/index.ts';
+
+const KEY = { high: 0x1234, low: 0x5678 };
+const START = Date.UTC(2026, 10, 2);
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+export const DAY_MINUTES = 1440;
+const SECONDS = 60;
+const USERS_NAMES = 150;
+const USERS_PER_SECOND = 40;
+/** Users' typos. */
+const TYPOS_PER_SECOND = 4;
+const MAX_NAMES = 1200;
+/** A word of a zone's counts in shared memory: queries, then unknown names. */
+const WORDS_PER_ZONE = 16;
+
+const RULE: Rule = {
+  id: '31c70c65-9f81-4669-94ed-1e1e041e7b06',
+  scope: 'global',
+  name: 'global',
+  mode: 'enabled',
+  profile_sensitivity: 'low',
+  rate_sensitivity: 'medium',
+  burst_sensitivity: 'medium',
+  created_on: '2026-11-01T10:00:00.000000+00:00',
+  modified_on: '2026-11-01T10:00:00.000000+00:00',
+};
+
+/** What a zone answers for a name that nobody has there. */
+export const zones = {
+  /** Read from a file, and known from the start. */
+  'seeded.test': AnswerKind.nxdomain,
+  'learned.test': AnswerKind.nxdomain,
+  /** An unknown wildcard. */
+  'any.test': AnswerKind.records,
+  /** RFC 9824, to clients that do not ask for DNSSEC. */
+  'lies.test': AnswerKind.noData,
+} as const;
+export type ZoneName = keyof typeof zones;
+export const zoneNames = Object.keys(zones) as ZoneName[];
+
+/** What the attacker does in a zone: so many queries a second, so many of them for names that may be learned. */
+export interface Flow {
+  readonly zone: ZoneName;
+  /** Names that nobody asked for before. */
+  readonly randomPerSecond: number;
+  /** Names that are known. */
+  readonly knownPerSecond: number;
+  /** Names asked for twice each, from two networks; the same ones all the time. */
+  readonly taughtNames: number;
+}
+
+export class World {
+  readonly detector: AttackDetector;
+  nowMs = START;
+  readonly #words: Int32Array;
+  /** Questions by name: hashing them is most of the work. */
+  readonly #questions = new Map<string, Question>();
+  #names = 0;
+  /** The highest rate that the servers carried, in queries a second: without what is refused in a zone under attack. */
+  highestRate = 0;
+
+  constructor(sensitivity: Rule['profile_sensitivity'] = 'low') {
+    this.detector = new AttackDetector(KEY, { profile: { maxNames: MAX_NAMES } }, START);
+    this.#words = new Int32Array(this.detector.sharedState.zones);
+    const seed = new ZoneSeed({ zone: 'seeded.test' }, { detector: this.detector });
+    for (let n = 0; n < USERS_NAMES; n++) seed.add(nameToWire(`h${n}.seeded.test`), 'A');
+    seed.finish();
+    for (const name of zoneNames) this.detector.zones.add(name);
+    this.detector.setRule({ ...RULE, profile_sensitivity: sensitivity }, START);
+  }
+
+  /** Users for so many days, and nobody else. */
+  quietDays(days: number): void {
+    for (let minute = 0; minute < days * DAY_MINUTES; minute += 10) this.minutes(10, []);
+  }
+
+  /** A step of so many minutes with these flows besides the users; short ones are what the detector sees in fact. */
+  minutes(minutes: number, flows: readonly Flow[]): void {
+    const seconds = minutes * SECONDS;
+    this.nowMs += minutes * MINUTE_MS;
+    for (const zone of zoneNames) this.#users(zone, seconds);
+    for (const flow of flows) this.#attack(flow, seconds);
+    this.detector.tick(this.nowMs);
+    const users = zoneNames.length * (USERS_PER_SECOND + TYPOS_PER_SECOND);
+    const carried = flows.map(({ zone, randomPerSecond, knownPerSecond }) =>
+      this.#isAttacked(zone) ? knownPerSecond : knownPerSecond + randomPerSecond,
+    );
+    this.highestRate = Math.max(
+      this.highestRate,
+      carried.reduce((sum, rate) => sum + rate, users),
+    );
+  }
+
+  /** The users' names of a zone that are not known. */
+  missing(zone: ZoneName): number {
+    let missing = 0;
+    for (let n = 0; n < USERS_NAMES; n++) if (!this.#isKnown(`h${n}.${zone}`)) missing++;
+    return missing;
+  }
+
+  /**
+   * Seconds of a flood of random names, query by query, with users: how many of each passed in the last second. What passes is
+   * answered.
+   */
+  flood(zone: ZoneName, perSecond: number, seconds: number): { random: number; users: number } {
+    const { detector } = this;
+    let passed = { random: 0, users: 0 };
+    for (let second = 0; second < seconds; second++) {
+      passed = { random: 0, users: 0 };
+      for (let i = 0; i < perSecond + USERS_PER_SECOND; i++) {
+        const isUser = i % Math.ceil((perSecond + USERS_PER_SECOND) / USERS_PER_SECOND) === 0;
+        const name = isUser ? `h${(second * 41 + i) % USERS_NAMES}.${zone}` : `r${this.#names++}.${zone}`;
+        const asked = questionOf(name, QueryType.A, KEY);
+        const atMs = this.nowMs + (i * SECOND_MS) / (perSecond + USERS_PER_SECOND);
+        if (outcomeOf(detector.decide(asked, atMs)) === 'dropped') continue;
+        passed[isUser ? 'users' : 'random']++;
+        detector.learn(asked, isUser ? AnswerKind.records : zones[zone], i, atMs);
+      }
+      this.nowMs += SECOND_MS;
+      detector.tick(this.nowMs);
+    }
+    return passed;
+  }
+
+  #users(zone: ZoneName, seconds: number): void {
+    const { detector } = this;
+    const known = USERS_NAMES - this.missing(zone);
+    const unknownShare = 1 - known / USERS_NAMES;
+    const unknown = Math.round(seconds * (TYPOS_PER_SECOND + USERS_PER_SECOND * unknownShare));
+    this.#count(zone, seconds * (USERS_PER_SECOND + TYPOS_PER_SECOND), unknown);
+    this.#answer(zone, zones[zone], seconds * TYPOS_PER_SECOND);
+    // Each name is asked for some times a day, of two networks.
+    for (let n = 0; n < USERS_NAMES; n++)
+      if ((n + Math.floor(this.nowMs / MINUTE_MS)) % 60 < Math.max(1, seconds / SECONDS))
+        for (const network of [n, n + 1])
+          detector.learn(this.#question(`h${n}.${zone}`), AnswerKind.records, network, this.nowMs);
+  }
+
+  #attack({ zone, randomPerSecond, knownPerSecond, taughtNames }: Flow, seconds: number): void {
+    const { detector } = this;
+    const random = randomPerSecond * seconds;
+    this.#count(zone, random + knownPerSecond * seconds, random);
+    // Of an attacked zone's unknown names the bucket lets some through.
+    const rate = this.#isAttacked(zone)
+      ? Math.min(randomPerSecond, detector.bucketSize().ratePerSecond)
+      : randomPerSecond;
+    this.#answer(zone, zones[zone], rate * seconds);
+    for (let n = 0; n < taughtNames; n++)
+      for (const network of [1, 2])
+        detector.learn(this.#question(`p${n}.${zone}`), zones[zone], network, this.nowMs);
+  }
+
+  #count(zone: ZoneName, queries: number, unknown: number): void {
+    const at = (this.detector.zones.get(zone)?.number ?? 0) * WORDS_PER_ZONE;
+    this.#words[at] = (this.#words[at] ?? 0) + Math.round(queries);
+    this.#words[at + 1] = (this.#words[at + 1] ?? 0) + Math.round(unknown);
+  }
+
+  /** Answers for names that are not known, none of which will be asked for again. */
+  #answer(name: ZoneName, kind: number, answers: number): void {
+    const zone = this.detector.zones.get(name);
+    if (zone === undefined) return;
+    // One tells how the zone says no; the others count.
+    const each = Math.min(20, Math.ceil(answers));
+    for (let n = 0; n < each; n++) {
+      const exists = zone.noteAnswer(kind, false, zone.attacked(this.nowMs));
+      if (exists) zone.notePositive(true);
+    }
+    const rest = Math.max(0, answers - each);
+    zone.answers += rest;
+    zone.unknownAnswers += kind === AnswerKind.noData && zone.denials.noDataProves ? 0 : rest;
+    if (kind === AnswerKind.nxdomain) zone.nxdomains += rest;
+    if (kind === AnswerKind.records) zone.unknownPositives += rest;
+  }
+
+  #isAttacked(zone: ZoneName): boolean {
+    return this.detector.zones.get(zone)?.attacked(this.nowMs) === true;
+  }
+
+  #isKnown(name: string): boolean {
+    const { hashHigh, hashLow } = this.#question(name);
+    return this.detector.profile.find(hashHigh, hashLow) >= 0;
+  }
+
+  #question(name: string): Question {
+    const question = this.#questions.get(name) ?? questionOf(name, QueryType.A, KEY);
+    this.#questions.set(name, question);
+    return question;
+  }
+}
