@@ -22,7 +22,7 @@ interface Log {
 }
 
 /** A certificate and its key cannot be used; the message says which file, and why. */
-export class TlsFilesError extends Error {
+class TlsFilesError extends Error {
   override readonly name = 'TlsFilesError';
 }
 
