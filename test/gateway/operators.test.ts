@@ -16,8 +16,9 @@ describe('operators and nodes', () => {
     chain = await startSameChain(2);
     await chain.grow(2);
     const upstream = chain.nodes.map(({ url }) => ({ url, callsPerSecond: 50 }));
-    const gateway = { nodeWaitMs: 0, ratePerAddress: 2, trustedProxies: ['127.0.0.1'] };
-    floodgate = await startFloodgate({ config: { upstream, gateway } });
+    const gateway = { nodeWaitMs: 0, ratePerAddress: 2 };
+    const http = { trustedProxies: ['127.0.0.1'] };
+    floodgate = await startFloodgate({ config: { upstream, gateway, http } });
   });
   afterAll(async () => {
     await floodgate?.stop();

@@ -178,7 +178,15 @@ describe('with a node that fails', () => {
   const start = (whenListening = false): Promise<Floodgate> =>
     startFloodgate({
       upstream: node.url,
-      args: ['--index-from', String(INDEX_FROM), '--index-poll-interval-ms', '50'],
+      // As on a real network: anvil's blocks count as final nowhere else.
+      args: [
+        '--index-from',
+        String(INDEX_FROM),
+        '--index-poll-interval-ms',
+        '50',
+        '--index-finality',
+        'node',
+      ],
       dataDir,
       whenListening,
     });
@@ -367,7 +375,7 @@ describe('with a node that fails', () => {
     await until('it says what is wrong', async () => (await failures('finality')) > 0);
     await expectAnswers(before);
     expect(await readiness()).toEqual({ status: 503, ingest: expect.stringContaining('never replaced') });
-    const lines = complaints(/finalized blocks are never replaced.*empty data folder/);
+    const lines = complaints(/finalized blocks are never replaced.*floodgate index --rewind/);
     expectSaidOnce(lines, { level: 40, reason: 'finality' });
     await until('it is tried again', async () => (await failures('finality')) > SEVERAL_ATTEMPTS);
     await expectAnswers(before);

@@ -45,7 +45,10 @@ describe('blocks below index.from that are asked for', () => {
   afterAll(() => Promise.all([node.stop(), anvil.stop()]));
 
   async function withFloodgate(use: (floodgate: Floodgate) => Promise<void>): Promise<void> {
-    const args = ['--index-from', String(INDEX_FROM), '--index-poll-interval-ms', '50'];
+    const args = [
+      ...['--index-from', String(INDEX_FROM), '--index-poll-interval-ms', '50'],
+      ...['--index-finality', 'node'],
+    ];
     const floodgate = await startFloodgate({ upstream: node.url, args });
     asked.clear();
     try {
