@@ -68,7 +68,7 @@ describe('a row that is added to the table of methods', () => {
 
   it('is in the documentation', () => {
     const line =
-      '| `eth_getBlockReceipts` | block | nodes | for good once its block is final, before that as long as the head | none from the end | The receipts of a block. |';
+      '| `eth_getBlockReceipts` | block | nodes | for good once its block is final and two nodes say the same, before that as long as the head | none from the end | The receipts of a block. |';
     expect(methodsTable([...METHODS, ADDED])).toContain(line);
     expect(methodsTable(METHODS)).not.toContain(line);
   });

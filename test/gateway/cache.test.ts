@@ -14,7 +14,8 @@ const FINAL_DEPTH = 64;
 const BLOCKS = 80;
 const FINAL = '0x5';
 const NOT_FINAL = `0x${(BLOCKS - 2).toString(16)}`;
-const POLL = ['--index-poll-interval-ms', '100'];
+/** Blocks are final as on a real network: of a development chain nothing is kept for good. */
+const POLL = ['--index-poll-interval-ms', '100', '--index-finality', 'node'];
 
 describe('kept answers', () => {
   let chain: SameChain;
