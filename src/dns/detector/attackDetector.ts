@@ -10,6 +10,7 @@ import type { Learned } from './profileStore.ts';
 import { QueryPolicy } from './queryPolicy.ts';
 import { DEFAULT_MULTIPLIERS, type Multipliers, profileLevel } from './sensitivity.ts';
 import { newSharedState, type SharedState } from './sharedState.ts';
+import { type TcpClient, TcpPolicy } from './tcpPolicy.ts';
 import { BURST_FACTOR, FLOOR_PER_SECOND, RateHistory, type Threshold } from './thresholds.ts';
 import { type Reason, VERDICTS, type Verdict } from './verdict.ts';
 import type { Zone } from './zones/zone.ts';
@@ -48,6 +49,7 @@ export class AttackDetector implements AnswerSink {
   /** What other threads need to decide as this detector does. */
   readonly sharedState: SharedState;
   readonly #policy: QueryPolicy;
+  readonly #tcpPolicy: TcpPolicy;
   readonly #verdicts = new Float64Array(VERDICTS);
   readonly #newVerdicts: Int32Array;
   #rule: Rule | undefined;
@@ -60,6 +62,7 @@ export class AttackDetector implements AnswerSink {
     this.key = key;
     this.sharedState = newSharedState(this.options.profile.maxNames ?? DEFAULT_MAX_NAMES);
     this.#policy = new QueryPolicy(key, this.sharedState, (zone, atMs) => this.alarm(zone, atMs));
+    this.#tcpPolicy = new TcpPolicy(this.#policy, this.sharedState, (zone, atMs) => this.alarm(zone, atMs));
     this.#newVerdicts = new Int32Array(this.sharedState.verdicts);
     this.#policy.flags.refuseWith = this.options.refuseWith;
     this.profile = new Profile(this.options.profile, this.#policy.names);
@@ -115,6 +118,11 @@ export class AttackDetector implements AnswerSink {
   /** Decides about a query that came over UDP, and counts it. */
   decide(question: Question, nowMs: number): Verdict {
     return this.#policy.decide(question, nowMs);
+  }
+
+  /** Decides about a query that came over TCP. Its verdict is not among {@link verdicts}: whoever asks counts it. */
+  decideOverTcp(question: Question, client: TcpClient, nowMs: number): Verdict {
+    return this.#tcpPolicy.decide(question, client, nowMs);
   }
 
   /** Looks at a zone, by its number, before the second is over. */

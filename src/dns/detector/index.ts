@@ -12,6 +12,7 @@ export type { Learned, ProfileStore } from './profileStore.ts';
 export { QueryPolicy } from './queryPolicy.ts';
 export { profileLevel } from './sensitivity.ts';
 export type { SharedState } from './sharedState.ts';
+export type { TcpClient } from './tcpPolicy.ts';
 export type { RateSample } from './thresholds.ts';
 // What it decides.
 export {
