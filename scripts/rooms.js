@@ -159,7 +159,7 @@ export const rooms = [
     room: 'dns/detector',
     purpose: 'the decision: profile, thresholds, token bucket, attack detection. Pure',
     pure: true,
-    uses: ['dns/protocol', 'rules'],
+    uses: ['dns/protocol', 'platform/addresses', 'rules'],
   },
   { room: 'dns/protocol', purpose: 'DNS messages as the hot path reads them', pure: true, uses: [] },
 

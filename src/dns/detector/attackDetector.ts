@@ -4,6 +4,8 @@
  */
 import type { Rule } from '../../rules/index.ts';
 import type { HashKey, Question } from '../protocol/index.ts';
+import { type AccessLists, NO_LISTS } from './clients/accessLists.ts';
+import { CLIENT_WINDOW_MS } from './clients/heavyClients.ts';
 import { type AnswerSink, type AskedName, learnAnswer } from './learnAnswer.ts';
 import { DEFAULT_MAX_NAMES, Profile, type ProfileOptions } from './profile/profile.ts';
 import type { Learned } from './profileStore.ts';
@@ -37,6 +39,7 @@ const DEFAULT_DETECTOR_OPTIONS: DetectorOptions = {
 const RCODE_NOERROR = 0;
 const RCODE_NXDOMAIN = 3;
 const SECONDS_PER_MINUTE = 60;
+const MS_PER_SECOND = 1000;
 /** Longer than any restart; a zone that nobody kept in step for longer may have other names by now. */
 const NAMES_HOLD_MS = 24 * 3_600_000;
 
@@ -53,6 +56,7 @@ export class AttackDetector implements AnswerSink {
   readonly #verdicts = new Float64Array(VERDICTS);
   readonly #newVerdicts: Int32Array;
   #rule: Rule | undefined;
+  #accessLists: AccessLists = NO_LISTS;
   #attack = false;
   #ready = false;
   #restoredLately = false;
@@ -90,6 +94,21 @@ export class AttackDetector implements AnswerSink {
     this.#resize(nowMs);
   }
 
+  /** What is allowed or denied whatever the rule is, from now on. Throws `RangeError` where it is too much. */
+  setAccessLists(lists: AccessLists): void {
+    this.#policy.accessLists.write(lists, this.key);
+    this.#accessLists = lists;
+  }
+
+  get accessLists(): AccessLists {
+    return this.#accessLists;
+  }
+
+  /** Queries a second over UDP that one client may ask; 0 where there is no limit. */
+  get clientRatePerSecond(): number {
+    return (this.#policy.flags.clientLimit * MS_PER_SECOND) / CLIENT_WINDOW_MS;
+  }
+
   /** Whether some zone was under attack at the last tick or since. Nothing is learned then. */
   get attack(): boolean {
     return this.#attack;
@@ -115,9 +134,9 @@ export class AttackDetector implements AnswerSink {
     return this.#policy.flags.bucket.level(nowMs);
   }
 
-  /** Decides about a query that came over UDP, and counts it. */
-  decide(question: Question, nowMs: number): Verdict {
-    return this.#policy.decide(question, nowMs);
+  /** Decides about a query that came over UDP from this address, where it is known, and counts it. */
+  decide(question: Question, nowMs: number, client?: string): Verdict {
+    return this.#policy.decide(question, nowMs, client);
   }
 
   /** Decides about a query that came over TCP. Its verdict is not among {@link verdicts}: whoever asks counts it. */
@@ -257,9 +276,18 @@ export class AttackDetector implements AnswerSink {
     flags.mayDrop = !this.#ready ? 'never' : this.history.founded ? 'always' : 'underAttack';
   }
 
+  /** At sensitivity `low` only names are judged. */
+  get #limitsClients(): boolean {
+    const { mode, level } = this.#policy.flags;
+    return mode !== 'none' && level > profileLevel.low;
+  }
+
   #resize(nowMs: number): void {
     const { ratePerSecond, burst } = this.bucketSize();
     this.#policy.flags.bucket.resize(ratePerSecond, burst, nowMs);
+    this.#policy.flags.clientLimit = this.#limitsClients
+      ? Math.ceil((ratePerSecond * CLIENT_WINDOW_MS) / MS_PER_SECOND)
+      : 0;
     const { multipliers } = this.options;
     const rateFactor = multipliers[this.#rule?.rate_sensitivity ?? 'medium'];
     const burstFactor = multipliers[this.#rule?.burst_sensitivity ?? 'medium'];

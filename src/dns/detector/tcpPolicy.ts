@@ -37,8 +37,10 @@ export class TcpPolicy {
   }
 
   /** Decides about a query, and counts it in its zone. */
-  decide(question: Question, { client }: TcpClient, nowMs: number): Verdict {
+  decide(question: Question, { address, client }: TcpClient, nowMs: number): Verdict {
     const policy = this.#policy;
+    const listed = policy.listed(question, address);
+    if (listed !== undefined) return listed;
     const number = policy.zoneIndex.find(question);
     const zone = policy.zone(number);
     const place = policy.names.find(question.hashHigh, question.hashLow);
