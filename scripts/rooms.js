@@ -80,9 +80,9 @@ export const rooms = [
   {
     room: 'rules',
     purpose:
-      'what a protection rule is, which applies where, and the ports RuleStore, TokenStore and AuditLog',
+      'what a protection rule is, which applies where, and the ports RuleStore, AccessListStore, TokenStore and AuditLog',
     pure: true,
-    uses: [],
+    uses: ['platform/addresses'],
   },
 
   {

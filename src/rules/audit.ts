@@ -1,3 +1,4 @@
+import type { AccessEntry, AccessListName } from './accessList.ts';
 import type { Rule } from './rule.ts';
 import type { Token } from './token.ts';
 
@@ -28,11 +29,17 @@ export interface TokenChange extends Change<'token.create' | 'token.revoke', Aud
   readonly token: string;
 }
 
-/** One change of a rule or token, written in the same transaction as the change. Moments differ between any two. */
-export type AuditEntry = RuleChange | TokenChange;
+export interface ListChange extends Change<'list.create' | 'list.update' | 'list.delete', AccessEntry> {
+  readonly account: string;
+  readonly list: AccessListName;
+  readonly entry: string;
+}
+
+/** One change of a rule, list or token, written in the same transaction as the change. Moments differ between any two. */
+export type AuditEntry = RuleChange | ListChange | TokenChange;
 
 export interface AuditFilter {
-  /** Only changes of this account's rules. */
+  /** Only changes of this account's rules and lists. */
   readonly account?: string | undefined;
   readonly rule?: string | undefined;
   /** Inclusive bounds, as `formatTimestamp` writes them. */

@@ -82,7 +82,7 @@ export async function startServer(
     if (config.dns.account !== undefined) {
       const started = await startDns(
         { config, account: config.dns.account },
-        { rules: storage.rules, logger, registry },
+        { rules: storage.rules, lists: storage.lists, logger, registry },
       );
       undo.push(() => started.stop());
       dns = started;
@@ -115,6 +115,7 @@ export async function startServer(
     await listener.register(rulesApi, {
       prefix: '/client/v4',
       rules: storage.rules,
+      lists: storage.lists,
       tokens: storage.tokens,
       analytics: dns?.analytics,
       configuredTokens: config.apiToken === undefined ? [] : [config.apiToken],

@@ -1,5 +1,12 @@
 import Type, { type TSchema } from 'typebox';
-import type { RuleFormat } from '../index.ts';
+import {
+  entryPatchSchema,
+  nameEntrySchema,
+  networkEntrySchema,
+  newNameEntrySchema,
+  newNetworkEntrySchema,
+  type RuleFormat,
+} from '../index.ts';
 
 const closed = { additionalProperties: false };
 const ref = (name: string) => Type.Ref(`#/components/schemas/${name}`);
@@ -25,8 +32,8 @@ const resultInfoSchema = Type.Object(
   {
     page: Type.Integer({ minimum: 1 }),
     per_page: Type.Integer({ minimum: 1, maximum: 1000 }),
-    count: Type.Integer({ minimum: 0, description: 'Rules on this page.' }),
-    total_count: Type.Integer({ minimum: 0, description: 'Rules on all pages.' }),
+    count: Type.Integer({ minimum: 0, description: 'Rules, or entries, on this page.' }),
+    total_count: Type.Integer({ minimum: 0, description: 'Rules, or entries, on all pages.' }),
     total_pages: Type.Integer({ minimum: 0 }),
   },
   closed,
@@ -59,6 +66,9 @@ export const namedSchemas = ({ schemas }: RuleFormat) => ({
   Rule: schemas.rule,
   NewRule: schemas.newRule,
   RulePatch: schemas.rulePatch,
+  AccessEntry: Type.Union([networkEntrySchema, nameEntrySchema]),
+  NewAccessEntry: Type.Union([newNetworkEntrySchema, newNameEntrySchema]),
+  AccessEntryPatch: entryPatchSchema,
   Entry: entrySchema,
   ResultInfo: resultInfoSchema,
   Token: tokenSchema,
@@ -67,6 +77,8 @@ export const namedSchemas = ({ schemas }: RuleFormat) => ({
   }),
   RuleAnswer: success({ result: ref('Rule') }),
   RuleListAnswer: success({ result: Type.Array(ref('Rule')), result_info: ref('ResultInfo') }),
+  AccessEntryAnswer: success({ result: ref('AccessEntry') }),
+  AccessListAnswer: success({ result: Type.Array(ref('AccessEntry')), result_info: ref('ResultInfo') }),
   TokenAnswer: success({ result: ref('Token') }),
   DoneAnswer: success({}),
   ErrorAnswer: Type.Object(

@@ -19,7 +19,7 @@ const commonErrors: readonly ErrorCase[] = [
 const headersOfStatus: Readonly<Record<number, Record<string, string>>> = {
   401: { 'WWW-Authenticate': 'Bearer, and what is wrong with the token.' },
   405: { Allow: 'The methods that the path has.' },
-  412: { ETag: 'The rule as it stands now, where the path names one.' },
+  412: { ETag: 'The rule or entry as it stands now, where the path names one.' },
   429: { 'Retry-After': 'Seconds to wait.' },
   503: { 'Retry-After': 'Seconds to wait.' },
 };
@@ -47,7 +47,7 @@ export function openApiDocument(routes: readonly Route[], base: string, format: 
     },
     servers: [{ url: base }],
     security: [{ bearer: [] }],
-    tags: [{ name: 'rules' }, { name: 'tokens' }],
+    tags: [{ name: 'rules' }, { name: 'lists' }, { name: 'tokens' }],
     paths,
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
@@ -66,28 +66,33 @@ function operationOf(route: Route) {
       route.permission ? `The token must allow \`${route.permission}\`.` : 'Any valid token will do.',
       ...(route.description ? [route.description] : []),
     ].join(' '),
-    tags: [route.path.startsWith('/accounts') ? 'rules' : 'tokens'],
+    tags: [tagOf(route)],
     ...(named.length > 0 && { parameters: named }),
     ...(route.body && { requestBody: { required: true, content: jsonOf(route.body) } }),
     responses: { 200: { ...successOf(route), ...linksOf(route) }, ...errorsOf(route) },
   };
 }
 
+function tagOf({ path }: Route): string {
+  if (!path.startsWith('/accounts')) return 'tokens';
+  return /list\b/.test(path) ? 'lists' : 'rules';
+}
+
 function successOf(route: Route) {
   const headers = {
-    ...(route.answer === 'RuleAnswer' && headersOf({ ETag: 'The state of the rule, for If-Match.' })),
+    ...((route.answer === 'RuleAnswer' || route.answer === 'AccessEntryAnswer') &&
+      headersOf({ ETag: 'The state of the rule or entry, for If-Match.' })),
     ...headersOf({ Ratelimit: 'What is left, where a rate limit is configured.' }),
   };
   return { description: 'Success.', headers, ...(route.answer && { content: jsonOf(route.answer) }) };
 }
 
-/** Where a created rule is found again, for readers that follow links. */
+/** Where a created rule or entry is found again, for readers that follow links. */
 function linksOf(route: Route) {
-  if (!route.operationId.startsWith('createRule')) return {};
-  const parameters = { account_id: '$request.path.account_id', rule_id: '$response.body#/result/id' };
-  const operations = ['getRule', 'updateRule', 'deleteRule'].map((name) =>
-    route.operationId.replace('createRule', name),
-  );
+  if (!route.operationId.startsWith('create')) return {};
+  const id = route.answer === 'RuleAnswer' ? 'rule_id' : 'entry_id';
+  const parameters = { account_id: '$request.path.account_id', [id]: '$response.body#/result/id' };
+  const operations = ['get', 'update', 'delete'].map((verb) => route.operationId.replace('create', verb));
   return {
     links: Object.fromEntries(operations.map((operationId) => [operationId, { operationId, parameters }])),
   };

@@ -19,6 +19,12 @@ export const parameters = {
     description: 'The rule; one that is empty or no UUID is answered like one that does not exist.',
     schema: Type.String({ format: 'uuid', minLength: 36, maxLength: 36 }),
   },
+  entry_id: {
+    in: 'path',
+    required: true,
+    description: 'The entry; one that is empty or no UUID is answered like one that does not exist.',
+    schema: Type.String({ format: 'uuid', minLength: 36, maxLength: 36 }),
+  },
   page: {
     in: 'query',
     description: 'Which page, from 1. Past the last page the result is empty.',
@@ -26,7 +32,7 @@ export const parameters = {
   },
   per_page: {
     in: 'query',
-    description: 'Rules on a page.',
+    description: 'Rules, or entries, on a page.',
     schema: Type.Integer({ minimum: 1, maximum: MAX_PER_PAGE, default: MAX_PER_PAGE }),
   },
   order: {
@@ -67,7 +73,7 @@ export const parameters = {
   'If-Match': {
     in: 'header',
     description:
-      'The ETag of the rule as the caller knows it; where it has changed since, the answer is 412.',
+      'The ETag of the rule or entry as the caller knows it; where it has changed since, the answer is 412.',
     schema: Type.String(),
   },
   'If-Match: *': {

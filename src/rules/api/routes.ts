@@ -1,4 +1,5 @@
 import type { Permission } from '../index.ts';
+import { type AccessListHandlers, accessListRoutes } from './accessListRoutes.ts';
 import { successEnvelope } from './envelope.ts';
 import type { SchemaName } from './envelopeSchemas.ts';
 import type { ErrorCase } from './errors.ts';
@@ -36,9 +37,13 @@ export interface Route {
 /** `network` is the path of this interface; `magic` is what today's clients of Cloudflare send. */
 const families = ['network', 'magic'] as const;
 
-/** Every operation on rules and tokens. */
-export function routesOf(handlers: RuleHandlers): readonly Route[] {
-  return [...families.flatMap((family) => ruleRoutes(family, handlers)), verifyRoute];
+/** Every operation on rules, lists and tokens. */
+export function routesOf(handlers: RuleHandlers, lists: AccessListHandlers): readonly Route[] {
+  return [
+    ...families.flatMap((family) => ruleRoutes(family, handlers)),
+    ...accessListRoutes(lists),
+    verifyRoute,
+  ];
 }
 
 function ruleRoutes(family: (typeof families)[number], handlers: RuleHandlers): Route[] {

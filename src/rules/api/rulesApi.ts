@@ -1,5 +1,12 @@
 import type { FastifyPluginAsync } from 'fastify';
-import { type RuleFormat, type RuleStore, ruleFormat, type TokenStore } from '../index.ts';
+import {
+  type AccessListStore,
+  type RuleFormat,
+  type RuleStore,
+  ruleFormat,
+  type TokenStore,
+} from '../index.ts';
+import { accessListHandlers } from './accessListHandlers.ts';
 import { addRoutes } from './addRoutes.ts';
 import { Authenticator } from './authenticate.ts';
 import { documentationRoutes } from './documentation.ts';
@@ -11,6 +18,7 @@ import { errorSender, unroutedSender } from './sendError.ts';
 
 export interface RulesApiOptions {
   readonly rules: RuleStore;
+  readonly lists: AccessListStore;
   readonly tokens: TokenStore;
   /** Tokens from the configuration (`FLOODGATE_API_TOKEN`), none of which the store knows: each may do anything for every account. */
   readonly configuredTokens: readonly string[];
@@ -25,7 +33,7 @@ export interface RulesApiOptions {
 /** The rules API as a fastify plugin, to be registered with the base path as its prefix. */
 export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, options) => {
   const { format = ruleFormat, rules: store, analytics } = options;
-  const operations = routesOf(ruleHandlers({ format, store, analytics }));
+  const operations = routesOf(ruleHandlers({ format, store, analytics }), accessListHandlers(options.lists));
   const routes = [...operations, ...documentationRoutes(operations, fastify.prefix, format)];
 
   // Every body is taken as bytes and read as JSON by its handler, whatever its type says.

@@ -2,6 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import {
+  type AccessEntry,
+  type AccessListName,
   type Actor,
   type AuditEntry,
   formatTimestamp,
@@ -17,6 +19,13 @@ import { GroupCommit, type Write } from './groupCommit.ts';
 export interface AccountState {
   readonly count: number;
   /** Moment of the last change of any of its rules. */
+  readonly changedAt: Micros;
+}
+
+/** What is known of an account's lists without reading their entries. */
+export interface ListsState {
+  readonly counts: Readonly<Partial<Record<AccessListName, number>>>;
+  /** Moment of the last change of any of their entries. */
   readonly changedAt: Micros;
 }
 
@@ -43,6 +52,9 @@ export class RulesEnvironment {
   /** Keys (account, target, rule id): which rules compete, found without reading the account's rules. */
   readonly targets: Database<true, string[]>;
   readonly accounts: Database<AccountState, string>;
+  /** Keys (account, list, entry id). */
+  readonly listEntries: Database<AccessEntry, string[]>;
+  readonly lists: Database<ListsState, string>;
   readonly tokens: Database<Token, string>;
   readonly tokenIds: Database<string, string>;
   readonly audit: Database<AuditEntry, number>;
@@ -60,6 +72,8 @@ export class RulesEnvironment {
     this.rules = this.#root.openDB({ name: 'rules', encoding: 'json' });
     this.targets = this.#root.openDB({ name: 'targets', encoding: 'json' });
     this.accounts = this.#root.openDB({ name: 'accounts', encoding: 'json' });
+    this.listEntries = this.#root.openDB({ name: 'listEntries', encoding: 'json' });
+    this.lists = this.#root.openDB({ name: 'lists', encoding: 'json' });
     this.tokens = this.#root.openDB({ name: 'tokens', encoding: 'json' });
     this.tokenIds = this.#root.openDB({ name: 'tokenIds', encoding: 'json' });
     this.audit = this.#root.openDB({ name: 'audit', encoding: 'json' });

@@ -1,4 +1,5 @@
 import {
+  type AccessListStore,
   type AuditLog,
   type Micros,
   type RuleFormat,
@@ -6,14 +7,16 @@ import {
   ruleFormat,
   type TokenStore,
 } from '../../index.ts';
+import { LmdbAccessListStore } from './accessListStore.ts';
 import { LmdbAuditLog } from './auditLog.ts';
 import { RulesEnvironment } from './environment.ts';
 import { LmdbRuleStore } from './ruleStore.ts';
 import { LmdbTokenStore } from './tokenStore.ts';
 
-/** The three stores of the rules room over one engine. */
+/** The four stores of the rules room over one engine. */
 export interface RulesStorage {
   readonly rules: RuleStore;
+  readonly lists: AccessListStore;
   readonly tokens: TokenStore;
   readonly audit: AuditLog;
   /** Waits for writes that are under way, then closes. */
@@ -31,12 +34,15 @@ export interface RulesStorageOptions {
 export function openRulesStorage(dataDir: string, options: RulesStorageOptions = {}): RulesStorage {
   const environment = new RulesEnvironment(dataDir, options.now);
   const rules = new LmdbRuleStore(environment, options.format ?? ruleFormat);
+  const lists = new LmdbAccessListStore(environment);
   return {
     rules,
+    lists,
     tokens: new LmdbTokenStore(environment),
     audit: new LmdbAuditLog(environment),
     async close() {
       rules.close();
+      lists.close();
       await environment.close();
     },
   };
