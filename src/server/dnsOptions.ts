@@ -34,6 +34,7 @@ export function embeddedOptionsOf({ dns }: Config): EmbeddedOptions {
     servers: dns.servers.map((text) => addressOf(text, 'dns.servers')),
     timeoutMs: dns.timeoutMs,
     workers: dns.workers,
+    tcpMaxQueries: dns.tcpMaxQueries,
     transfersAllow: dns.transfers.allow.map(networkOf),
   };
 }
