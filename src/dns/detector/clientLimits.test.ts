@@ -44,12 +44,12 @@ function verdicts(detector: AttackDetector, client: string | undefined, queries:
 }
 
 describe('a client that asks for known names faster than the whole account usually is asked', () => {
-  it('is sent to TCP, and nobody else is', () => {
+  it('is sent to TCP, at the latest beyond twice its limit, and nobody else is', () => {
     const detector = guarded({});
     expect(detector.clientRatePerSecond).toBe(100);
     expect(verdicts(detector, '198.51.100.1', 2000)).toEqual({
-      'passed none': 500,
-      'truncated clientRate': 1500,
+      'passed none': 1000,
+      'truncated clientRate': 1000,
     });
     expect(verdicts(detector, '198.51.100.2', 100)).toEqual({ 'passed none': 100 });
     const tcp = { address: '198.51.100.1', client: '198.51.100.1' };
@@ -66,8 +66,8 @@ describe('a client that asks for known names faster than the whole account usual
   });
 
   it('is only counted where the rule is monitoring', () => {
-    expect(verdicts(guarded({ mode: 'monitoring' }), '198.51.100.1', 600)).toEqual({
-      'passed none': 500,
+    expect(verdicts(guarded({ mode: 'monitoring' }), '198.51.100.1', 1100)).toEqual({
+      'passed none': 1000,
       'wouldDrop clientRate': 100,
     });
   });

@@ -68,6 +68,7 @@ export class QueryPolicy {
   /** What the access lists say: networks before names. Undefined where they say nothing. */
   listed(question: Question, client: string | undefined): Verdict | undefined {
     const lists = this.accessLists;
+    if (lists.isEmpty) return undefined;
     let access: Access | undefined;
     if (lists.haveNetworks && client !== undefined) {
       this.#client.read(client);
@@ -89,15 +90,17 @@ export class QueryPolicy {
     }
     const verdict = this.#verdictOn(question, zone, place, beyondUsual, nowMs);
     // What pays is limited by its bucket already.
-    if (verdict !== PASSED || client === undefined || this.flags.clientLimit === 0) return verdict;
-    return this.#limitClient(client, nowMs);
+    if (verdict !== PASSED || client === undefined) return verdict;
+    const limit = this.flags.clientLimit;
+    return limit === 0 ? verdict : this.#limitClient(client, limit, nowMs);
   }
 
   /** Beyond its limit a client is told to come over TCP, where it is known for who it is: its address may be forged. */
-  #limitClient(client: string, nowMs: number): Verdict {
-    const { mode, mayDrop, clientLimit } = this.flags;
+  #limitClient(client: string, limit: number, nowMs: number): Verdict {
+    if (!this.#heavyClients.countAny(limit, nowMs)) return PASSED;
     this.#client.read(client);
-    if (!this.#client.isKnown || this.#heavyClients.count(this.#client, nowMs) <= clientLimit) return PASSED;
+    if (!this.#client.isKnown || this.#heavyClients.count(this.#client, nowMs) <= limit) return PASSED;
+    const { mode, mayDrop } = this.flags;
     return mode === 'enabled' && mayDrop === 'always' ? CLIENT_TRUNCATED : CLIENT_WOULD_DROP;
   }
 

@@ -30,18 +30,19 @@ export const MAX_ACCESS_ENTRIES = 2000;
 const PLACES = 8192;
 const NETWORK_WORDS = 5;
 const NAME_WORDS = 3;
-/** Networks, names, lengths of prefixes; then the lengths, longest first; then the two tables. */
-const NETWORKS = 0;
-const NAMES = 1;
-const LENGTHS = 2;
-const LENGTHS_AT = 4;
+/** How many lengths of prefixes there are; then the lengths, longest first; then the two tables. */
+const LENGTHS = 0;
+const LENGTHS_AT = 1;
 const IPV4_BITS = 32;
 const IPV6_BITS = 128;
 const NETWORKS_AT = LENGTHS_AT + IPV4_BITS + 1 + IPV6_BITS + 1;
 const NAMES_AT = NETWORKS_AT + PLACES * NETWORK_WORDS;
 const WORDS = NAMES_AT + PLACES * NAME_WORDS;
-/** The word that says which half is in force, and the halves. */
+/** The word that says which half is in force and what is in it, and the halves. */
 const HALVES_AT = 1;
+const SECOND_HALF = 1;
+const HAS_NETWORKS = 2;
+const HAS_NAMES = 4;
 export const ACCESS_LISTS_BYTES = (HALVES_AT + 2 * WORDS) * 4;
 
 const ALLOW = 1;
@@ -61,13 +62,18 @@ export class SharedAccessLists {
     );
   }
 
+  /** Whether there is nothing in the lists: one look at one word. */
+  get isEmpty(): boolean {
+    return (Atomics.load(this.#memory, 0) & (HAS_NETWORKS | HAS_NAMES)) === 0;
+  }
+
   /** Whether there are entries about networks, and so the client's address is needed. */
   get haveNetworks(): boolean {
-    return this.#inForce[NETWORKS] !== 0;
+    return (Atomics.load(this.#memory, 0) & HAS_NETWORKS) !== 0;
   }
 
   get haveNames(): boolean {
-    return this.#inForce[NAMES] !== 0;
+    return (Atomics.load(this.#memory, 0) & HAS_NAMES) !== 0;
   }
 
   /** What the lists say of a client; undefined where they say nothing. */
@@ -100,7 +106,7 @@ export class SharedAccessLists {
   write({ networks, names }: AccessLists, key: HashKey): void {
     if (Math.max(networks.length, names.length) > MAX_ACCESS_ENTRIES)
       throw new RangeError(`an access list has more than ${MAX_ACCESS_ENTRIES} entries`);
-    const next = 1 - Atomics.load(this.#memory, 0);
+    const next = 1 - (Atomics.load(this.#memory, 0) & SECOND_HALF);
     const half = this.#halves[next] as Int32Array; // there are two
     half.fill(0);
     const address = new ClientAddress();
@@ -122,16 +128,17 @@ export class SharedAccessLists {
       half[place + 1] = low;
       addTo(half, place + 2, access, 0);
     }
-    half.set([networks.length, names.length, lengths.size]);
+    half[LENGTHS] = lengths.size;
     half.set(
       [...lengths].sort((a, b) => b - a),
       LENGTHS_AT,
     );
-    Atomics.store(this.#memory, 0, next);
+    const has = (networks.length > 0 ? HAS_NETWORKS : 0) | (names.length > 0 ? HAS_NAMES : 0);
+    Atomics.store(this.#memory, 0, next | has);
   }
 
   get #inForce(): Int32Array {
-    return this.#halves[Atomics.load(this.#memory, 0)] as Int32Array; // there are two
+    return this.#halves[Atomics.load(this.#memory, 0) & SECOND_HALF] as Int32Array; // there are two
   }
 
   #mask(words: Int32Array, bits: number): void {

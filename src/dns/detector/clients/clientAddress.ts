@@ -19,11 +19,18 @@ export class ClientAddress {
 
   /** Reads what `net` and `dgram` write: IPv4 in dots, IPv6, IPv4 that IPv6 carries, an interface behind a percent sign. */
   read(text: string): void {
-    this.isIpv6 = text.includes(':');
-    this.words.fill(0);
-    this.isKnown = this.isIpv6 ? this.#readIpv6(text) : this.#readIpv4(text, 0);
+    const { words } = this;
+    words[1] = 0;
+    words[2] = 0;
+    words[3] = 0;
+    this.isIpv6 = false;
+    this.isKnown = this.#readIpv4(text, 0);
+    if (this.isKnown || !text.includes(':')) return;
+    this.isIpv6 = true;
+    this.isKnown = this.#readIpv6(text);
   }
 
+  /** Leaves off at the first character that no such address has. */
   #readIpv4(text: string, start: number): boolean {
     let word = 0;
     let octet = 0;

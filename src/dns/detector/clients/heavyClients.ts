@@ -18,8 +18,13 @@ const WINDOW = WAYS;
 const OWN = 2 * WAYS;
 const TAKEN_OVER = 3 * WAYS;
 const WORDS_PER_SET = 4 * WAYS;
+/** Behind the sets: which window it is, and how many queries all clients together had in it. */
+const NOW = SETS * WORDS_PER_SET;
+const TOTAL = NOW + 1;
+const WORDS = NOW + 2;
 /** 128 KiB, for 8,192 clients. */
-export const HEAVY_CLIENTS_BYTES = SETS * WORDS_PER_SET * 4;
+export const HEAVY_CLIENTS_BYTES = WORDS * 4;
+const MOST = 0x7fffffff;
 
 export class HeavyClients {
   readonly #words: Int32Array;
@@ -30,32 +35,56 @@ export class HeavyClients {
     this.#key = key;
   }
 
+  /**
+   * Counts a query of anybody. True when there were more than so many in this window: until then nobody alone can have
+   * had more, and there is no need to look who asks.
+   */
+  countAny(limit: number, nowMs: number): boolean {
+    const words = this.#words;
+    const window = windowOf(nowMs);
+    if (words[NOW] !== window) {
+      words[NOW] = window;
+      words[TOTAL] = 0;
+    }
+    return Atomics.add(words, TOTAL, 1) >= limit;
+  }
+
   /** Counts a query of this client. Returns how many it certainly had in this window. An IPv6 client is a /64. */
   count({ isIpv6, words: address }: ClientAddress, nowMs: number): number {
+    const words = this.#words;
     const first = address[0] ?? 0;
     const second = isIpv6 ? (address[1] ?? 0) : 1;
     const tag = mix(mix(this.#key.high, first), second) | 1;
     const set = (mix(mix(this.#key.low, second), first) & (SETS - 1)) * WORDS_PER_SET;
-    const window = Math.floor(nowMs / CLIENT_WINDOW_MS) | 0;
+    const window = windowOf(nowMs);
+    for (let at = set; at < set + WAYS; at++)
+      if (words[at + TAG] === tag && words[at + WINDOW] === window)
+        return Atomics.add(words, at + OWN, 1) + 1;
+    this.#takeOver(set, tag, window);
+    return 1;
+  }
+
+  /** Gives the client the smallest counter of its set; one of an earlier window is free. */
+  #takeOver(set: number, tag: number, window: number): void {
     const words = this.#words;
     let smallest = set;
-    let least = Number.POSITIVE_INFINITY;
+    let least = MOST;
     for (let at = set; at < set + WAYS; at++) {
       const isCurrent = words[at + WINDOW] === window;
-      if (isCurrent && words[at + TAG] === tag) return Atomics.add(words, at + OWN, 1) + 1;
-      // One of an earlier window is free.
-      const count = isCurrent ? (words[at + OWN] ?? 0) + (words[at + TAKEN_OVER] ?? 0) : -1;
+      const count = isCurrent ? (words[at + OWN] ?? 0) + (words[at + TAKEN_OVER] ?? 0) : 0;
       if (count >= least) continue;
       least = count;
       smallest = at;
+      if (!isCurrent) break;
     }
     words[smallest + OWN] = 1;
-    words[smallest + TAKEN_OVER] = Math.max(0, least);
+    words[smallest + TAKEN_OVER] = least;
     words[smallest + TAG] = tag;
     words[smallest + WINDOW] = window;
-    return 1;
   }
 }
+
+const windowOf = (nowMs: number): number => Math.floor(nowMs / CLIENT_WINDOW_MS) | 0;
 
 /** A round of MurmurHash3: the key is secret, so that nobody chooses the set that an address falls into. */
 function mix(hash: number, word: number): number {
