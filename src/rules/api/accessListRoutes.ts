@@ -1,6 +1,6 @@
 import type { AccessListName } from '../index.ts';
 import type { ApiAnswer, ApiRequest } from './request.ts';
-import type { Route } from './routes.ts';
+import type { Route } from './route.ts';
 
 type Handler = (request: ApiRequest) => Promise<ApiAnswer>;
 

@@ -3,7 +3,7 @@ import { isAccountId } from '../index.ts';
 import { type Authenticator, authorize, type Caller } from './authenticate.ts';
 import type { RateLimiter } from './rateLimit.ts';
 import type { ApiRequest } from './request.ts';
-import type { Route } from './routes.ts';
+import type { Route } from './route.ts';
 import { notFound } from './ruleHandlers.ts';
 
 declare module 'fastify' {

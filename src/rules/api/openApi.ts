@@ -2,7 +2,7 @@ import type { RuleFormat } from '../index.ts';
 import { namedSchemas, type SchemaName } from './envelopeSchemas.ts';
 import { type ErrorCase, errorTable } from './errors.ts';
 import { type ParameterName, parameters } from './parameters.ts';
-import type { Route } from './routes.ts';
+import type { Route } from './route.ts';
 
 /** Errors that every operation may answer. */
 const commonErrors: readonly ErrorCase[] = [

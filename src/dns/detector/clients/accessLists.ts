@@ -62,9 +62,9 @@ export class SharedAccessLists {
     );
   }
 
-  /** Whether there is nothing in the lists: one look at one word. */
+  /** Whether there is nothing in the lists: one plain look at one word, as it is asked for every packet. */
   get isEmpty(): boolean {
-    return (Atomics.load(this.#memory, 0) & (HAS_NETWORKS | HAS_NAMES)) === 0;
+    return ((this.#memory[0] ?? 0) & (HAS_NETWORKS | HAS_NAMES)) === 0;
   }
 
   /** Whether there are entries about networks, and so the client's address is needed. */
