@@ -86,9 +86,9 @@ export const rooms = [
   {
     room: 'rules',
     purpose:
-      'what a protection rule is, which applies where, and the ports RuleStore, TokenStore and AuditLog',
+      'what a protection rule is, which applies where, and the ports RuleStore, AccessListStore, TokenStore and AuditLog',
     pure: true,
-    uses: [],
+    uses: ['platform/addresses'],
   },
 
   {
@@ -165,7 +165,7 @@ export const rooms = [
     room: 'dns/detector',
     purpose: 'the decision: profile, thresholds, token bucket, attack detection. Pure',
     pure: true,
-    uses: ['dns/protocol', 'rules'],
+    uses: ['dns/protocol', 'platform/addresses', 'rules'],
   },
   { room: 'dns/protocol', purpose: 'DNS messages as the hot path reads them', pure: true, uses: [] },
 

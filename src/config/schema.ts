@@ -470,6 +470,13 @@ const Dns = Type.Object(
       unit: 'milliseconds',
       description: 'How long a server behind the guard may take to answer.',
     }),
+    tcpMaxQueries: Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000_000,
+      default: 1000,
+      unit: 'queries',
+      description: 'Queries of one TCP connection to the embedded guard, after which it is closed.',
+    }),
     workers: Type.Integer({
       minimum: 0,
       maximum: 64,

@@ -1,3 +1,4 @@
+import type { AccessEntry, AccessListName } from './accessList.ts';
 import type { Rule } from './rule.ts';
 import type { Micros } from './timestamp.ts';
 import type { Token } from './token.ts';
@@ -31,13 +32,21 @@ export interface TokenChange extends Change<'token.create' | 'token.revoke', Aud
   readonly token: string;
 }
 
-/** One change of a rule or token, written in the same transaction as the change. Moments differ between any two. */
-export type AuditEntry = RuleChange | TokenChange;
+export interface ListChange extends Change<'list.create' | 'list.update' | 'list.delete', AccessEntry> {
+  readonly account: string;
+  readonly list: AccessListName;
+  readonly entry: string;
+}
+
+/** One change of a rule, list or token, written in the same transaction as the change. Moments differ between any two. */
+export type AuditEntry = RuleChange | ListChange | TokenChange;
 
 export interface AuditFilter {
-  /** Only changes of this account's rules. */
+  /** Only changes of this account's rules and lists. */
   readonly account?: string | undefined;
   readonly rule?: string | undefined;
+  /** Only changes of rules. */
+  readonly rulesOnly?: boolean;
   /** Inclusive bounds, as `formatTimestamp` writes them. */
   readonly since?: string | undefined;
   readonly until?: string | undefined;

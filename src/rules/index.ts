@@ -2,6 +2,22 @@
  * The rules room: what a DNS protection rule is, what may be sent for one, which rule applies where, and the ports
  * through which rules, tokens and the audit are kept. No I/O, no framework.
  */
+export {
+  type AccessEntry,
+  type AccessListName,
+  accessLists,
+  checkEntryPatch,
+  checkNewEntry,
+  type EntrySettings,
+  entryPatchSchema,
+  MAX_ENTRIES_PER_LIST,
+  type NewAccessEntry,
+  nameEntrySchema,
+  networkEntrySchema,
+  newNameEntrySchema,
+  newNetworkEntrySchema,
+} from './accessList.ts';
+export type { AccessListKey, AccessListStore } from './accessListStore.ts';
 export type {
   Actor,
   AuditEntry,
@@ -10,6 +26,7 @@ export type {
   AuditLog,
   AuditPage,
   AuditPageRequest,
+  ListChange,
   RuleChange,
 } from './audit.ts';
 export { effectiveRule, type Place } from './effectiveRule.ts';
@@ -28,7 +45,7 @@ export { type RuleField, RuleFormat, ruleFormat } from './ruleFormat.ts';
 export { allowedRuleId, isRuleId, ruleIdPattern } from './ruleId.ts';
 export { profileSensitivities, ruleSchema, sensitivities } from './ruleSchema.ts';
 export { type CreatedRule, RETRY_KEY_LIFE_MS, type RuleDecision, type RuleStore } from './ruleStore.ts';
-export { KeyReused, StoreUnavailable, TooManyRules } from './storeErrors.ts';
+export { KeyReused, StoreUnavailable, TooManyEntries, TooManyRules } from './storeErrors.ts';
 export { targetOf } from './target.ts';
 export { formatTimestamp, type Micros, parseTimestamp, wallClock } from './timestamp.ts';
 export {

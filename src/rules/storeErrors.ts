@@ -14,6 +14,14 @@ export class TooManyRules extends Error {
   }
 }
 
+/** A list holds as many entries as it may. */
+export class TooManyEntries extends Error {
+  constructor(list: string, limit: number) {
+    super(`The ${list} holds ${limit} entries, which is the most that it may; delete one first`);
+    this.name = 'TooManyEntries';
+  }
+}
+
 /** A retry key came before, with another rule. */
 export class KeyReused extends Error {
   constructor() {

@@ -10,7 +10,8 @@ import type { MakeDataPlane } from '../dns/dataplane/index.ts';
 import { DnsStore } from '../dns/store/lmdb/index.ts';
 import type { ServerAddress } from '../platform/addresses/index.ts';
 import type { RuleAnalytics } from '../rules/api/index.ts';
-import { InvalidRule, type RuleStore } from '../rules/index.ts';
+import { type AccessListStore, InvalidRule, type RuleStore } from '../rules/index.ts';
+import { accessListsOf } from './accessLists.ts';
 import { dnsdistOptionsOf, embeddedOptionsOf, guardOptionsOf } from './dnsOptions.ts';
 
 /** The DNS half of the server: the guard of one account, and what it tells of itself. */
@@ -26,6 +27,7 @@ export interface Dns {
 
 export interface DnsDependencies {
   readonly rules: RuleStore;
+  readonly lists: AccessListStore;
   readonly logger: Logger;
   readonly registry: Registry;
 }
@@ -33,7 +35,7 @@ export interface DnsDependencies {
 /** Starts the guard for an account. Throws `ConfigError` where its options do not fit together. */
 export async function startDns(
   { config, account }: { readonly config: Config; readonly account: string },
-  { rules, logger, registry }: DnsDependencies,
+  { rules, lists, logger, registry }: DnsDependencies,
 ): Promise<Dns> {
   const { dataPlane, listenOption, message } =
     config.dns.dnsdistConsoles.length > 0 ? dnsdist(config) : embedded(config);
@@ -43,6 +45,7 @@ export async function startDns(
     const guard = await startGuard(options, {
       dataPlane,
       rules: rulesOf(account, rules),
+      lists: accessListsOf(account, lists),
       profileStore: store,
       queryStatsStore: store,
       log: logger,

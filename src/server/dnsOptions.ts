@@ -63,6 +63,7 @@ export function embeddedOptionsOf({ dns }: Config): EmbeddedOptions {
     responseRateLimit: dns.responseRateLimit,
     timeoutMs: dns.timeoutMs,
     workers: dns.workers,
+    tcpMaxQueries: dns.tcpMaxQueries,
     transfersAllow: dns.transfers.allow.map(networkOf),
   };
 }

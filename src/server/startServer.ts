@@ -94,7 +94,7 @@ export async function startServer(
     if (config.dns.account !== undefined) {
       const started = await startDns(
         { config, account: config.dns.account },
-        { rules: storage.rules, logger, registry },
+        { rules: storage.rules, lists: storage.lists, logger, registry },
       );
       undo.push(() => started.stop());
       dns = started;
@@ -136,6 +136,7 @@ export async function startServer(
     await listener.register(rulesApi, {
       prefix: '/client/v4',
       rules: storage.rules,
+      lists: storage.lists,
       tokens: storage.tokens,
       audit: storage.audit,
       clientAddress,

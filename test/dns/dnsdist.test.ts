@@ -6,10 +6,18 @@ import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
+import type { AccessListSource } from '../../src/dns/controller/index.ts';
 import { DnsdistConsole } from '../../src/dns/dataplane/dnsdist/index.ts';
-import { outcomeOf, reasonOf, type Verdict } from '../../src/dns/detector/index.ts';
+import {
+  type AccessLists,
+  NO_LISTS,
+  outcomeOf,
+  reasonOf,
+  type Verdict,
+} from '../../src/dns/detector/index.ts';
 import { QueryType } from '../../src/dns/protocol/index.ts';
 import { DnsStore } from '../../src/dns/store/lmdb/index.ts';
+import { parseNetwork } from '../../src/platform/addresses/index.ts';
 import { QUIET } from '../../src/platform/logging/index.ts';
 import type { Rule } from '../../src/rules/index.ts';
 import { until } from '../support/until.ts';
@@ -32,7 +40,9 @@ interface Running {
   readonly zoneFile: string;
 }
 
-async function running(...rules: Rule[]): Promise<Running> {
+const running = (...rules: Rule[]): Promise<Running> => runningWith(rules);
+
+async function runningWith(rules: Rule[], lists?: AccessListSource): Promise<Running> {
   const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
   atEnd(() => server.stop());
   const dnsdist = await startDnsdist(server);
@@ -42,6 +52,7 @@ async function running(...rules: Rule[]): Promise<Running> {
   const source = new TestRules(rules);
   const guard = await driveDnsdist({
     rules: source,
+    ...(lists && { lists }),
     consoles: [dnsdist.console],
     key: dnsdist.key,
     dnstap: dnsdist.dnstap,
@@ -113,6 +124,48 @@ describe('dnsdist, driven', () => {
       rcode: RCODE.NXDOMAIN,
     });
     await floodUntil(all, async () => all.guard.detector.attack);
+  });
+
+  it('allows and denies by the lists, whatever the rule is, and as they are changed', async (ctx) => {
+    if (noDnsdist) return ctx.skip(noDnsdist);
+    let wanted: AccessLists = {
+      networks: [
+        { network: parseNetwork('127.0.0.0/8'), access: 'deny' },
+        { network: parseNetwork('127.0.0.1'), access: 'allow' },
+      ],
+      names: [{ name: `WWW.${ZONE_NAME}`, access: 'deny' }],
+    };
+    let changed = (): void => {};
+    const { client, dnsdist, guard } = await runningWith([], {
+      read: async () => wanted,
+      onChange: (listener) => {
+        changed = listener;
+        return () => {};
+      },
+    });
+    const other = await udp('127.0.0.5');
+    const [www, h1] = ['www', 'h1'].map((name, id) => query(`${name}.${ZONE_NAME}`, QueryType.A, id + 1));
+    if (!www || !h1) throw new Error('two queries were made');
+    const inForce = () => until('dnsdist has the lists', () => guard.dataPlane.hasRules());
+    await inForce();
+    // Who is allowed is, for every name; who is denied hears nothing.
+    for (const packet of [h1, www])
+      expect(await client.ask(packet, dnsdist)).toMatchObject({ rcode: RCODE.NOERROR });
+    other.send(h1, dnsdist);
+    expect(await client.ask(h1, dnsdist)).toMatchObject({ rcode: RCODE.NOERROR });
+    expect(other.answers.size).toBe(0);
+    wanted = { networks: [], names: wanted.names };
+    changed();
+    await until('the lists are changed', () => guard.detector.accessLists === wanted);
+    await inForce();
+    expect(await other.ask(h1, dnsdist)).toMatchObject({ rcode: RCODE.NOERROR });
+    expect(await askTcp([www, h1], dnsdist)).toMatchObject([
+      { rcode: RCODE.REFUSED },
+      { rcode: RCODE.NOERROR },
+    ]);
+    wanted = NO_LISTS;
+    changed();
+    expect(await other.ask(www, dnsdist)).toMatchObject({ rcode: RCODE.NOERROR });
   });
 
   it('lets known names with unknown types pay at sensitivity high, and never those with a known type', async (ctx) => {

@@ -199,3 +199,39 @@ it('a guard without servers, or with a bad address, is refused with the option t
     ),
   ]);
 });
+
+describe('access lists changed through the API', () => {
+  const names = (list: string) => `/../../${list}`;
+
+  it('are in force at the guard at once, over UDP and TCP, whatever the rule is', async () => {
+    const { dns } = shared;
+    const from = await new UdpClient().open('127.0.0.5');
+    const www = query(`www.${ZONE_NAME}`, QueryType.A, 1);
+    expect(await from.ask(www, dns)).toMatchObject({ rcode: RCODE.NOERROR });
+    const denied = await shared.api('POST', names('denylist'), { prefix: '127.0.0.4/31' });
+    expect(denied.status).toBe(200);
+    from.answers.clear();
+    from.send(www, dns);
+    // Behind it in the same socket: when this one is answered, the other was read.
+    expect(await client.ask(www, dns)).toMatchObject({ rcode: RCODE.NOERROR });
+    expect(from.answers.size).toBe(0);
+    const refused = await TcpClient.open(dns, '127.0.0.5');
+    expect(await refused.ask(www)).toMatchObject({ rcode: RCODE.REFUSED });
+    refused.close();
+    await shared.api('POST', names('allowlist'), { prefix: '127.0.0.5' });
+    expect(await from.ask(www, dns)).toMatchObject({ rcode: RCODE.NOERROR });
+    await shared.api('DELETE', names('allowlist'));
+    await shared.api('PATCH', `${names('denylist')}/${denied.json.result.id}`, { enabled: false });
+    expect(await from.ask(www, dns)).toMatchObject({ rcode: RCODE.NOERROR });
+    await shared.api('POST', names('denylist'), { name: ZONE_NAME });
+    const byName = await TcpClient.open(dns);
+    expect(await byName.ask(www)).toMatchObject({ rcode: RCODE.REFUSED });
+    byName.close();
+    await shared.api('DELETE', names('denylist'));
+    expect(await from.ask(www, dns)).toMatchObject({ rcode: RCODE.NOERROR });
+    from.close();
+    expect(await shared.metrics()).toContain(
+      'floodgate_dns_tcp_queries_total{outcome="dropped",reason="accessList"} 2',
+    );
+  });
+});

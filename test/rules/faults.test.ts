@@ -174,6 +174,10 @@ describe('a full store', () => {
     mkdirSync(dataDir);
     const server = await started({ dataDir });
     const kept: Rule[] = [(await create(server, 'full')).json.result];
+    const denylist = '/accounts/full/network/advanced_dns_protection/configs/denylist';
+    const deny = (prefix: string) => call(server, { method: 'POST', path: denylist, body: { prefix } });
+    const entry = (await deny('192.0.2.1')).json.result;
+    await deny('192.0.2.2');
     const filler = join(folder, 'filler');
     const { bavail, bsize } = statfsSync(folder);
     writeFileSync(filler, Buffer.alloc(bavail * bsize));
@@ -182,10 +186,11 @@ describe('a full store', () => {
       if (status === 200) kept.push(json.result);
       else refused++;
     }
-    for (const { id } of kept) {
-      const path = `${rulesPath('full')}/${id}`;
+    expect((await deny('192.0.2.3')).status).toBe(503);
+    const deleted = [`${denylist}/${entry.id}`, ...kept.map(({ id }) => `${rulesPath('full')}/${id}`)];
+    for (const path of [...deleted, denylist])
       expect((await call(server, { method: 'DELETE', path })).status).toBe(200);
-    }
+    expect((await call(server, { path: denylist })).json.result).toEqual([]);
     expect(await list(server, 'full')).toEqual([]);
     // The room was for deletions.
     expect((await create(server, 'full')).status).toBe(503);

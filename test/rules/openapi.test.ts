@@ -35,6 +35,13 @@ describe('the OpenAPI document', () => {
           ['GET', 'PATCH', 'DELETE'].map((method) => `${method} ${path}/{rule_id}`),
         ),
         ...collections.map((path) => `GET ${path.replace(/rules$/, 'audit')}`),
+        ...['allowlist', 'denylist'].flatMap((list) => {
+          const path = `/accounts/{account_id}/network/advanced_dns_protection/configs/${list}`;
+          return [
+            ...['GET', 'POST', 'DELETE'].map((method) => `${method} ${path}`),
+            ...['GET', 'PATCH', 'DELETE'].map((method) => `${method} ${path}/{entry_id}`),
+          ];
+        }),
         'GET /user/tokens/verify',
       ].sort(),
     );

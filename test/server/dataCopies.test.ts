@@ -2,7 +2,7 @@ import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, statSync, trunc
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { open as openLmdb } from 'lmdb';
+import { open as openLmdb, type RootDatabase } from 'lmdb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openTraceStore } from '../../src/ethereum/store/lmdb/traces/index.ts';
 import { type Hash, indexBlock, type TraceStore } from '../../src/ethereum/traces/index.ts';
@@ -47,12 +47,17 @@ class Writer {
   }
 
   async #writeRules(): Promise<void> {
-    const { rules } = this.rules;
+    const { rules, lists } = this.rules;
+    const denied = { accountId: 'acc', list: 'denylist' } as const;
     while (!this.#isStopped) {
       const { rule } = await rules.create('acc', newRule, actor);
       await rules.update('acc', rule.id, () => ({ mode: 'monitoring' }), actor);
+      const { id } = await lists.create(denied, { prefix: '192.0.2.7', comment: '', enabled: true }, actor);
+      await lists.update(denied, id, { decide: () => ({ enabled: false }), actor });
       if (++this.written % 2 === 0) await rules.delete('acc', rule.id, () => undefined, actor);
+      if (this.written % 2 === 0) await lists.delete(denied, id, { check: () => undefined, actor });
       if (this.written % 500 === 0) await rules.deleteAll('acc', actor);
+      if (this.written % 500 === 0) await lists.deleteAll(denied, actor);
     }
   }
 
@@ -157,6 +162,32 @@ describe('copies of the data folder', () => {
     await root.close();
     const { stdout } = await floodgate(['verify', '--data-dir', backup]);
     expect(stdout).toMatch(/^rules: damaged: a record of the rules is damaged: its checksum is another/);
+  });
+
+  it('access lists that are not what the audit says are told, and a store that has none is whole', async () => {
+    const made = folder();
+    const storage = openRulesStorage(made);
+    await storage.rules.create('acc', newRule, actor);
+    await storage.close();
+    const change = async (work: (root: RootDatabase) => Promise<unknown>) => {
+      const root = openLmdb({ path: join(made, 'rules'), maxDbs: 16 });
+      await work(root);
+      await root.close();
+    };
+    const verified = async () => (await floodgate(['verify', '--data-dir', made])).stdout;
+    await change(async (root) => {
+      for (const name of ['listEntries', 'lists']) await root.openDB({ name }).drop();
+    });
+    expect(await verified()).toBe('rules: whole\n');
+    const again = openRulesStorage(made);
+    const entry = { name: 'example.test', comment: '', enabled: true };
+    const { id } = await again.lists.create({ accountId: 'acc', list: 'allowlist' }, entry, actor);
+    await again.close();
+    await change((root) =>
+      root.openDB({ name: 'listEntries', encoding: 'binary' }).remove(['acc', 'allowlist', id]),
+    );
+    expect(await verified()).toMatch(`entry acc/allowlist/${id} is missing`);
+    expect(await verified()).toMatch('the allowlist of account acc is said to have 1 entries, it has 0');
   });
 
   /** Reads a file piece by piece while it is being written, as `cp` of a large one does. */

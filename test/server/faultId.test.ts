@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Gateway, GatewayMetrics, type KeyStore } from '../../src/ethereum/gateway/index.ts';
 import { createListener, serveInOrder } from '../../src/platform/http/index.ts';
 import { rulesApi } from '../../src/rules/api/index.ts';
-import type { AuditLog, RuleStore, TokenStore } from '../../src/rules/index.ts';
+import type { AccessListStore, AuditLog, RuleStore, TokenStore } from '../../src/rules/index.ts';
 import { anyReaders } from '../support/anyReaders.ts';
 
 const RULES = '/client/v4/accounts/a/network/advanced_dns_protection/configs/dns_protection/rules';
@@ -23,6 +23,7 @@ beforeAll(async () => {
   await listener.register(rulesApi, {
     prefix: '/client/v4',
     rules: failing as RuleStore, // every method of the proxy rejects, as a method of a store may
+    lists: failing as AccessListStore,
     tokens: failing as TokenStore,
     audit: failing as AuditLog,
     configuredTokens: ['token'],

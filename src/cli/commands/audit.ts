@@ -1,5 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { type AuditEntry, type AuditFilter, ruleFormat, wallClock } from '../../rules/index.ts';
+import {
+  type AccessEntry,
+  type AuditEntry,
+  type AuditFilter,
+  ruleFormat,
+  wallClock,
+} from '../../rules/index.ts';
 import { print } from '../print.ts';
 import { readAccountId, readRuleId } from './idArguments.ts';
 import { formatTable } from './rulesTable.ts';
@@ -23,8 +29,8 @@ interface AuditOptions {
 export function registerAudit(program: Command): void {
   const audit = program
     .command('audit')
-    .description('show who changed which rule or token, when, from where, before and after')
-    .option('--account <id>', 'only rules of this account', readAccountId)
+    .description('show who changed which rule, list or token, when, from where, before and after')
+    .option('--account <id>', 'only rules and lists of this account', readAccountId)
     .option('--rule <id>', 'only this rule', readRuleId)
     .option('--since <when>', 'a span ago (24h, 7d) or a date (2026-11-20T12:00:00Z)')
     .option('--until <when>', 'likewise')
@@ -68,8 +74,17 @@ function rowOf(entry: AuditEntry): string[] {
   const when = entry.at.slice(0, 23).replace('T', ' ');
   const who = entry.label === undefined ? entry.by : `${entry.by} (${entry.label})`;
   const start = [when, who, entry.from, entry.action];
+  if ('list' in entry)
+    return [...start, entry.account, entry.entry, entryChangeOf(entry.list, entry.before, entry.after)];
   if (!('rule' in entry)) return [...start, '', entry.token, entry.after?.label ?? ''];
   return [...start, entry.account, entry.rule, changeOf(entry.before, entry.after)];
+}
+
+function entryChangeOf(list: string, before: AccessEntry | null, after: AccessEntry | null): string {
+  const entry = after ?? before;
+  if (!entry) return list;
+  const subject = 'prefix' in entry ? entry.prefix : entry.name;
+  return `${list}: ${subject}, ${entry.enabled ? 'enabled' : 'not enabled'}`;
 }
 
 type Rule = NonNullable<Extract<AuditEntry, { rule: string }>['after']>;

@@ -9,6 +9,7 @@ import { QueryStats, type QueryStatsStore } from '../analytics/index.ts';
 import type { DataPlane, MakeDataPlane } from '../dataplane/index.ts';
 import type { AttackDetector, DetectorOptions, ProfileStore } from '../detector/index.ts';
 import { seedZones, type ZoneSeeding, type ZoneSource } from '../zones/index.ts';
+import { type AccessListSource, followAccessLists } from './followAccessLists.ts';
 import { followRules, type RuleSource } from './followRules.ts';
 import { persistProfile, restoredDetector } from './persistProfile.ts';
 import { storeMinutes } from './storeMinutes.ts';
@@ -24,6 +25,8 @@ export interface GuardOptions {
 export interface GuardDependencies<P extends DataPlane = DataPlane> {
   readonly dataPlane: MakeDataPlane<P>;
   readonly rules: RuleSource;
+  /** None where left out. */
+  readonly lists?: AccessListSource;
   /** Where what is learned and counted is kept; nowhere where left out. */
   readonly profileStore?: ProfileStore;
   readonly queryStatsStore?: QueryStatsStore;
@@ -45,7 +48,14 @@ const TICK_MS = 1000;
 /** Rejects where the data plane cannot start, or the rules cannot be read the first time: then nothing is left running. */
 export async function startGuard<P extends DataPlane>(
   { place, detector: detectorOptions, zones = [] }: GuardOptions,
-  { dataPlane: makeDataPlane, rules, profileStore, queryStatsStore, log = QUIET }: GuardDependencies<P>,
+  {
+    dataPlane: makeDataPlane,
+    rules,
+    lists,
+    profileStore,
+    queryStatsStore,
+    log = QUIET,
+  }: GuardDependencies<P>,
 ): Promise<Guard<P>> {
   const detector = restoredDetector(detectorOptions, { profileStore, log });
   const dataPlane = makeDataPlane({ detector, log, isSeeding: () => seeding.busy });
@@ -58,11 +68,15 @@ export async function startGuard<P extends DataPlane>(
     onSeeded: policyChanged,
   });
   let stopRules = (): void => {};
+  let stopLists = (): void => {};
   try {
     stopRules = await followRules(place, { rules, detector, stats, log, onRule: policyChanged });
+    if (lists !== undefined)
+      stopLists = await followAccessLists({ lists, detector, log, onLists: policyChanged });
     await dataPlane.start();
   } catch (error) {
     stopRules();
+    stopLists();
     await dataPlane.stop();
     throw error;
   }
@@ -83,6 +97,7 @@ export async function startGuard<P extends DataPlane>(
     async stop() {
       clearInterval(timer);
       stopRules();
+      stopLists();
       seeding.stop();
       await dataPlane.stop();
       await storeMinutes(stats.flush(Date.now()), { queryStatsStore, log });

@@ -4,6 +4,8 @@
  */
 import type { Rule } from '../../rules/index.ts';
 import type { HashKey, Question } from '../protocol/index.ts';
+import { type AccessLists, NO_LISTS } from './clients/accessLists.ts';
+import { CLIENT_WINDOW_MS } from './clients/heavyClients.ts';
 import { type AnswerSink, type AskedName, learnAnswer } from './learnAnswer.ts';
 import { entryOfOldForm } from './profile/oldForm.ts';
 import { DEFAULT_MAX_NAMES, Profile, type ProfileEntry, type ProfileOptions } from './profile/profile.ts';
@@ -11,6 +13,7 @@ import type { Learned } from './profileStore.ts';
 import { QueryPolicy } from './queryPolicy.ts';
 import { DEFAULT_MULTIPLIERS, type Multipliers, profileLevel } from './sensitivity.ts';
 import { newSharedState, type SharedState } from './sharedState.ts';
+import { type TcpClient, TcpPolicy } from './tcpPolicy.ts';
 import { BURST_FACTOR, FLOOR_PER_SECOND, RateHistory, type Threshold } from './thresholds.ts';
 import { type Reason, VERDICTS, type Verdict } from './verdict.ts';
 import type { ZoneLimits } from './zones/alarms.ts';
@@ -42,6 +45,7 @@ const DEFAULT_DETECTOR_OPTIONS: DetectorOptions = {
 /** A guard that is attacked all the time is ready after this, too: the names that are needed have shown it by then. */
 const READY_UNDER_ATTACK_MINUTES = 3 * 1440;
 const SECONDS_PER_MINUTE = 60;
+const MS_PER_SECOND = 1000;
 /** Longer than any restart; a zone that nobody kept in step for longer may have other names by now. */
 const NAMES_HOLD_MS = 24 * 3_600_000;
 
@@ -54,11 +58,13 @@ export class AttackDetector implements AnswerSink {
   /** What other threads need to decide as this detector does. */
   readonly sharedState: SharedState;
   readonly #policy: QueryPolicy;
+  readonly #tcpPolicy: TcpPolicy;
   readonly #verdicts = new Float64Array(VERDICTS);
   readonly #newVerdicts: Int32Array;
   /** Zones of which all names are in the profile, or are expected. */
   readonly #seededZones = new Set<Zone>();
   #rule: Rule | undefined;
+  #accessLists: AccessLists = NO_LISTS;
   #attack = false;
   #ready = false;
   #restoredLately = false;
@@ -68,6 +74,7 @@ export class AttackDetector implements AnswerSink {
     this.key = key;
     this.sharedState = newSharedState(this.options.profile.maxNames ?? DEFAULT_MAX_NAMES);
     this.#policy = new QueryPolicy(key, this.sharedState, (zone, atMs) => this.alarm(zone, atMs));
+    this.#tcpPolicy = new TcpPolicy(this.#policy, this.sharedState, (zone, atMs) => this.alarm(zone, atMs));
     this.#newVerdicts = new Int32Array(this.sharedState.verdicts);
     this.#policy.flags.refuseWith = this.options.refuseWith;
     this.profile = new Profile(this.options.profile, this.#policy.names);
@@ -99,6 +106,21 @@ export class AttackDetector implements AnswerSink {
     this.#resize(nowMs);
   }
 
+  /** What is allowed or denied whatever the rule is, from now on. Throws `RangeError` where it is too much. */
+  setAccessLists(lists: AccessLists): void {
+    this.#policy.accessLists.write(lists, this.key);
+    this.#accessLists = lists;
+  }
+
+  get accessLists(): AccessLists {
+    return this.#accessLists;
+  }
+
+  /** Queries a second over UDP that one client may ask; 0 where there is no limit. */
+  get clientRatePerSecond(): number {
+    return (this.#policy.flags.clientLimit * MS_PER_SECOND) / CLIENT_WINDOW_MS;
+  }
+
   /** Whether some zone was under attack at the last tick or since. */
   get attack(): boolean {
     return this.#attack;
@@ -126,9 +148,14 @@ export class AttackDetector implements AnswerSink {
     return this.#policy.flags.bucket.level(nowMs);
   }
 
-  /** Decides about a query that came over UDP, and counts it. */
-  decide(question: Question, nowMs: number): Verdict {
-    return this.#policy.decide(question, nowMs);
+  /** Decides about a query that came over UDP from this address, where it is known, and counts it. */
+  decide(question: Question, nowMs: number, client?: string): Verdict {
+    return this.#policy.decide(question, nowMs, client);
+  }
+
+  /** Decides about a query that came over TCP. Its verdict is not among {@link verdicts}: whoever asks counts it. */
+  decideOverTcp(question: Question, client: TcpClient, nowMs: number): Verdict {
+    return this.#tcpPolicy.decide(question, client, nowMs);
   }
 
   /** Looks at a zone, by its number, before the second is over. */
@@ -317,9 +344,18 @@ export class AttackDetector implements AnswerSink {
     flags.mayDrop = !this.#ready ? 'never' : isFounded ? 'always' : 'underAttack';
   }
 
+  /** At sensitivity `low` only names are judged. */
+  get #limitsClients(): boolean {
+    const { mode, level } = this.#policy.flags;
+    return mode !== 'none' && level > profileLevel.low;
+  }
+
   #resize(nowMs: number): void {
     const { ratePerSecond, burst } = this.bucketSize();
     this.#policy.flags.bucket.resize(ratePerSecond, burst, nowMs);
+    this.#policy.flags.clientLimit = this.#limitsClients
+      ? Math.ceil((ratePerSecond * CLIENT_WINDOW_MS) / MS_PER_SECOND)
+      : 0;
     const { multipliers } = this.options;
     const rateFactor = multipliers[this.#rule?.rate_sensitivity ?? 'medium'];
     const burstFactor = multipliers[this.#rule?.burst_sensitivity ?? 'medium'];

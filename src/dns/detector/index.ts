@@ -5,6 +5,7 @@
 
 // The detector, which learns and looks after its zones, and the policy for one query, in any thread.
 export { AttackDetector, type DetectorOptions } from './attackDetector.ts';
+export { type Access, type AccessLists, MAX_ACCESS_ENTRIES, NO_LISTS } from './clients/accessLists.ts';
 export { type Explanation, explain } from './explain.ts';
 export { type AnswerSink, type AskedName, learnAnswer } from './learnAnswer.ts';
 export type { ProfileEntry } from './profile/profile.ts';
@@ -12,6 +13,7 @@ export type { Learned, ProfileStore } from './profileStore.ts';
 export { QueryPolicy } from './queryPolicy.ts';
 export { profileLevel } from './sensitivity.ts';
 export type { SharedState } from './sharedState.ts';
+export type { TcpClient } from './tcpPolicy.ts';
 export type { RateSample } from './thresholds.ts';
 // What it decides.
 export {

@@ -1,6 +1,9 @@
 /** The policy for one query, from the shared state, in any thread. What it follows, with all numbers, is in docs/dns-protection.md. */
 
 import type { HashKey, Question } from '../protocol/index.ts';
+import { type Access, SharedAccessLists } from './clients/accessLists.ts';
+import { ClientAddress } from './clients/clientAddress.ts';
+import { HeavyClients } from './clients/heavyClients.ts';
 import { hasType, noteQuery } from './profile/nameNotes.ts';
 import { NameTable } from './profile/nameTable.ts';
 import { RecentNames } from './recentNames.ts';
@@ -14,9 +17,14 @@ import { ZoneIndex } from './zones/zoneIndex.ts';
 const RESERVED_SHARE = 0.2;
 
 const PASSED = verdictOf('passed', 'none');
-type Paying = Exclude<Reason, 'none'>;
+/** Why a name has to pay. */
+type Paying = Exclude<Reason, 'none' | 'clientRate' | 'accessList'>;
+const CLIENT_TRUNCATED = verdictOf('truncated', 'clientRate');
+const CLIENT_WOULD_DROP = verdictOf('wouldDrop', 'clientRate');
 const PAID = perReason('paid');
 const WOULD_DROP = perReason('wouldDrop');
+const ALLOWED = verdictOf('passed', 'accessList');
+const DENIED = verdictOf('dropped', 'accessList');
 const REFUSED = { drop: perReason('dropped'), truncate: perReason('truncated') } as const;
 
 export class QueryPolicy {
@@ -24,7 +32,10 @@ export class QueryPolicy {
   readonly flags: PolicyFlags;
   readonly names: NameTable;
   readonly zoneIndex: ZoneIndex;
+  readonly accessLists: SharedAccessLists;
   readonly #memory: SharedState;
+  readonly #heavyClients: HeavyClients;
+  readonly #client = new ClientAddress();
   readonly #zones: SharedZone[] = [];
   readonly #recent: RecentNames;
   readonly #verdicts: Int32Array;
@@ -36,14 +47,39 @@ export class QueryPolicy {
     this.flags = new PolicyFlags(memory);
     this.names = new NameTable(memory.maxNames, memory.names);
     this.zoneIndex = new ZoneIndex(memory.zoneIndex);
+    this.accessLists = new SharedAccessLists(memory.accessLists);
+    this.#heavyClients = new HeavyClients(memory.heavyClients, key);
     this.#memory = memory;
     this.#recent = new RecentNames(memory.recent);
     this.#verdicts = new Int32Array(memory.verdicts);
     this.#onAlarm = onAlarm;
   }
 
-  /** Decides about a query that came over UDP, and counts it. */
-  decide(question: Question, nowMs: number): Verdict {
+  /**
+   * Decides about a query that came over UDP from this address, and counts it. Without one it is nobody's: no limit of a
+   * client holds, and no list of networks.
+   */
+  decide(question: Question, nowMs: number, client?: string): Verdict {
+    const verdict = this.listed(question, client) ?? this.#decideByName(question, nowMs, client);
+    Atomics.add(this.#verdicts, verdict, 1);
+    return verdict;
+  }
+
+  /** What the access lists say: networks before names. Undefined where they say nothing. */
+  listed(question: Question, client: string | undefined): Verdict | undefined {
+    const lists = this.accessLists;
+    if (lists.isEmpty) return undefined;
+    let access: Access | undefined;
+    if (lists.haveNetworks && client !== undefined) {
+      this.#client.read(client);
+      access = lists.ofClient(this.#client);
+    }
+    if (access === undefined && lists.haveNames) access = lists.ofName(question);
+    if (access === undefined) return undefined;
+    return access === 'allow' ? ALLOWED : DENIED;
+  }
+
+  #decideByName(question: Question, nowMs: number, client: string | undefined): Verdict {
     const number = this.zoneIndex.find(question);
     const zone = this.zone(number);
     const place = this.names.find(question.hashHigh, question.hashLow);
@@ -53,8 +89,19 @@ export class QueryPolicy {
       this.#onAlarm(number, nowMs);
     }
     const verdict = this.#verdictOn(question, zone, place, beyondUsual, nowMs);
-    Atomics.add(this.#verdicts, verdict, 1);
-    return verdict;
+    // What pays is limited by its bucket already.
+    if (verdict !== PASSED || client === undefined) return verdict;
+    const limit = this.flags.clientLimit;
+    return limit === 0 ? verdict : this.#limitClient(client, limit, nowMs);
+  }
+
+  /** Beyond its limit a client is told to come over TCP, where it is known for who it is: its address may be forged. */
+  #limitClient(client: string, limit: number, nowMs: number): Verdict {
+    if (!this.#heavyClients.countAny(limit, nowMs)) return PASSED;
+    this.#client.read(client);
+    if (!this.#client.isKnown || this.#heavyClients.count(this.#client, nowMs) <= limit) return PASSED;
+    const { mode, mayDrop } = this.flags;
+    return mode === 'enabled' && mayDrop === 'always' ? CLIENT_TRUNCATED : CLIENT_WOULD_DROP;
   }
 
   /** Why this query would have to pay under the rule in force, `none` when it would not. Changes nothing. */
@@ -64,7 +111,7 @@ export class QueryPolicy {
     place: number,
     beyondUsual: boolean,
     nowMs: number,
-  ): Reason {
+  ): Paying | 'none' {
     const { flags } = this;
     if (flags.mode === 'none') return 'none';
     const level = flags.level;

@@ -2,6 +2,8 @@
  * All that deciding about a query needs, in shared memory. The detector writes it; every thread that
  * receives queries decides from it (queryPolicy.ts), so that there is one profile, one bucket and one count of all.
  */
+import { ACCESS_LISTS_BYTES } from './clients/accessLists.ts';
+import { HEAVY_CLIENTS_BYTES } from './clients/heavyClients.ts';
 import { NameTable } from './profile/nameTable.ts';
 import { RECENT_NAMES_BYTES } from './recentNames.ts';
 import { BUCKET_BYTES, TokenBucket } from './tokenBucket.ts';
@@ -20,6 +22,8 @@ export interface SharedState {
   readonly bucket: SharedArrayBuffer;
   readonly flags: SharedArrayBuffer;
   readonly verdicts: SharedArrayBuffer;
+  readonly heavyClients: SharedArrayBuffer;
+  readonly accessLists: SharedArrayBuffer;
 }
 
 export const newSharedState = (maxNames: number): SharedState => ({
@@ -31,13 +35,18 @@ export const newSharedState = (maxNames: number): SharedState => ({
   bucket: new SharedArrayBuffer(BUCKET_BYTES),
   flags: new SharedArrayBuffer(FLAGS * 4),
   verdicts: new SharedArrayBuffer(VERDICTS * 4),
+  heavyClients: new SharedArrayBuffer(HEAVY_CLIENTS_BYTES),
+  accessLists: new SharedArrayBuffer(ACCESS_LISTS_BYTES),
 });
 
-const FLAGS = 4;
+const FLAGS = 5;
 const MODE = 0;
 const LEVEL = 1;
 const MAY_DROP = 2;
 const TRUNCATE = 3;
+const CLIENT_LIMIT = 4;
+/** What fits a word. */
+const MAX_CLIENT_LIMIT = 0x7fffffff;
 const modes = ['none', 'monitoring', 'enabled'] as const;
 
 /** What the rule in force asks for, and how far it may be carried out now. The detector writes it, in force at once. */
@@ -84,5 +93,14 @@ export class PolicyFlags {
 
   set refuseWith(what: 'drop' | 'truncate') {
     Atomics.store(this.#words, TRUNCATE, what === 'drop' ? 0 : 1);
+  }
+
+  /** Queries over UDP of one client in a window that may pass; 0 for as many as it likes. */
+  get clientLimit(): number {
+    return Atomics.load(this.#words, CLIENT_LIMIT);
+  }
+
+  set clientLimit(queries: number) {
+    Atomics.store(this.#words, CLIENT_LIMIT, Math.min(MAX_CLIENT_LIMIT, queries));
   }
 }

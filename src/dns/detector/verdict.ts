@@ -4,8 +4,19 @@
 export const outcomes = ['passed', 'paid', 'wouldDrop', 'dropped', 'truncated'] as const;
 export type Outcome = (typeof outcomes)[number];
 
-/** Why a query had to pay; `none` for one that did not. */
-export const reasons = ['none', 'unknownName', 'unknownType', 'aboveUsual', 'zoneRate'] as const;
+/**
+ * Why a query had to pay; `none` for one that did not. `clientRate`: its client asks too much; `accessList`: an entry of the
+ * lists allows it or denies it, and nothing else was looked at.
+ */
+export const reasons = [
+  'none',
+  'unknownName',
+  'unknownType',
+  'aboveUsual',
+  'zoneRate',
+  'clientRate',
+  'accessList',
+] as const;
 export type Reason = (typeof reasons)[number];
 
 const REASON_BITS = 3;

@@ -91,13 +91,13 @@ class Replay {
     }
   }
 
-  query({ payload, timeMs }: Datagram): void {
+  query({ payload, timeMs, source }: Datagram): void {
     this.#queries++;
     if (readQuery(payload, payload.length, this.#detector.key, this.#question) !== ReadResult.ok) {
       this.#unreadable++;
       return;
     }
-    const verdict = this.#detector.decide(this.#question, timeMs);
+    const verdict = this.#detector.decide(this.#question, timeMs, source);
     const outcome = outcomeOf(verdict);
     this.#outcomes[outcome] = (this.#outcomes[outcome] ?? 0) + 1;
     if (outcome === 'passed') return;

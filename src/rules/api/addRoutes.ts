@@ -4,7 +4,7 @@ import { isAccountId } from '../index.ts';
 import { type Authenticator, authorize, type Caller } from './authenticate.ts';
 import type { RateLimiter } from './rateLimit.ts';
 import type { ApiRequest } from './request.ts';
-import type { Route } from './routes.ts';
+import type { Route } from './route.ts';
 import { notFound } from './ruleHandlers.ts';
 
 declare module 'fastify' {
@@ -98,9 +98,12 @@ async function serve(route: Route, gate: Gate, { request, reply }: Exchange): Pr
   return reply.header('content-type', type ?? JSON_TYPE).send(body);
 }
 
-/** `PATCH …/rules/`: what is meant is no rule whose id is missing, but the collection, which has no such method. */
-function isCollectionPatched({ method }: Route, request: FastifyRequest): boolean {
-  return method === 'PATCH' && param(request, 'rule_id') === '' && /[^/]\/$/.test(pathOf(request));
+/** `PATCH …/rules/`: what is meant is nothing whose id is missing, but the collection, which has no such method. */
+function isCollectionPatched({ method, path }: Route, request: FastifyRequest): boolean {
+  const [, id] = /\{(\w+)\}$/.exec(path) ?? [];
+  return (
+    method === 'PATCH' && id !== undefined && param(request, id) === '' && /[^/]\/$/.test(pathOf(request))
+  );
 }
 
 function apiRequest(request: FastifyRequest, caller: Caller, { clientAddress }: Gate): ApiRequest {
@@ -115,6 +118,7 @@ function apiRequest(request: FastifyRequest, caller: Caller, { clientAddress }: 
     },
     accountId: param(request, 'account_id'),
     ruleId: param(request, 'rule_id'),
+    entryId: param(request, 'entry_id'),
     path: pathOf(request),
     query: request.query as Record<string, unknown>, // the framework's query is an object of strings and lists
     headers: request.headers,

@@ -33,7 +33,10 @@ export function auditHandler(audit: AuditLog, format: RuleFormat) {
   });
   return async ({ accountId, query }: ApiRequest): Promise<ApiAnswer> => {
     const { filter, limit, from } = readQuery(query);
-    const { entries, next } = await audit.page({ account: accountId, ...filter }, { limit, from });
+    const { entries, next } = await audit.page(
+      { account: accountId, rulesOnly: true, ...filter },
+      { limit, from },
+    );
     const resultInfo = {
       per_page: limit,
       count: entries.length,

@@ -3,7 +3,7 @@ import type { RuleFormat } from '../index.ts';
 import { documentationPage } from './documentationPage.ts';
 import { openApiDocument } from './openApi.ts';
 import type { ApiAnswer } from './request.ts';
-import type { Route } from './routes.ts';
+import type { Route } from './route.ts';
 
 /** Only what this server itself serves may run in the page, and the page may talk to this server only. */
 const SECURITY_HEADERS = {

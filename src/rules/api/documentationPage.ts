@@ -1,4 +1,4 @@
-import { accountIdPattern, allowedAccountId, allowedRuleId, exampleRule, ruleIdPattern } from '../index.ts';
+import { accountIdPattern, allowedAccountId, allowedRuleId, ruleIdPattern } from '../index.ts';
 import type { openApiDocument } from './openApi.ts';
 
 type Document = ReturnType<typeof openApiDocument>;
@@ -7,7 +7,7 @@ interface Operation {
   readonly summary: string;
   readonly description: string;
   readonly parameters?: readonly { name: string; in: string; description: string; schema: object }[];
-  readonly requestBody?: object;
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example?: unknown }>> };
   readonly responses: Readonly<Record<string, { description: string }>>;
 }
 
@@ -47,9 +47,8 @@ function section(base: string, path: string, method: string, operation: Operatio
     ({ name, in: place, description }) =>
       `<label>${escapeHtml(name)} <small>${escapeHtml(`${place}. ${description}`)}</small> <input name="${escapeHtml(name)}" data-in="${escapeHtml(place)}" ${place === 'path' ? checksOf(name) : ''}></label>`,
   );
-  const example = JSON.stringify(method === 'patch' ? { mode: 'enabled' } : exampleRule, null, 2);
   const body = operation.requestBody
-    ? `<label>Body <textarea name="body" rows="8" spellcheck="false">${escapeHtml(example)}</textarea></label>`
+    ? `<label>Body <textarea name="body" rows="8" spellcheck="false">${escapeHtml(JSON.stringify(operation.requestBody.content['application/json']?.example, null, 2))}</textarea></label>`
     : '';
   const responses = Object.entries(operation.responses).map(
     ([status, { description }]) =>
@@ -73,6 +72,7 @@ ${body}
 const pathChecks: Readonly<Record<string, { readonly pattern: string; readonly allowed: string }>> = {
   account_id: { pattern: accountIdPattern, allowed: allowedAccountId },
   rule_id: { pattern: ruleIdPattern, allowed: allowedRuleId },
+  entry_id: { pattern: ruleIdPattern, allowed: allowedRuleId },
 };
 
 /** The attributes by which browsers, and the script for certain, refuse a text that would make another path. */

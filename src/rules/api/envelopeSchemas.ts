@@ -1,5 +1,12 @@
 import Type, { type TSchema } from 'typebox';
-import type { RuleFormat } from '../index.ts';
+import {
+  entryPatchSchema,
+  nameEntrySchema,
+  networkEntrySchema,
+  newNameEntrySchema,
+  newNetworkEntrySchema,
+  type RuleFormat,
+} from '../index.ts';
 import { cursorPattern, MAX_AUDIT_PAGE } from './auditHandler.ts';
 
 const closed = { additionalProperties: false };
@@ -29,8 +36,8 @@ const resultInfoSchema = Type.Object(
   {
     page: Type.Integer({ minimum: 1 }),
     per_page: Type.Integer({ minimum: 1, maximum: 1000 }),
-    count: Type.Integer({ minimum: 0, description: 'Rules on this page.' }),
-    total_count: Type.Integer({ minimum: 0, description: 'Rules on all pages.' }),
+    count: Type.Integer({ minimum: 0, description: 'Rules, or entries, on this page.' }),
+    total_count: Type.Integer({ minimum: 0, description: 'Rules, or entries, on all pages.' }),
     total_pages: Type.Integer({ minimum: 0 }),
   },
   closed,
@@ -95,6 +102,9 @@ export const namedSchemas = ({ schemas }: RuleFormat) => ({
   // No name of these begins with New: generators for Go name constructors so.
   RuleCreation: schemas.newRule,
   RulePatch: schemas.rulePatch,
+  AccessEntry: Type.Union([networkEntrySchema, nameEntrySchema]),
+  AccessEntryCreation: Type.Union([newNetworkEntrySchema, newNameEntrySchema]),
+  AccessEntryPatch: entryPatchSchema,
   Entry: entrySchema,
   ResultInfo: resultInfoSchema,
   Token: tokenSchema,
@@ -106,6 +116,8 @@ export const namedSchemas = ({ schemas }: RuleFormat) => ({
   RuleChange: ruleChangeSchema,
   CursorInfo: cursorInfoSchema,
   AuditAnswer: success({ result: Type.Array(ref('RuleChange')), result_info: ref('CursorInfo') }),
+  AccessEntryAnswer: success({ result: ref('AccessEntry') }),
+  AccessListAnswer: success({ result: Type.Array(ref('AccessEntry')), result_info: ref('ResultInfo') }),
   TokenAnswer: success({ result: ref('Token') }),
   DoneAnswer: success({}),
   ErrorAnswer: Type.Object(

@@ -1,10 +1,15 @@
 import { createHash } from 'node:crypto';
-import { parseTimestamp, type Rule, shown } from '../index.ts';
+import { parseTimestamp, shown } from '../index.ts';
 import { ApiError } from './errors.ts';
 
-/** A strong tag of a rule as it stands: the moment of its last change, which no two changes of a store share. */
-export function etagOf(rule: Rule): string {
-  return `"${parseTimestamp(rule.modified_on).toString(36)}"`;
+/** What has a tag: a rule, an entry of a list. */
+interface Stored {
+  readonly modified_on: string;
+}
+
+/** A strong tag of a rule or an entry as it stands: the moment of its last change, which no two changes of a store share. */
+export function etagOf(stored: Stored): string {
+  return `"${parseTimestamp(stored.modified_on).toString(36)}"`;
 }
 
 /** A strong tag of an answer by what it shows. */
@@ -31,15 +36,15 @@ function readTags(header: string): { strong: string[]; weak: string[] } | undefi
 }
 
 /**
- * Checks an `If-Match` header (RFC 9110, 13.1.1) against a rule. Throws `preconditionFailed` where the caller knows
- * another state of it. Weak tags never match, and nor does a header that is no list of tags.
+ * Checks an `If-Match` header (RFC 9110, 13.1.1) against a rule or an entry. Throws `preconditionFailed` where the caller
+ * knows another state of it. Weak tags never match, and nor does a header that is no list of tags.
  */
-export function checkIfMatch(header: string | undefined, rule: Rule): void {
+export function checkIfMatch(header: string | undefined, stored: Stored): void {
   if (header === undefined || header.trim() === '*') return;
-  const current = etagOf(rule);
+  const current = etagOf(stored);
   if (readTags(header)?.strong.includes(current)) return;
   throw new ApiError('preconditionFailed', {
-    message: `The rule was changed since: its ETag is ${current} now. Read it again and decide anew`,
+    message: `It was changed since: its ETag is ${current} now. Read it again and decide anew`,
     headers: { etag: current },
   });
 }
@@ -59,6 +64,6 @@ export function isKnownTo(header: string | undefined, etag: string): boolean {
 export function checkCollectionIfMatch(header: string | undefined): void {
   if (header === undefined || header.trim() === '*') return;
   throw new ApiError('preconditionFailed', {
-    message: `If-Match is ${shown(header)}; allowed for all rules of an account: *, or leave it out. Nothing was deleted`,
+    message: `If-Match is ${shown(header)}; allowed for all of a collection: *, or leave it out. Nothing was deleted`,
   });
 }

@@ -1,6 +1,12 @@
 import Fastify from 'fastify';
 import { expect, it } from 'vitest';
-import { type AuditLog, type RuleStore, StoreUnavailable, type TokenStore } from '../index.ts';
+import {
+  type AccessListStore,
+  type AuditLog,
+  type RuleStore,
+  StoreUnavailable,
+  type TokenStore,
+} from '../index.ts';
 import { rulesApi } from './rulesApi.ts';
 
 const path = '/client/v4/accounts/a/network/advanced_dns_protection/configs/dns_protection/rules';
@@ -15,6 +21,7 @@ async function answerWhere(error: Error, method: 'GET' | 'POST' = 'GET') {
   await server.register(rulesApi, {
     prefix: '/client/v4',
     rules: failing as RuleStore, // every method of the proxy rejects, as a method of a store may
+    lists: failing as AccessListStore,
     tokens: failing as TokenStore,
     audit: failing as AuditLog,
     configuredTokens: ['token'],

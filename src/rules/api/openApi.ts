@@ -3,7 +3,7 @@ import { namedSchemas, type SchemaName } from './envelopeSchemas.ts';
 import { type ErrorCase, errorTable } from './errors.ts';
 import { exampleError, examplesOf } from './examples.ts';
 import { type ParameterName, parameters } from './parameters.ts';
-import type { Route } from './routes.ts';
+import type { Route } from './route.ts';
 
 /** Errors that every operation may answer. */
 const commonErrors: readonly ErrorCase[] = [
@@ -25,17 +25,25 @@ const headersOfStatus: Readonly<Record<number, HeaderNotes>> = {
     'WWW-Authenticate': ['Bearer, and what is wrong with the token.', 'Bearer error="invalid_token"'],
   },
   405: { Allow: ['The methods that the path has.', 'GET, HEAD, POST, DELETE'] },
-  412: { ETag: ['The rule as it stands now, where the path names one.', '"jyxt1c3xnc"'] },
+  412: { ETag: ['The rule or entry as it stands now, where the path names one.', '"jyxt1c3xnc"'] },
   429: { 'Retry-After': ['Seconds to wait.', '30'] },
   503: { 'Retry-After': ['Seconds to wait.', '1'] },
 };
 
 const ETAG: HeaderNotes = {
   ETag: [
-    'The state of what is answered: for If-None-Match, and of a single rule for If-Match.',
+    'The state of what is answered: for If-None-Match, and of a single rule or entry for If-Match.',
     '"jyxt1c3xnc"',
   ],
 };
+
+/** Answers that have an ETag. */
+const tagged: ReadonlySet<SchemaName> = new Set<SchemaName>([
+  'RuleAnswer',
+  'RuleListAnswer',
+  'AccessEntryAnswer',
+  'AccessListAnswer',
+]);
 
 /** The OpenAPI 3.1 document of these routes, served below `base`. It is made of what validates and of nothing else. */
 export function openApiDocument(routes: readonly Route[], base: string, format: RuleFormat) {
@@ -61,7 +69,7 @@ export function openApiDocument(routes: readonly Route[], base: string, format: 
     },
     servers: [{ url: base }],
     security: [{ bearer: [] }],
-    tags: [{ name: 'rules' }, { name: 'tokens' }],
+    tags: [{ name: 'rules' }, { name: 'lists' }, { name: 'tokens' }],
     paths,
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
@@ -82,7 +90,7 @@ function operationOf(route: Route, examples: Examples) {
       route.permission ? `The token must allow \`${route.permission}\`.` : 'Any valid token will do.',
       ...(route.description ? [route.description] : []),
     ].join(' '),
-    tags: [route.path.startsWith('/accounts') ? 'rules' : 'tokens'],
+    tags: [tagOf(route)],
     ...(named.length > 0 && { parameters: named }),
     ...(route.body && { requestBody: { required: true, content: jsonOf(route.body, examples[route.body]) } }),
     responses: {
@@ -95,9 +103,14 @@ function operationOf(route: Route, examples: Examples) {
   };
 }
 
+function tagOf({ path }: Route): string {
+  if (!path.startsWith('/accounts')) return 'tokens';
+  return /list\b/.test(path) ? 'lists' : 'rules';
+}
+
 function successOf(route: Route, examples: Examples) {
   const headers = {
-    ...((route.answer === 'RuleAnswer' || route.answer === 'RuleListAnswer') && headersOf(ETAG)),
+    ...(route.answer !== undefined && tagged.has(route.answer) && headersOf(ETAG)),
     ...headersOf({ Ratelimit: ['What is left, where a rate limit is configured.', '"default";r=99;t=300'] }),
   };
   return {
@@ -107,13 +120,12 @@ function successOf(route: Route, examples: Examples) {
   };
 }
 
-/** Where a created rule is found again, for readers that follow links. */
+/** Where a created rule or entry is found again, for readers that follow links. */
 function linksOf(route: Route) {
-  if (!route.operationId.startsWith('createRule')) return {};
-  const parameters = { account_id: '$request.path.account_id', rule_id: '$response.body#/result/id' };
-  const operations = ['getRule', 'updateRule', 'deleteRule'].map((name) =>
-    route.operationId.replace('createRule', name),
-  );
+  if (!route.operationId.startsWith('create')) return {};
+  const id = route.answer === 'RuleAnswer' ? 'rule_id' : 'entry_id';
+  const parameters = { account_id: '$request.path.account_id', [id]: '$response.body#/result/id' };
+  const operations = ['get', 'update', 'delete'].map((verb) => route.operationId.replace('create', verb));
   return {
     links: Object.fromEntries(operations.map((operationId) => [operationId, { operationId, parameters }])),
   };

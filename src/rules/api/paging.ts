@@ -46,20 +46,28 @@ function readInteger(value: unknown, standard: number, highest: number): number 
   return number >= 1 && number <= highest ? number : undefined;
 }
 
+/** One page of what comes in its order. */
+export function slicePage<T>(
+  all: readonly T[],
+  { page, perPage }: Pick<PageRequest, 'page' | 'perPage'>,
+): { result: T[]; resultInfo: ResultInfo } {
+  const result = all.slice((page - 1) * perPage, (page - 1) * perPage + perPage);
+  const total_pages = Math.ceil(all.length / perPage);
+  return {
+    result,
+    resultInfo: { page, per_page: perPage, count: result.length, total_count: all.length, total_pages },
+  };
+}
+
 /** One page of rules that come in the order of their creation. */
 export function pageOf(
   rules: readonly Rule[],
   request: PageRequest,
 ): { result: Rule[]; resultInfo: ResultInfo } {
-  const { page, perPage, order, descending } = request;
+  const { order, descending } = request;
   const sorted = order === 'created_on' ? [...rules] : rules.toSorted((a, b) => compare(a[order], b[order]));
   if (descending) sorted.reverse();
-  const result = sorted.slice((page - 1) * perPage, (page - 1) * perPage + perPage);
-  const total_pages = Math.ceil(rules.length / perPage);
-  return {
-    result,
-    resultInfo: { page, per_page: perPage, count: result.length, total_count: rules.length, total_pages },
-  };
+  return slicePage(sorted, request);
 }
 
 function compare(a: string, b: string): number {

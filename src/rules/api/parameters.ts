@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { accountIdPattern } from '../index.ts';
 import { cursorPattern, DEFAULT_AUDIT_PAGE, MAX_AUDIT_PAGE } from './auditHandler.ts';
-import { EXAMPLE_RULE_ID } from './examples.ts';
+import { EXAMPLE_ENTRY_ID, EXAMPLE_RULE_ID } from './examples.ts';
 import { MAX_PER_PAGE, orders } from './paging.ts';
 import { MAX_RETRY_KEY_CHARACTERS } from './retryKey.ts';
 
@@ -23,6 +23,13 @@ export const parameters = {
     example: EXAMPLE_RULE_ID,
     schema: Type.String({ format: 'uuid', minLength: 36, maxLength: 36 }),
   },
+  entry_id: {
+    in: 'path',
+    required: true,
+    description: 'The entry; one that is empty or no UUID is answered like one that does not exist.',
+    example: EXAMPLE_ENTRY_ID,
+    schema: Type.String({ format: 'uuid', minLength: 36, maxLength: 36 }),
+  },
   page: {
     in: 'query',
     description: 'Which page, from 1. Past the last page the result is empty.',
@@ -31,7 +38,7 @@ export const parameters = {
   },
   per_page: {
     in: 'query',
-    description: 'Rules on a page.',
+    description: 'Rules, or entries, on a page.',
     example: 100,
     schema: Type.Integer({ minimum: 1, maximum: MAX_PER_PAGE, default: MAX_PER_PAGE }),
   },
@@ -122,7 +129,7 @@ export const parameters = {
   'If-Match': {
     in: 'header',
     description:
-      'The ETag of the rule as the caller knows it; where it has changed since, the answer is 412.',
+      'The ETag of the rule or entry as the caller knows it; where it has changed since, the answer is 412.',
     example: '"jyxt1c3xnc"',
     schema: Type.String(),
   },

@@ -10,6 +10,8 @@ export interface ApiRequest {
   readonly accountId: string;
   /** Empty on a path without a rule; any text otherwise. */
   readonly ruleId: string;
+  /** Empty on a path without an entry of a list; any text otherwise. */
+  readonly entryId: string;
   /** The path as it came, without its query. */
   readonly path: string;
   readonly query: Readonly<Record<string, unknown>>;

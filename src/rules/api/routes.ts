@@ -1,45 +1,23 @@
-import type { Permission } from '../index.ts';
+import { type AccessListHandlers, accessListRoutes } from './accessListRoutes.ts';
 import { successEnvelope } from './envelope.ts';
-import type { SchemaName } from './envelopeSchemas.ts';
-import type { ErrorCase } from './errors.ts';
-import type { ParameterName } from './parameters.ts';
-import type { ApiAnswer, ApiRequest } from './request.ts';
+import type { Route } from './route.ts';
 import type { RuleHandlers } from './ruleHandlers.ts';
-
-/** One operation: from this table come the routes, the `Allow` header and the OpenAPI document. */
-export interface Route {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** In the form of OpenAPI, below the base. */
-  readonly path: string;
-  readonly operationId: string;
-  readonly summary: string;
-  /** What the summary leaves open, in whole sentences. */
-  readonly description?: string;
-  /** What the token must allow for the account in the path; none where any valid token will do. */
-  readonly permission?: Permission;
-  /**
-   * Taken only without a trailing slash. With it the path is that of a single rule whose id was left empty, by an
-   * unset variable for example, and that must not be answered as the collection.
-   */
-  readonly exactPath?: true;
-  /** Answered without a token, and left out of the OpenAPI document: the document and its page. */
-  readonly open?: true;
-  /** Query parameters and headers that it reads. */
-  readonly parameters?: readonly ParameterName[];
-  readonly body?: SchemaName;
-  readonly answer?: SchemaName;
-  /** Errors beside those that every operation has. */
-  readonly errors?: readonly ErrorCase[];
-  readonly handle: (request: ApiRequest) => Promise<ApiAnswer>;
-}
 
 /** `network` is the path of this interface; `magic` is what today's clients of Cloudflare send. */
 const families = ['network', 'magic'] as const;
 
-/** Every operation on rules and tokens. */
-export function routesOf(handlers: RuleHandlers, audit: Route['handle']): readonly Route[] {
+/** What the operations of the table do. */
+export interface Handlers {
+  readonly rules: RuleHandlers;
+  readonly lists: AccessListHandlers;
+  readonly audit: Route['handle'];
+}
+
+/** Every operation on rules, lists and tokens. */
+export function routesOf({ rules, lists, audit }: Handlers): readonly Route[] {
   return [
-    ...families.flatMap((family) => [...ruleRoutes(family, handlers), auditRoute(family, audit)]),
+    ...families.flatMap((family) => [...ruleRoutes(family, rules), auditRoute(family, audit)]),
+    ...accessListRoutes(lists),
     verifyRoute,
   ];
 }

@@ -1,6 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyPluginAsync } from 'fastify';
-import { type AuditLog, type RuleFormat, type RuleStore, ruleFormat, type TokenStore } from '../index.ts';
+import {
+  type AccessListStore,
+  type AuditLog,
+  type RuleFormat,
+  type RuleStore,
+  ruleFormat,
+  type TokenStore,
+} from '../index.ts';
+import { accessListHandlers } from './accessListHandlers.ts';
 import { addRoutes } from './addRoutes.ts';
 import { auditHandler } from './auditHandler.ts';
 import { Authenticator } from './authenticate.ts';
@@ -13,6 +21,7 @@ import { errorSender, unroutedSender } from './sendError.ts';
 
 export interface RulesApiOptions {
   readonly rules: RuleStore;
+  readonly lists: AccessListStore;
   readonly tokens: TokenStore;
   readonly audit: AuditLog;
   /** The address of a request's client, for the audit; its socket's where left out. */
@@ -29,8 +38,19 @@ export interface RulesApiOptions {
 
 /** The rules API as a fastify plugin, to be registered with the base path as its prefix. */
 export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, options) => {
-  const { format = ruleFormat, rules: store, audit, analytics, clientAddress = addressOfSocket } = options;
-  const operations = routesOf(ruleHandlers({ format, store, analytics }), auditHandler(audit, format));
+  const {
+    format = ruleFormat,
+    rules: store,
+    lists,
+    audit,
+    analytics,
+    clientAddress = addressOfSocket,
+  } = options;
+  const operations = routesOf({
+    rules: ruleHandlers({ format, store, analytics }),
+    lists: accessListHandlers(lists),
+    audit: auditHandler(audit, format),
+  });
   const routes = [...operations, ...documentationRoutes(operations, fastify.prefix, format)];
 
   // Every body is taken as bytes and read as JSON by its handler, whatever its type says.

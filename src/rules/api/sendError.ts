@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorEnvelope } from './envelope.ts';
 import { ApiError, asApiError, type ErrorCase } from './errors.ts';
-import type { Route } from './routes.ts';
+import type { Route } from './route.ts';
 
 /** While a store stays unavailable it is complained about this often, not at every request that it fails. */
 const REPEATED_COMPLAINT_MS = 5_000;

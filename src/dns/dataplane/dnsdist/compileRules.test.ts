@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseNetwork } from '../../../platform/addresses/index.ts';
 import type { Rule } from '../../../rules/index.ts';
+import type { Access } from '../../detector/index.ts';
 import { QueryType, typeBit } from '../../protocol/index.ts';
 import { commandOf, compileRules, type DnsdistState } from './compileRules.ts';
 import { luaText } from './luaText.ts';
@@ -18,6 +19,8 @@ const RULE: Rule = {
   modified_on: '',
 };
 const STATE: DnsdistState = {
+  accessLists: { networks: [], names: [] },
+  clientRatePerSecond: 0,
   rule: RULE,
   typeCombinations: [],
   busyNames: [],
@@ -34,10 +37,11 @@ const rules = (state: Partial<DnsdistState>): string[] =>
     .trimEnd()
     .split('\n')
     .slice(1)
+    .filter((line) => line !== 'names')
     .map((line) => line.replace(/\b(?:[0-9a-f]{2}){3,}\b/g, (word) => Buffer.from(word, 'hex').toString()));
 
 const ACCOUNT =
-  'floodgate-refuses tag floodgate-refused dropped and 3 tagged floodgate-pays * not tagged floodgate-pays zoneRate beyond - 100 500';
+  'floodgate-refuses tag floodgate-refused dropped and 4 tagged floodgate-pays * not tagged floodgate-pays zoneRate not tagged floodgate-pays accessList beyond - 100 500';
 
 describe('the rules of dnsdist, as data', () => {
   it('let what is not known pay, and refuse it beyond the bucket', () => {
@@ -50,6 +54,45 @@ describe('the rules of dnsdist, as data', () => {
   it('only count where the rule is monitoring, and answer TC=1 where configured', () => {
     expect(rules({ rule: { ...RULE, mode: 'monitoring' } }).at(-1)).toContain('wouldDrop');
     expect(rules({ refuseWith: 'truncate' }).at(-1)).toContain('truncated');
+  });
+
+  it('send clients beyond their rate to TCP, behind everything else', () => {
+    expect(rules({ clientRatePerSecond: 100 }).slice(-2)).toEqual([
+      'floodgate-pays tag floodgate-pays clientRate and 2 not tagged floodgate-pays * client 100 500',
+      'floodgate-refuses tag floodgate-refused truncated tagged floodgate-pays clientRate',
+    ]);
+  });
+
+  it('allow and deny by the lists without a rule, too, the most specific entry first', () => {
+    const network = (text: string, access: Access) => ({ network: parseNetwork(text), access });
+    const accessLists = {
+      networks: [
+        network('0.0.0.0/0', 'deny'),
+        network('192.0.2.0/24', 'allow'),
+        network('198.51.100.0/24', 'allow'),
+        network('192.0.2.0/24', 'deny'),
+      ],
+      names: [
+        { name: 'Example.test.', access: 'deny' },
+        { name: 'www.example.test', access: 'allow' },
+      ],
+    } as const;
+    const about = (selector: string) => `and 2 not tagged floodgate-pays * ${selector}`;
+    const refuse = (selector: string) => `floodgate-refuses tag floodgate-refused dropped ${about(selector)}`;
+    const list = (access: Access, selector: string) =>
+      `floodgate-${access} tag floodgate-pays accessList ${about(selector)}`;
+    expect(rules({ accessLists, rule: undefined })).toEqual([
+      list('allow', 'from 2 192.0.2.0/24 198.51.100.0/24'),
+      refuse('from 2 192.0.2.0/24 0.0.0.0/0'),
+      list('deny', 'from 2 192.0.2.0/24 0.0.0.0/0'),
+      list('allow', 'zones 1 www.example.test'),
+      refuse('zones 1 example.test'),
+      list('deny', 'zones 1 example.test'),
+    ]);
+    const data = compileRules({ ...STATE, accessLists });
+    expect(data.indexOf('\nnames\n')).toBeGreaterThan(
+      data.lastIndexOf(Buffer.from('floodgate-deny').toString('hex')),
+    );
   });
 
   it('are none without a rule, and with a disabled one', () => {
@@ -98,7 +141,7 @@ describe('the rules of dnsdist, as data', () => {
     const zonesByRate = [{ name: 'w.test', ratePerSecond: 7, burst: 9 }];
     const compiled = rules({ zonesByRate, unseededZones: ['late.test'] });
     expect(compiled.slice(0, 3)).toEqual([
-      'floodgate-pays tag floodgate-pays zoneRate and 2 zones 1 w.test unknown',
+      'floodgate-pays tag floodgate-pays zoneRate and 3 not tagged floodgate-pays * zones 1 w.test unknown',
       'floodgate-refuses tag floodgate-refused dropped and 3 tagged floodgate-pays zoneRate zones 1 w.test beyond w.test 7 9',
       'floodgate-pays tag floodgate-pays unknownName and 4 not tagged floodgate-pays * not zones 1 late.test not zones 1 w.test unknown',
     ]);

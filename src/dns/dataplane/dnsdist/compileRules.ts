@@ -1,8 +1,9 @@
 /** What is wanted of dnsdist as rules that it carries out by itself: native selectors only, no Lua runs for a packet. */
 import type { Network } from '../../../platform/addresses/index.ts';
 import type { Rule } from '../../../rules/index.ts';
-import { type Outcome, profileLevel, type Reason } from '../../detector/index.ts';
+import { type AccessLists, type Outcome, profileLevel, type Reason } from '../../detector/index.ts';
 import { haveOtherTypes, TYPES_WITH_BIT } from '../../protocol/index.ts';
+import { accessRulesOf } from './accessRules.ts';
 import { typesText } from './knownNames.ts';
 import { luaText } from './luaText.ts';
 import { refusalRule, refusalsOf } from './refusals.ts';
@@ -10,6 +11,7 @@ import {
   all,
   amongNames,
   beyond,
+  clientBeyond,
   inZones,
   lookUp,
   not,
@@ -25,12 +27,16 @@ import {
 import { RULES_LOADER, TAG } from './rulesLoader.ts';
 
 export interface DnsdistState {
+  /** What passes, and what is refused, before any rule is looked at. */
+  readonly accessLists: AccessLists;
   readonly rule: Rule | undefined;
   /** The combinations of types with which names are known, as bits: what sensitivity `high` tells known types by. */
   readonly typeCombinations: readonly number[];
   /** Known names that are beyond their usual rate now. */
   readonly busyNames: readonly string[];
   readonly refuseWith: 'drop' | 'truncate';
+  /** Queries a second over UDP of one client; 0 for no limit. */
+  readonly clientRatePerSecond: number;
   readonly bucket: { readonly ratePerSecond: number; readonly burst: number };
   /** Zones under attack: at sensitivity `low` their unknown names pay, all of them. */
   readonly attackedZones: readonly string[];
@@ -53,11 +59,16 @@ export const MAX_TYPE_COMBINATIONS = 64;
 /** Whose bucket it is: the account's has a name that no zone has, and so has that of the alarm. */
 const THE_ACCOUNT = '';
 const THE_ALARM = '!';
+/** As long as the window in which the embedded guard counts. */
+const CLIENT_BURST_SECONDS = 5;
 
 /** The state as data: a file of it is what a dnsdist goes by that was started anew while Floodgate is away. */
 export function compileRules(state: DnsdistState): string {
-  const { rule: inForce } = state;
-  return rulesText(inForce === undefined || inForce.mode === 'disabled' ? [] : protecting(state, inForce));
+  const { rule: inForce, accessLists } = state;
+  return rulesText(
+    accessRulesOf(accessLists),
+    inForce === undefined || inForce.mode === 'disabled' ? [] : protecting(state, inForce),
+  );
 }
 
 /** One console command that puts rules in force, whole: dnsdist swaps its rule list at once. */
@@ -80,7 +91,7 @@ function protecting(state: DnsdistState, inForce: Rule): string[] {
   const before = typed ? [rule('floodgate-types', lookUp(TAG.types), not(tagged(TAG.types)))] : [];
   const refused = refusing(state, inForce);
   const byRate = state.zonesByRate.flatMap(({ name, ratePerSecond, burst }) => [
-    paying('zoneRate', [inZones([name]), unknown]),
+    paying('zoneRate', [notPaying, inZones([name]), unknown]),
     refused([tagged(TAG.pays, 'zoneRate'), inZones([name]), beyond(name, ratePerSecond, burst)]),
   ]);
   const beyondTypes = [
@@ -95,7 +106,24 @@ function protecting(state: DnsdistState, inForce: Rule): string[] {
     ...byRate,
     ...unknownNames(state, inForce, unknown),
     ...beyondTypes,
-    refused([tagged(TAG.pays), not(tagged(TAG.pays, 'zoneRate')), beyond(THE_ACCOUNT, ratePerSecond, burst)]),
+    refused([
+      tagged(TAG.pays),
+      not(tagged(TAG.pays, 'zoneRate')),
+      not(tagged(TAG.pays, 'accessList')),
+      beyond(THE_ACCOUNT, ratePerSecond, burst),
+    ]),
+    ...clientLimit(state, inForce),
+  ];
+}
+
+/** What need not pay, from a client that asks too much: it is sent to TCP, where it is known for who it is. */
+function clientLimit({ clientRatePerSecond }: DnsdistState, { mode }: Rule): string[] {
+  if (clientRatePerSecond === 0) return [];
+  const refused: Outcome = mode === 'enabled' ? 'truncated' : 'wouldDrop';
+  const burst = clientRatePerSecond * CLIENT_BURST_SECONDS;
+  return [
+    paying('clientRate', [notPaying, clientBeyond(clientRatePerSecond, burst)]),
+    rule('floodgate-refuses', tagIt(TAG.refused, refused), tagged(TAG.pays, 'clientRate')),
   ];
 }
 

@@ -232,7 +232,7 @@ export class DnsdistDataPlane implements DataPlane {
       return;
     }
     if (!overUdp || readQuery(message, message.length, detector.key, question) !== ReadResult.ok) return;
-    const verdict = detector.decide(question, nowMs);
+    const verdict = detector.decide(question, nowMs, addressText(client));
     // What is an attack from now on is carried out now, not when the second is over.
     if (detector.attack && !this.#sawAttack) {
       this.#sawAttack = true;

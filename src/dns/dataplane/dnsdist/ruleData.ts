@@ -2,7 +2,7 @@
  * Rules as data: a line each, of words with a space between. What it may say, `rulesLoader.ts` reads; texts are hexadecimal
  * digits, so that no name can be more than a name.
  */
-import { RULES_HEAD } from './rulesLoader.ts';
+import { NAMES_NEEDED, RULES_HEAD } from './rulesLoader.ts';
 
 /** A selector or an action, in the words of the data. */
 export type Words = string;
@@ -28,6 +28,12 @@ export const amongNames = (names: readonly string[]): Words => `names ${list(nam
 export const beyond = (owner: string, ratePerSecond: number, burst: number): Words =>
   `beyond ${hex(owner)} ${bounded(ratePerSecond)} ${bounded(burst)}`;
 
+/** These networks, each as `networkText` writes it. */
+export const fromNetworks = (networks: readonly string[]): Words => `from ${list(networks.map(hex))}`;
+/** A client (an IPv4 address, a /64) has no token left in the bucket that it has of its own. */
+export const clientBeyond = (ratePerSecond: number, burst: number): Words =>
+  `client ${bounded(ratePerSecond)} ${bounded(burst)}`;
+
 export const tagIt = (name: string, value: string): Words => `tag ${hex(name)} ${hex(value)}`;
 /** What stands under the name in the file becomes the tag's value; nothing where it is not there. */
 export const lookUp = (tag: string): Words => `lookup ${hex(tag)}`;
@@ -35,7 +41,9 @@ export const lookUp = (tag: string): Words => `lookup ${hex(tag)}`;
 export const rule = (name: string, action: Words, selector: Words): string =>
   `${hex(name)} ${action} ${selector}`;
 
-export const rulesText = (rules: readonly string[]): string => `${[RULES_HEAD, ...rules].join('\n')}\n`;
+/** The rules that hold always, also over TCP and where no names are known, and behind them all others. */
+export const rulesText = (always: readonly string[], rules: readonly string[]): string =>
+  `${[RULES_HEAD, ...always, NAMES_NEEDED, ...rules].join('\n')}\n`;
 
 const MAX_UINT32 = 0xffffffff;
 const bounded = (number: number): number => Math.min(MAX_UINT32, Math.max(1, Math.ceil(number)));

@@ -7,7 +7,9 @@ import { createHash } from 'node:crypto';
 import { outcomes, reasons } from '../../detector/index.ts';
 
 /** The first line of the data. Another form of it has another one: a file that an older loader cannot read is left alone. */
-export const RULES_HEAD = 'floodgate rules 1';
+export const RULES_HEAD = 'floodgate rules 2';
+/** The line before the rules that are carried out only where there are names, and never over TCP. */
+export const NAMES_NEEDED = 'names';
 /** In the folder of the names, beside them. */
 export const RULES_FILE = 'rules';
 export const NAMES_FILE = 'known.cdb';
@@ -44,7 +46,7 @@ const VERDICT_ROWS = [
     counted(
       `AndRule({${tag(TAG.pays, reason)},NotRule(${tag(TAG.refused)})})`,
       'AllowAction',
-      verdictName('paid', reason),
+      verdictName(reason === 'accessList' ? 'passed' : 'paid', reason),
     ),
   ),
   ...outcomes
@@ -108,6 +110,17 @@ local kinds={
     for _,name in ipairs(from.texts()) do set:add(newDNSName(name)) end
     return QNameSetRule(set)
   end,
+  from=function(from)
+    local group=newNMG()
+    for _,network in ipairs(from.texts()) do group:addMask(network) end
+    return NetmaskGroupRule(group)
+  end,
+  client=function(from)
+    local rate,burst=from.number(),from.number()
+    local key="client "..rate.." "..burst
+    buckets[key]=buckets[key] or (floodgateBuckets or {})[key] or MaxQPSIPRule(rate,32,64,burst)
+    return buckets[key]
+  end,
   beyond=function(from)
     local owner,rate,burst=from.word(),from.number(),from.number()
     local key=owner.." "..rate.." "..burst
@@ -146,15 +159,21 @@ function floodgateApply(refusals,data,names)
   local function add(rule) rules[#rules+1]=rule end
   for _,rule in ipairs(refusals) do add(rule) end
   add(newRuleAction(AllRule(),DnstapLogAction("floodgate",floodgateTap),{name="floodgate-tap"}))
-  add(newRuleAction(TCPRule(true),AllowAction(),{name="floodgate-tcp"}))
   buckets={}
-  local head
+  local head,past
+  local function endOfAlways()
+    past=true
+    add(newRuleAction(AndRule({TCPRule(true),TagRule("${TAG.refused}")}),RCodeAction(DNSRCode.REFUSED),{name="floodgate-tcp-refused"}))
+    add(newRuleAction(TCPRule(true),AllowAction(),{name="floodgate-tcp"}))
+  end
   for line in data:gmatch("[^\\n]+") do
     if not head then
       head=line
       if line~="${RULES_HEAD}" then error("the rules are of another version",0) end
-    elseif floodgateKnown then add(ruleOf(line)) end
+    elseif line=="${NAMES_NEEDED}" and not past then endOfAlways()
+    elseif floodgateKnown or not past then add(ruleOf(line)) end
   end
+  if not past then endOfAlways() end
   for _,row in ipairs(verdicts) do
     counters[row[1]]=counters[row[1]] or row[2]()
     add(newRuleAction(counters[row[1]],row[3](),{name=row[1]}))

@@ -14,6 +14,9 @@ export function stateOf(
   );
   return {
     ...known,
+    accessLists: detector.accessLists,
+    // As for the embedded guard: not before there is a threshold that rests on traffic.
+    clientRatePerSecond: detector.ready && detector.history.founded ? detector.clientRatePerSecond : 0,
     rule: detector.rule,
     refuseWith: detector.options.refuseWith,
     bucket: detector.bucketSize(),

@@ -1,6 +1,7 @@
 /** The embedded data plane: listeners in front, servers behind, every query decided about between the two. */
 import type { Registry } from 'prom-client';
 import { type Network, type ServerAddress, within } from '../../../platform/addresses/index.ts';
+import { type TcpClient, type Verdict, verdictOf } from '../../detector/index.ts';
 import { Question, readAnswer, readResultNames } from '../../protocol/index.ts';
 import { type DataPlane, type DataPlaneContext, type DnsServer, PacketFaults } from '../index.ts';
 import { type Listener, listenAt } from './listener.ts';
@@ -31,12 +32,16 @@ export interface EmbeddedOptions {
   readonly workers?: number;
   /** False passes everything that is a query, undecided: what there is to compare with. */
   readonly guarded?: boolean;
+  /** Queries of one TCP connection, after which it ends. */
+  readonly tcpMaxQueries?: number;
   /** Networks and addresses that may transfer zones, over TCP; nobody where left out. */
   readonly transfersAllow?: readonly Network[];
 }
 
 /** Longer than a healthy server ever takes, shorter than most resolvers' patience with all their attempts. */
 const DEFAULT_TIMEOUT_MS = 2000;
+/** Honest clients open a new connection after so many and hardly notice (RFC 7766, 6.2.1). */
+const DEFAULT_TCP_MAX_QUERIES = 1000;
 
 export class EmbeddedDataPlane implements DataPlane {
   readonly #options: EmbeddedOptions;
@@ -61,6 +66,9 @@ export class EmbeddedDataPlane implements DataPlane {
       isInUse: (server) => this.#isInUse(server),
       onAnswer: (head, client) => this.#learnOverTcp(head, client),
       mayTransfer: within(options.transfersAllow ?? []),
+      key: context.detector.key,
+      decide: (question, connection) => this.#decideOverTcp(question, connection),
+      maxQueries: options.tcpMaxQueries ?? DEFAULT_TCP_MAX_QUERIES,
       faults: this.#tcpFaults,
     });
   }
@@ -178,6 +186,11 @@ export class EmbeddedDataPlane implements DataPlane {
   /** Whether a connection to this server may stay: it answers, or no other does. */
   #isInUse(server: DnsServer): boolean {
     return this.#tcpHealth.answers(server) || this.#tcpHealth.answering === 0;
+  }
+
+  #decideOverTcp(question: Question, client: TcpClient): Verdict {
+    if (this.#options.guarded === false) return verdictOf('passed', 'none');
+    return this.#context.detector.decideOverTcp(question, client, Date.now());
   }
 
   /** Answers over TCP teach as those over UDP do, and the client is who it says it is. */

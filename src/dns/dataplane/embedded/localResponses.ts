@@ -14,7 +14,7 @@ const RCODE_REFUSED = 5;
 /** Turns a packet that is no query to decide about into the answer that says why; returns how many bytes to send. */
 export function answerFault(packet: Uint8Array, result: ReadResult, questionEnd: number): number {
   // A transfer that is allowed never comes here.
-  if (result === ReadResult.transfer) return withoutRecords(packet, questionEnd, 0, RCODE_REFUSED);
+  if (result === ReadResult.transfer) return refuse(packet, questionEnd);
   return headerAlone(packet, result === ReadResult.opcode ? RCODE_NOTIMP : RCODE_FORMERR);
 }
 
@@ -25,6 +25,10 @@ function headerAlone(packet: Uint8Array, rcode: number): number {
   packet.fill(0, 4, HEADER_BYTES);
   return HEADER_BYTES;
 }
+
+/** Turns a query into the answer REFUSED; returns how many bytes to send. */
+export const refuse = (packet: Uint8Array, questionEnd: number): number =>
+  withoutRecords(packet, questionEnd, 0, RCODE_REFUSED);
 
 /** Turns a query into the answer "ask over TCP"; returns how many bytes to send. */
 export const truncate = (packet: Uint8Array, questionEnd: number): number =>

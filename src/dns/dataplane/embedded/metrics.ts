@@ -1,6 +1,7 @@
 /** The embedded data plane in `/metrics`: labels are names of results and addresses from the configuration, never a client's text. */
 import { Counter, type Registry } from 'prom-client';
 import { gaugesOf } from '../../../platform/metrics/index.ts';
+import { outcomeOf, reasonOf, type Verdict } from '../../detector/index.ts';
 import { readResultNames } from '../../protocol/index.ts';
 import type { LimitedAnswers } from './responseRateLimit.ts';
 import type { TcpRelay } from './tcpRelay.ts';
@@ -111,6 +112,19 @@ function registerTcpMetrics(plane: EmbeddedFigures, registry: Registry): void {
       this.reset();
       for (const [number, result] of readResultNames.entries())
         this.inc({ result }, counts.messages[number] ?? 0);
+    },
+  });
+  new Counter({
+    name: 'floodgate_dns_tcp_queries_total',
+    help: 'Queries over TCP by what came of them and why they had to pay.',
+    labelNames: ['outcome', 'reason'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [number, queries] of counts.queries.entries()) {
+        const verdict = number as Verdict; // an index of the table of verdicts
+        if (queries > 0) this.inc({ outcome: outcomeOf(verdict), reason: reasonOf(verdict) }, queries);
+      }
     },
   });
   new Counter({

@@ -3,10 +3,10 @@
  * zone transfer that is not allowed, is answered here; queries go to a server whole, and its answers come back as they are.
  */
 import type { Socket } from 'node:net';
-import { Question, ReadResult, readQuery } from '../../protocol/index.ts';
+import { type HashKey, Question, ReadResult, readQuery } from '../../protocol/index.ts';
 import type { DnsServer } from '../index.ts';
 import { AnswerHeads } from './answerHeads.ts';
-import { answerFault } from './localResponses.ts';
+import { answerFault, refuse } from './localResponses.ts';
 import { proxyHeader } from './proxyHeader.ts';
 import { QueryStream } from './queryStream.ts';
 import type { PlaceHolder, ServerPlaces } from './serverPlaces.ts';
@@ -34,8 +34,6 @@ const MAX_PIPELINED = 100;
 /** What waits for a client: beyond, nothing more is read from it or for it. One chunk of 64 KB may still come on top. */
 export const MAX_UNSENT_BYTES = 16 * 1024;
 const LENGTH_BYTES = 2;
-/** Names are not looked up here: any key does. */
-const NO_KEY = { high: 0, low: 0 };
 
 /** What all connections share. */
 export interface TcpShared {
@@ -43,6 +41,12 @@ export interface TcpShared {
   readonly clockMs: number;
   readonly counts: TcpCounts;
   readonly serverPlaces: ServerPlaces<TcpConnection>;
+  /** Under which names are hashed. */
+  readonly key: HashKey;
+  /** Queries of one connection, after which it ends; transfers do not count. */
+  readonly maxQueries: number;
+  /** Whether a query may go to a server. */
+  passes(question: Question, connection: TcpConnection): boolean;
   /** The servers in the order in which they are tried. */
   servers(): readonly DnsServer[];
   /** Whether a connection to this server may stay. */
@@ -85,6 +89,7 @@ export class TcpConnection implements PlaceHolder {
   /** The client has sent all that it wants to. */
   #hasEnded = false;
   #hasAsked = false;
+  #queriesLeft: number;
   /** To close, and to give back the server's place, when everything is answered. */
   #givesWay = false;
   #givesPlaceBack = false;
@@ -105,6 +110,7 @@ export class TcpConnection implements PlaceHolder {
     this.address = address;
     this.#socket = socket;
     this.#shared = shared;
+    this.#queriesLeft = shared.maxQueries;
     this.#openedMs = shared.clockMs;
     this.#activeMs = shared.clockMs;
     socket.on('data', (chunk: Buffer) => this.#contain(() => this.#receive(chunk)));
@@ -227,6 +233,11 @@ export class TcpConnection implements PlaceHolder {
     }
   }
 
+  /** It had all its queries: what follows is not read. */
+  get #isSpent(): boolean {
+    return this.#queriesLeft <= 0 && !this.isTransferring;
+  }
+
   get #stallMs(): number {
     return this.isTransferring ? TRANSFER_QUIET_MS : STALL_MS;
   }
@@ -239,23 +250,27 @@ export class TcpConnection implements PlaceHolder {
   }
 
   #read(framed: Buffer, length: number): void {
-    if (this.#closing !== undefined) return;
-    const { counts, clockMs } = this.#shared;
+    if (this.#closing !== undefined || this.#isSpent) return;
+    const { counts, clockMs, key } = this.#shared;
     const packet = framed.subarray(LENGTH_BYTES);
-    const result = readQuery(packet, length, NO_KEY, question);
+    const result = readQuery(packet, length, key, question);
     counts.messages[result] = (counts.messages[result] ?? 0) + 1;
     this.#hasAsked = true;
+    this.#queriesLeft--;
     this.#activeMs = clockMs;
     // What follows in the same chunk begins now.
     this.#messageMs = clockMs;
-    if (result === ReadResult.ok) this.#forward(framed);
+    if (result === ReadResult.ok) this.#decide(framed);
     else if (result === ReadResult.transfer && this.#mayTransfer()) this.#forward(framed);
     else if (result === ReadResult.tooShort || result === ReadResult.response) this.reset('no_dns');
-    else {
-      const size = answerFault(packet, result, question.end);
-      framed.writeUInt16BE(size, 0);
-      this.#respondLocally(framed.subarray(0, LENGTH_BYTES + size));
-    }
+    else this.#respondLocally(framed, answerFault(packet, result, question.end));
+    if (this.#isSpent && !this.isBusy) this.finish('many_queries');
+  }
+
+  /** What is refused hears so: its sender is there, and another try would cost both more. */
+  #decide(framed: Buffer): void {
+    if (this.#shared.passes(question, this)) this.#forward(framed);
+    else this.#respondLocally(framed, refuse(framed.subarray(LENGTH_BYTES), question.end));
   }
 
   #mayTransfer(): boolean {
@@ -273,9 +288,12 @@ export class TcpConnection implements PlaceHolder {
     if (this.#queued.push(framed) === 1) this.#shared.serverPlaces.request(this);
   }
 
-  #respondLocally(framed: Buffer): void {
-    if (this.#answers?.isInside) this.#localResponses.push(framed);
-    else this.#send(framed);
+  /** The answer stands in the query's own bytes, so many of them. */
+  #respondLocally(framed: Buffer, size: number): void {
+    framed.writeUInt16BE(size, 0);
+    const response = framed.subarray(0, LENGTH_BYTES + size);
+    if (this.#answers?.isInside) this.#localResponses.push(response);
+    else this.#send(response);
   }
 
   #fromServer(chunk: Buffer): void {
@@ -303,6 +321,7 @@ export class TcpConnection implements PlaceHolder {
     this.#activeMs = this.#shared.clockMs;
     if (this.#hasEnded) return this.finish('client');
     if (this.#givesWay) return this.finish('gave_way');
+    if (this.#isSpent) return this.finish('many_queries');
     this.#shared.note(this, false);
     if (this.#givesPlaceBack) this.#dropServer();
     else this.#shared.serverPlaces.note(this, false);

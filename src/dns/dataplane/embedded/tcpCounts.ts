@@ -1,4 +1,5 @@
 /** What is counted of DNS over TCP: numbers by names that are known beforehand. */
+import { VERDICTS } from '../../detector/index.ts';
 import { readResultNames } from '../../protocol/index.ts';
 
 /** Why a connection was closed. */
@@ -13,6 +14,8 @@ export const closeReasons = [
   'slow_query',
   /** The client did not take its answers. */
   'not_reading',
+  /** It had as many queries as a connection may have. */
+  'many_queries',
   /** What came is no DNS query. */
   'no_dns',
   /** Another client's connection took its place. */
@@ -33,6 +36,8 @@ export class TcpCounts {
   readonly closed: Record<CloseReason, number>;
   /** Messages of clients by what came of reading them, by the number of the result. */
   readonly messages = new Float64Array(readResultNames.length);
+  /** Queries that were decided about, by the number of the verdict. */
+  readonly queries = new Float64Array(VERDICTS);
   readonly transfers = { allowed: 0, refused: 0 };
 
   constructor() {

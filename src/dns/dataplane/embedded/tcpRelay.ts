@@ -1,6 +1,8 @@
 /** DNS over TCP: the connections of all listening addresses, which share their places, and their places at the servers behind. */
 import { createServer, type Server, type ServerOpts, type Socket } from 'node:net';
 import { clientKey } from '../../../platform/addresses/index.ts';
+import { FIRST_REFUSAL, type Verdict } from '../../detector/index.ts';
+import type { HashKey, Question } from '../../protocol/index.ts';
 import type { DnsServer, PacketFaults } from '../index.ts';
 import { ConnectionTable } from './connectionTable.ts';
 import { ServerPlaces } from './serverPlaces.ts';
@@ -24,6 +26,12 @@ export interface TcpRelayOptions {
   readonly onAnswer: OnTcpAnswer;
   /** Whether a client at this address may transfer zones. */
   readonly mayTransfer: (address: string) => boolean;
+  /** Under which names are hashed. */
+  readonly key: HashKey;
+  /** Decides about a query of this connection. */
+  readonly decide: (question: Question, connection: TcpConnection) => Verdict;
+  /** Queries of one connection, after which it ends. */
+  readonly maxQueries: number;
   readonly faults: PacketFaults;
 }
 
@@ -96,21 +104,30 @@ export class TcpRelay {
 
   #makeShared(): TcpShared {
     const relay = this;
-    const { servers, isInUse, onAnswer, faults } = this.#options;
+    const { servers, isInUse, onAnswer, faults, key, maxQueries } = this.#options;
     return {
       get clockMs() {
         return relay.#clockMs;
       },
       counts: this.counts,
       serverPlaces: this.#places,
+      key,
+      maxQueries,
       servers,
       isInUse,
       onAnswer,
+      passes: (question, connection) => this.#passes(question, connection),
       beginTransfer: (connection) => this.#beginTransfer(connection),
       note: (connection, isBusy) => this.#table.note(connection, isBusy),
       closed: (connection, reason) => this.#gone(connection, reason),
       failed: (error) => faults.note(error, Date.now()),
     };
+  }
+
+  #passes(question: Question, connection: TcpConnection): boolean {
+    const verdict = this.#options.decide(question, connection);
+    this.counts.queries[verdict] = (this.counts.queries[verdict] ?? 0) + 1;
+    return verdict < FIRST_REFUSAL;
   }
 
   #beginTransfer(connection: TcpConnection): boolean {

@@ -99,7 +99,7 @@ export class UdpFrontend {
   /** Whether the question just read may go to the servers; one that may not is answered here or dropped. */
   #passes(packet: Buffer, client: RemoteInfo, nowMs: number): boolean {
     if (!this.#guarded) return true;
-    const verdict = this.#policy.decide(this.#question, nowMs);
+    const verdict = this.#policy.decide(this.#question, nowMs, client.address);
     if (verdict < FIRST_REFUSAL) return true;
     if (verdict >= FIRST_TRUNCATION)
       this.answer(packet.subarray(0, truncate(packet, this.#question.end)), client.address, client.port);

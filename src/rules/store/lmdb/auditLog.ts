@@ -71,8 +71,9 @@ export class LmdbAuditLog implements AuditLog {
   }
 }
 
-function matches(entry: AuditEntry, { account, rule }: AuditFilter): boolean {
+function matches(entry: AuditEntry, { account, rule, rulesOnly }: AuditFilter): boolean {
+  if (rulesOnly && !('rule' in entry)) return false;
   if (account === undefined && rule === undefined) return true;
-  if (!('rule' in entry)) return false;
-  return (account === undefined || entry.account === account) && (rule === undefined || entry.rule === rule);
+  if (!('account' in entry) || (account !== undefined && entry.account !== account)) return false;
+  return rule === undefined || ('rule' in entry && entry.rule === rule);
 }

@@ -1,20 +1,26 @@
+import type { Database } from 'lmdb';
 import type { Micros } from '../../index.ts';
 import type { RulesEnvironment } from './environment.ts';
 
 /** How often the store is asked whether another process changed it: a change is to be in force within a second. */
 const POLL_INTERVAL_MS = 500;
 
-/** Tells listeners which accounts' rules changed: own changes at once, those of other processes by looking. */
+/** When something of an account changed last, by its id. */
+export type ChangeStates = Database<{ readonly changedAt: Micros }, string>;
+
+/** Tells listeners whose rules, or lists, changed: own changes at once, those of other processes by looking. */
 export class RulesChangeFeed {
   readonly #environment: RulesEnvironment;
+  readonly #states: ChangeStates;
   readonly #listeners = new Set<(accountId: string) => void>();
   /** Own changes that were told since the last look, so that the next look does not tell them again. */
   readonly #told = new Map<string, Micros>();
   #seen: Micros = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(environment: RulesEnvironment) {
+  constructor(environment: RulesEnvironment, states: ChangeStates) {
     this.#environment = environment;
+    this.#states = states;
   }
 
   listen(listener: (accountId: string) => void): () => void {
@@ -48,7 +54,7 @@ export class RulesChangeFeed {
     this.#environment.refresh();
     const changedAt = this.#environment.changedAt;
     if (changedAt === this.#seen) return;
-    for (const { key, value } of this.#environment.accounts.getRange())
+    for (const { key, value } of this.#states.getRange())
       if (value.changedAt > this.#seen && value.changedAt !== this.#told.get(key))
         for (const listener of this.#listeners) listener(key);
     this.#seen = changedAt;

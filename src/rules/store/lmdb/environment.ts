@@ -8,6 +8,8 @@ import {
   StoreFile,
 } from '../../../platform/storeFile/index.ts';
 import {
+  type AccessEntry,
+  type AccessListName,
   type Actor,
   type AuditEntry,
   formatTimestamp,
@@ -24,6 +26,13 @@ import { NO_RESERVE, Reserve } from './reserve.ts';
 export interface AccountState {
   readonly count: number;
   /** Moment of the last change of any of its rules. */
+  readonly changedAt: Micros;
+}
+
+/** What is known of an account's lists without reading their entries. */
+export interface ListsState {
+  readonly counts: Readonly<Partial<Record<AccessListName, number>>>;
+  /** Moment of the last change of any of their entries. */
   readonly changedAt: Micros;
 }
 
@@ -60,6 +69,9 @@ export class RulesEnvironment {
   /** Keys (account, target, rule id): which rules compete, found without reading the account's rules. */
   readonly targets: Database<true, string[]>;
   readonly accounts: Database<AccountState, string>;
+  /** Keys (account, list, entry id). */
+  readonly listEntries: Database<AccessEntry, string[]>;
+  readonly lists: Database<ListsState, string>;
   readonly tokens: Database<Token, string>;
   readonly tokenIds: Database<string, string>;
   readonly audit: Database<AuditEntry, number>;
@@ -78,6 +90,8 @@ export class RulesEnvironment {
     this.rules = openChecksummed(this.#root, 'rules');
     this.targets = this.#root.openDB({ name: 'targets', encoding: 'json' });
     this.accounts = this.#root.openDB({ name: 'accounts', encoding: 'json' });
+    this.listEntries = openChecksummed(this.#root, 'listEntries');
+    this.lists = this.#root.openDB({ name: 'lists', encoding: 'json' });
     this.tokens = openChecksummed(this.#root, 'tokens');
     this.tokenIds = this.#root.openDB({ name: 'tokenIds', encoding: 'json' });
     this.audit = openChecksummed(this.#root, 'audit');

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import {
+  type AccessListStore,
   type AuditLog,
   type Micros,
   type RuleFormat,
@@ -7,14 +8,16 @@ import {
   ruleFormat,
   type TokenStore,
 } from '../../index.ts';
+import { LmdbAccessListStore } from './accessListStore.ts';
 import { LmdbAuditLog } from './auditLog.ts';
 import { RulesEnvironment } from './environment.ts';
 import { LmdbRuleStore } from './ruleStore.ts';
 import { LmdbTokenStore } from './tokenStore.ts';
 
-/** The three stores of the rules room over one engine. */
+/** The four stores of the rules room over one engine. */
 export interface RulesStorage {
   readonly rules: RuleStore;
+  readonly lists: AccessListStore;
   readonly tokens: TokenStore;
   readonly audit: AuditLog;
   /** How far the wall clock is behind the last change, for whoever tells of it; zero where it is not. */
@@ -36,14 +39,17 @@ export interface RulesStorageOptions {
 export function openRulesStorage(dataDir: string, options: RulesStorageOptions = {}): RulesStorage {
   const environment = new RulesEnvironment(join(dataDir, 'rules'), options.now);
   const rules = new LmdbRuleStore(environment, options.format ?? ruleFormat);
+  const lists = new LmdbAccessListStore(environment);
   return {
     rules,
+    lists,
     tokens: new LmdbTokenStore(environment),
     audit: new LmdbAuditLog(environment),
     clockBehindSeconds: Math.round(environment.behindMicros / 1_000_000),
     probe: () => environment.probe(),
     async close() {
       rules.close();
+      lists.close();
       await environment.close();
     },
   };

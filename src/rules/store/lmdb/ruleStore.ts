@@ -32,7 +32,7 @@ export class LmdbRuleStore implements RuleStore {
     this.#environment = environment;
     this.#format = format;
     this.#firstAnswers = new FirstAnswers(environment, format);
-    this.#feed = new RulesChangeFeed(environment);
+    this.#feed = new RulesChangeFeed(environment, environment.accounts);
   }
 
   async list(accountId: string): Promise<readonly Rule[]> {

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Database, Key } from 'lmdb';
 import { type AuditEntry, type Rule, ruleFormat, type Token, targetOf } from '../../index.ts';
 import { RulesEnvironment } from './environment.ts';
 
 /**
- * What is wrong with a store of rules: what the audit says was done must give the rules, tokens and counts that are there.
+ * What is wrong with a store of rules: what the audit says was done must give the rules, lists, tokens and counts that are there.
  * Empty where nothing is. Reads one state, beside whoever writes.
  */
 export async function verifyRules(folder: string): Promise<string[]> {
@@ -38,12 +39,40 @@ function problemsOf(environment: RulesEnvironment): string[] {
     if (!targets.delete([key[0], targetOf(value), key[1]].join('/')))
       problems.push(`rule ${key.join('/')} is not found by its target`);
   for (const target of targets) problems.push(`target ${target} is of no rule`);
+  addListProblems(environment, state.listEntries, problems);
   return problems;
+}
+
+function addListProblems(
+  environment: RulesEnvironment,
+  expected: ReadonlyMap<string, unknown>,
+  problems: string[],
+): void {
+  const entries = recordsOf(environment.listEntries);
+  const held = new Map(entries.map(({ key, value }) => [key.join('/'), value]));
+  differences('entry', expected, held, problems);
+  const counts = new Map<string, number>();
+  for (const { key } of entries) {
+    const list = `${key[0]}/${key[1]}`;
+    counts.set(list, (counts.get(list) ?? 0) + 1);
+  }
+  for (const { key, value } of recordsOf(environment.lists))
+    for (const [list, said] of Object.entries(value.counts)) {
+      const count = counts.get(`${key}/${list}`) ?? 0;
+      if (said !== count)
+        problems.push(`the ${list} of account ${key} is said to have ${said} entries, it has ${count}`);
+    }
+}
+
+/** None where the store was last written before there was such a database, which is not made for one who only reads. */
+function recordsOf<V, K extends Key>(database: Database<V, K> | undefined): { key: K; value: V }[] {
+  return [...(database?.getRange() ?? [])];
 }
 
 /** What there must be after each entry of the audit. */
 class Replay {
   readonly rules = new Map<string, unknown>();
+  readonly listEntries = new Map<string, unknown>();
   readonly tokens = new Map<string, unknown>();
   readonly #problems: string[];
 
@@ -58,6 +87,13 @@ class Replay {
         `${entry.account}/${entry.rule}`,
         completed(entry.before),
         completed(entry.after),
+      );
+    else if ('list' in entry)
+      this.#step(
+        this.listEntries,
+        `${entry.account}/${entry.list}/${entry.entry}`,
+        entry.before,
+        entry.after,
       );
     else this.#step(this.tokens, entry.token, entry.before, entry.after);
   }

@@ -1,0 +1,156 @@
+/** Who asks is looked at: lists of the operator before everything, and clients that ask too much for known names. */
+import { describe, expect, it } from 'vitest';
+import { parseNetwork } from '../../platform/addresses/index.ts';
+import type { Rule } from '../../rules/index.ts';
+import { nameToWire, questionOf } from '../protocol/index.ts';
+import { AttackDetector } from './attackDetector.ts';
+import { outcomeOf, reasonOf, type Verdict } from './verdict.ts';
+import { ZoneSeed } from './zoneSeed.ts';
+
+const KEY = { high: 1, low: 2 };
+const ZONE = 'example.test';
+const NOW = 1_800_000_000_000;
+const told = (verdict: Verdict): string => `${outcomeOf(verdict)} ${reasonOf(verdict)}`;
+const question = (name: string) => questionOf(`${name}.${ZONE}`, 1, KEY);
+
+/** A seeded guard with a threshold of 100 a second that rests on traffic. */
+function guarded(settings: Partial<Rule>): AttackDetector {
+  const detector = new AttackDetector(KEY, { profile: { maxNames: 1000 } }, NOW - 600_000);
+  const seed = new ZoneSeed({ zone: ZONE }, { detector });
+  for (let i = 0; i < 100; i++) seed.add(nameToWire(`h${i}.${ZONE}`), 'A');
+  seed.finish();
+  for (let atMs = NOW - 600_000; atMs <= NOW; atMs += 1000) detector.tick(atMs);
+  const sensitivities = { rate_sensitivity: 'medium', burst_sensitivity: 'medium' } as const;
+  const rule = {
+    id: 'r',
+    scope: 'global',
+    name: 'g',
+    mode: 'enabled',
+    created_on: '',
+    modified_on: '',
+  } as const;
+  detector.setRule({ ...rule, profile_sensitivity: 'medium', ...sensitivities, ...settings }, NOW);
+  return detector;
+}
+
+/** What came of so many queries for known names. */
+function verdicts(detector: AttackDetector, client: string | undefined, queries: number, nowMs = NOW) {
+  const counts: Record<string, number> = {};
+  for (let i = 0; i < queries; i++) {
+    const key = told(detector.decide(question(`h${i % 100}`), nowMs, client));
+    counts[key] = (counts[key] ?? 0) + 1;
+  }
+  return counts;
+}
+
+describe('a client that asks for known names faster than the whole account usually is asked', () => {
+  it('is sent to TCP, at the latest beyond twice its limit, and nobody else is', () => {
+    const detector = guarded({});
+    expect(detector.clientRatePerSecond).toBe(100);
+    expect(verdicts(detector, '198.51.100.1', 2000)).toEqual({
+      'passed none': 1000,
+      'truncated clientRate': 1000,
+    });
+    expect(verdicts(detector, '198.51.100.2', 100)).toEqual({ 'passed none': 100 });
+    const tcp = { address: '198.51.100.1', client: '198.51.100.1' };
+    expect(told(detector.decideOverTcp(question('h1'), tcp, NOW))).toBe('passed none');
+    expect(verdicts(detector, '198.51.100.1', 100, NOW + 5000)).toEqual({ 'passed none': 100 });
+  });
+
+  it('is not touched at sensitivity low, without a rule, and where nobody knows who asks', () => {
+    expect(verdicts(guarded({ profile_sensitivity: 'low' }), '198.51.100.1', 2000)).toEqual({
+      'passed none': 2000,
+    });
+    expect(verdicts(guarded({ mode: 'disabled' }), '198.51.100.1', 2000)).toEqual({ 'passed none': 2000 });
+    expect(verdicts(guarded({}), undefined, 2000)).toEqual({ 'passed none': 2000 });
+  });
+
+  it('is only counted where the rule is monitoring', () => {
+    expect(verdicts(guarded({ mode: 'monitoring' }), '198.51.100.1', 1100)).toEqual({
+      'passed none': 1000,
+      'wouldDrop clientRate': 100,
+    });
+  });
+
+  it('may ask more at a lower rate sensitivity', () => {
+    expect(guarded({ rate_sensitivity: 'low' }).clientRatePerSecond).toBe(200);
+    expect(guarded({ rate_sensitivity: 'high' }).clientRatePerSecond).toBe(50);
+  });
+
+  it('pays with no share of a flood of unknown names under its forged address', () => {
+    const detector = guarded({});
+    for (let i = 0; i < 10_000; i++) detector.decide(question(`x${i}`), NOW, '198.51.100.1');
+    expect(verdicts(detector, '198.51.100.1', 100)).toEqual({ 'passed none': 100 });
+  });
+});
+
+describe('the access lists', () => {
+  const lists = {
+    networks: [
+      { network: parseNetwork('192.0.2.0/24'), access: 'deny' },
+      { network: parseNetwork('192.0.2.7'), access: 'allow' },
+    ],
+    names: [
+      { name: `dyn.${ZONE}`, access: 'allow' },
+      { name: `h1.${ZONE}`, access: 'deny' },
+    ],
+  } as const;
+
+  it('come before everything, also without a rule: networks first, then names', () => {
+    for (const settings of [{}, { mode: 'disabled' }, { mode: 'monitoring' }] as const) {
+      const detector = guarded(settings);
+      detector.setAccessLists(lists);
+      const decide = (name: string, client: string) => told(detector.decide(question(name), NOW, client));
+      expect(decide('h2', '192.0.2.1')).toBe('dropped accessList');
+      expect(decide('h1', '192.0.2.7')).toBe('passed accessList');
+      expect(decide('h1', '198.51.100.1')).toBe('dropped accessList');
+      expect(decide('x.dyn', '192.0.2.1')).toBe('dropped accessList');
+      const tcp = { address: '::ffff:192.0.2.1', client: '192.0.2.1' };
+      expect(told(detector.decideOverTcp(question('h2'), tcp, NOW))).toBe('dropped accessList');
+    }
+  });
+
+  it('what is allowed pays nothing, has no limit and makes no attack', () => {
+    const detector = guarded({});
+    detector.setAccessLists(lists);
+    for (let i = 0; i < 5000; i++) {
+      expect(told(detector.decide(question(`x${i}`), NOW, '192.0.2.7'))).toBe('passed accessList');
+      expect(told(detector.decide(question(`x${i}.dyn`), NOW, '198.51.100.1'))).toBe('passed accessList');
+    }
+    detector.tick(NOW + 1000);
+    expect(detector.attack).toBe(false);
+    expect(verdicts(detector, '198.51.100.1', 100)).toMatchObject({ 'passed none': 99 });
+    detector.setAccessLists({ networks: [], names: [] });
+    expect(verdicts(detector, '192.0.2.1', 10)).toEqual({ 'passed none': 10 });
+  });
+});
+
+describe('unknown names over TCP', () => {
+  const client = (i: number) => ({ address: `198.51.100.${i}`, client: `198.51.100.${i}` });
+
+  it('have a rate for each client and one for all, and take nothing from UDP', () => {
+    const detector = guarded({});
+    let asked = 0;
+    const passed = (i: number) => {
+      let count = 0;
+      for (let j = 0; j < 1000; j++)
+        if (outcomeOf(detector.decideOverTcp(question(`x${asked++}`), client(i), NOW)) === 'paid') count++;
+      return count;
+    };
+    expect(passed(1)).toBe(50);
+    expect(Array.from({ length: 20 }, (_, i) => passed(i + 2)).reduce((a, b) => a + b)).toBe(350);
+    expect(detector.tokens(NOW)).toBe(500);
+    // What is asked for again finds the reserve.
+    expect(told(detector.decideOverTcp(question(`x${asked - 1}`), client(30), NOW))).toBe('paid unknownName');
+    expect(detector.attack).toBe(true);
+  });
+
+  it('pay at sensitivity low while their zone is under attack, which they make themselves', () => {
+    const detector = guarded({ profile_sensitivity: 'low' });
+    const outcomes: string[] = [];
+    for (let i = 0; i < 3000; i++)
+      outcomes.push(outcomeOf(detector.decideOverTcp(question(`x${i}`), client(1), NOW)));
+    expect(outcomes.slice(0, 50)).toEqual(Array(50).fill('passed'));
+    expect(outcomes.slice(2000)).toEqual(Array(1000).fill('dropped'));
+  });
+});

@@ -1,0 +1,105 @@
+/** A client's address in numbers, read from the text that a socket gives, without an object for each. */
+
+const ZERO = 0x30;
+const NINE = 0x39;
+const COLON = 0x3a;
+const DOT = 0x2e;
+const PERCENT = 0x25;
+const GROUPS = 8;
+/** `::ffff:` in front of an IPv4 address. */
+const MAPPED = 0xffff;
+
+/** An address as four words of 32 bits, most significant first; an IPv4 one is in the first of them. */
+export class ClientAddress {
+  /** False before an address was read, and for a text that is none. */
+  isKnown = false;
+  isIpv6 = false;
+  readonly words = new Int32Array(4);
+  readonly #groups = new Uint16Array(GROUPS);
+
+  /** Reads what `net` and `dgram` write: IPv4 in dots, IPv6, IPv4 that IPv6 carries, an interface behind a percent sign. */
+  read(text: string): void {
+    const { words } = this;
+    words[1] = 0;
+    words[2] = 0;
+    words[3] = 0;
+    this.isIpv6 = false;
+    this.isKnown = this.#readIpv4(text, 0);
+    if (this.isKnown || !text.includes(':')) return;
+    this.isIpv6 = true;
+    this.isKnown = this.#readIpv6(text);
+  }
+
+  /** Leaves off at the first character that no such address has. */
+  #readIpv4(text: string, start: number): boolean {
+    let word = 0;
+    let octet = 0;
+    let dots = 0;
+    for (let at = start; at < text.length; at++) {
+      const character = text.charCodeAt(at);
+      if (character === DOT) {
+        word = (word << 8) | octet;
+        octet = 0;
+        dots++;
+      } else if (character >= ZERO && character <= NINE) octet = octet * 10 + character - ZERO;
+      else return false;
+    }
+    this.words[0] = (word << 8) | octet;
+    return dots === 3 && octet <= 0xff;
+  }
+
+  #readIpv6(text: string): boolean {
+    const groups = this.#groups.fill(0);
+    let count = 0;
+    let gapAt = -1;
+    let value = -1;
+    let start = 0;
+    for (let at = 0; at <= text.length; at++) {
+      const character = at < text.length ? text.charCodeAt(at) : PERCENT;
+      if (character === COLON || character === PERCENT) {
+        if (value >= 0) {
+          if (count === GROUPS) return false;
+          groups[count++] = value;
+        } else if (character === COLON && at > 0 && text.charCodeAt(at - 1) === COLON) gapAt = count;
+        value = -1;
+        start = at + 1;
+        if (character === PERCENT) break;
+      } else if (character === DOT) {
+        // Whatever IPv6 carries it, IPv4 is IPv4 behind ::ffff:, and the last two groups elsewhere.
+        if (!this.#readIpv4(text, start)) return false;
+        return this.#carried(count, gapAt);
+      } else {
+        const digit = Number.parseInt(text[at] ?? '', 16);
+        if (Number.isNaN(digit)) return false;
+        value = (value < 0 ? 0 : value << 4) | digit;
+      }
+    }
+    this.#spread(count, gapAt);
+    return true;
+  }
+
+  #carried(count: number, gapAt: number): boolean {
+    const ipv4 = this.words[0] ?? 0;
+    if (count === 1 && gapAt === 0 && this.#groups[0] === MAPPED) {
+      this.isIpv6 = false;
+      return true;
+    }
+    if (count > GROUPS - 2) return false;
+    this.#groups[count] = ipv4 >>> 16;
+    this.#groups[count + 1] = ipv4 & 0xffff;
+    this.#spread(count + 2, gapAt);
+    return true;
+  }
+
+  /** Puts what came behind `::` at the end. */
+  #spread(count: number, gapAt: number): void {
+    const groups = this.#groups;
+    const missing = GROUPS - count;
+    if (gapAt >= 0 && missing > 0) {
+      groups.copyWithin(gapAt + missing, gapAt, count);
+      groups.fill(0, gapAt, gapAt + missing);
+    }
+    for (let word = 0; word < 4; word++)
+      this.words[word] = ((groups[2 * word] ?? 0) << 16) | (groups[2 * word + 1] ?? 0);
+  }
+}

@@ -1,0 +1,58 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { type AccessEntry, checkEntryPatch, checkNewEntry } from './accessList.ts';
+import { InvalidRule } from './invalidRule.ts';
+
+const STAMPS = { created_on: '', modified_on: '' };
+
+function faultsOf(check: () => unknown): string[] {
+  try {
+    check();
+  } catch (error) {
+    if (error instanceof InvalidRule) return error.faults.map(({ pointer }) => pointer ?? '');
+    throw error;
+  }
+  return [];
+}
+
+it.each([
+  [{ prefix: '192.0.2.0/24' }, { prefix: '192.0.2.0/24', comment: '', enabled: true }],
+  [
+    { prefix: '2001:db8::/32', comment: 'a partner', enabled: false },
+    { prefix: '2001:db8::/32', comment: 'a partner', enabled: false },
+  ],
+  [{ name: 'Example.test.' }, { name: 'Example.test.', comment: '', enabled: true }],
+])('%j is an entry', (body, entry) => expect(checkNewEntry(body)).toEqual(entry));
+
+it.each([
+  [{}, ['/prefix']],
+  [{ prefix: '192.0.2.7/24' }, ['/prefix']],
+  [{ prefix: '192.0.2.0/33' }, ['/prefix']],
+  [{ prefix: '"}) os.execute("reboot")' }, ['/prefix']],
+  [{ prefix: 1, comment: 2, enabled: 'yes' }, ['/prefix', '/comment', '/enabled']],
+  [{ prefix: '192.0.2.0/24', name: 'example.test' }, ['/name']],
+  [{ name: '' }, ['/name']],
+  [{ name: '.' }, ['/name']],
+  [{ name: 'a..b' }, ['/name']],
+  [{ name: 'with space.test' }, ['/name']],
+  [{ name: `${'a'.repeat(64)}.test` }, ['/name']],
+  [{ name: `${'a'.repeat(60)}.`.repeat(5) }, ['/name']],
+  [{ name: 'example.test', comment: 'two\nlines' }, ['/comment']],
+  [{ name: 'example.test', why: 'so' }, ['/why']],
+  [[], ['']],
+])('%j is refused where it is wrong', (body, pointers) => {
+  expect(faultsOf(() => checkNewEntry(body))).toEqual(pointers);
+});
+
+it('a change holds what differs, and never what an entry is about', () => {
+  const entry: AccessEntry = { id: '', prefix: '192.0.2.7', comment: 'a', enabled: true, ...STAMPS };
+  expect(checkEntryPatch(entry, { comment: 'a', enabled: false })).toEqual({ enabled: false });
+  expect(checkEntryPatch(entry, {})).toEqual({});
+  expect(faultsOf(() => checkEntryPatch(entry, { prefix: '0.0.0.0/0' }))).toEqual(['/prefix']);
+});
+
+it('any JSON is taken or refused with faults, and nothing else happens', () => {
+  const value = fc.oneof(fc.jsonValue(), fc.string());
+  const body = fc.oneof(value, fc.record({ prefix: value }), fc.record({ name: value, comment: value }));
+  fc.assert(fc.property(body, (one) => faultsOf(() => checkNewEntry(one)).length >= 0));
+});

@@ -1,0 +1,107 @@
+import type { Static } from 'typebox';
+import Type, { type TObject } from 'typebox';
+import { BadNetworkError, parseNetwork } from '../platform/addresses/index.ts';
+import { describeValue, type Fault, InvalidRule, pointerTo } from './invalidRule.ts';
+import { type MemberCheck, type Members, ObjectChecker, plainObject } from './objectChecker.ts';
+
+/** The lists of an account, and what an entry of each means in the guard. */
+export const accessLists = { allowlist: 'allow', denylist: 'deny' } as const;
+export type AccessListName = keyof typeof accessLists;
+
+/** Entries that one list may hold; one more is refused. */
+export const MAX_ENTRIES_PER_LIST = 1000;
+
+const MAX_COMMENT_CHARACTERS = 256;
+const closed = { additionalProperties: false };
+
+const prefix = Type.String({
+  pattern: '^[0-9A-Fa-f:.]{2,45}(?:/[0-9]{1,3})?$',
+  description: 'A network or an address of clients: 192.0.2.0/24, 2001:db8::/32, 192.0.2.7.',
+});
+const name = Type.String({
+  pattern: '^(?:[A-Za-z0-9_-]{1,63}\\.){0,31}[A-Za-z0-9_-]{1,63}\\.?$',
+  maxLength: 253,
+  description: 'A domain name, which stands for all names below it, too.',
+});
+const settings = {
+  comment: Type.String({
+    pattern: `^[^\\u0000-\\u001f\\u007f-\\u009f]{0,${MAX_COMMENT_CHARACTERS}}$`,
+    description: 'Why the entry is there.',
+  }),
+  enabled: Type.Boolean({ description: 'Whether the entry is in force.' }),
+};
+const stored = {
+  created_on: Type.String({ format: 'date-time' }),
+  modified_on: Type.String({ format: 'date-time' }),
+};
+const id = Type.String({ format: 'uuid', maxLength: 36, description: 'Given by the service.' });
+const optional = {
+  comment: Type.Optional(settings.comment),
+  enabled: Type.Optional(settings.enabled),
+};
+
+/** An entry about clients, as Cloudflare's allow list of the sibling product has them. */
+export const networkEntrySchema = Type.Object({ id, prefix, ...settings, ...stored }, closed);
+/** An entry about names: our own addition. */
+export const nameEntrySchema = Type.Object({ id, name, ...settings, ...stored }, closed);
+export const newNetworkEntrySchema = Type.Object({ prefix, ...optional }, closed);
+export const newNameEntrySchema = Type.Object({ name, ...optional }, closed);
+export const entryPatchSchema = Type.Object(optional, closed);
+
+export type AccessEntry = Readonly<Static<typeof networkEntrySchema> | Static<typeof nameEntrySchema>>;
+export type EntrySettings = Readonly<Static<typeof entryPatchSchema>>;
+export type NewAccessEntry = Required<EntrySettings> &
+  ({ readonly prefix: string } | { readonly name: string });
+
+const newNetworkEntry = checkerOf(newNetworkEntrySchema, { prefix: prefixFault });
+const newNameEntry = checkerOf(newNameEntrySchema);
+const entryPatch = checkerOf(entryPatchSchema);
+
+/** The entry that a body asks for. Throws `InvalidRule` with every fault of the body. */
+export function checkNewEntry(body: unknown): NewAccessEntry {
+  const members = plainObject(body);
+  if (!Object.hasOwn(members, 'prefix') && !Object.hasOwn(members, 'name'))
+    throw new InvalidRule([
+      { pointer: '/prefix', message: 'prefix is missing; an entry has a prefix, or a name in its place' },
+    ]);
+  const checker = Object.hasOwn(members, 'prefix') ? newNetworkEntry : newNameEntry;
+  refuseFaults(checker, members);
+  const entry = members as Partial<EntrySettings> & ({ prefix: string } | { name: string }); // just checked against its schema
+  return { ...entry, comment: entry.comment ?? '', enabled: entry.enabled ?? true };
+}
+
+/** The settings that a body changes in a stored entry. Throws `InvalidRule` with every fault of the body. */
+export function checkEntryPatch(entry: AccessEntry, body: unknown): EntrySettings {
+  const members = plainObject(body);
+  refuseFaults(entryPatch, members);
+  const { comment, enabled } = members as EntrySettings; // just checked against its schema
+  return {
+    ...(comment !== undefined && comment !== entry.comment && { comment }),
+    ...(enabled !== undefined && enabled !== entry.enabled && { enabled }),
+  };
+}
+
+function checkerOf(
+  schema: TObject,
+  ownChecks: Readonly<Record<string, MemberCheck<void>>> = {},
+): ObjectChecker {
+  return new ObjectChecker(schema, ownChecks);
+}
+
+function refuseFaults(checker: ObjectChecker, members: Members): void {
+  const faults = checker.faultsOf(members);
+  if (faults.length > 0) throw new InvalidRule(faults);
+}
+
+function prefixFault(value: unknown): Fault | undefined {
+  try {
+    if (typeof value === 'string') return void parseNetwork(value);
+  } catch (error) {
+    if (!(error instanceof BadNetworkError)) throw error;
+    return { pointer: pointerTo('prefix'), message: `prefix ${error.message}` };
+  }
+  return {
+    pointer: pointerTo('prefix'),
+    message: `prefix must be a network such as 192.0.2.0/24; got ${describeValue(value)}`,
+  };
+}

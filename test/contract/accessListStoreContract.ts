@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type AccessListStore,
+  type Actor,
+  type AuditEntry,
+  type AuditLog,
+  MAX_ENTRIES_PER_LIST,
+  TooManyEntries,
+} from '../../src/rules/index.ts';
+import { until } from '../support/until.ts';
+
+/** An engine's stores over one place, which a second handle can be opened on while the first is in use. */
+export interface ListsUnderTest {
+  readonly lists: AccessListStore;
+  readonly audit: AuditLog;
+  close(): Promise<void>;
+}
+
+export interface ListEngine {
+  readonly name: string;
+  /** A place that nobody used before, removed with `remove`. */
+  newPlace(): { open(): Promise<ListsUnderTest>; remove(): void };
+}
+
+const actor: Actor = { by: 'token-1', from: '192.0.2.1' };
+const allowed = { accountId: 'a', list: 'allowlist' } as const;
+const denied = { accountId: 'a', list: 'denylist' } as const;
+const network = { prefix: '192.0.2.0/24', comment: 'a partner', enabled: true };
+const name = { name: 'example.test', comment: '', enabled: false };
+
+/** What every engine behind `AccessListStore` must do. */
+export function accessListStoreContract(engine: ListEngine): void {
+  const withStores = async (use: (stores: ListsUnderTest) => Promise<void>) => {
+    const place = engine.newPlace();
+    const stores = await place.open();
+    try {
+      await use(stores);
+    } finally {
+      await stores.close();
+      place.remove();
+    }
+  };
+  async function audited(audit: AuditLog): Promise<AuditEntry[]> {
+    const entries: AuditEntry[] = [];
+    for await (const entry of audit.read({ account: 'a' })) entries.push(entry);
+    return entries;
+  }
+
+  describe(`${engine.name}: a store of access lists`, () => {
+    it('gives back what was created, in its list and account alone, in order', () =>
+      withStores(async ({ lists }) => {
+        const one = await lists.create(allowed, network, actor);
+        const two = await lists.create(allowed, name, actor);
+        const other = await lists.create(denied, name, actor);
+        expect(one).toMatchObject(network);
+        expect(await lists.entries(allowed)).toEqual([one, two]);
+        expect(await lists.entries(denied)).toEqual([other]);
+        expect(await lists.get(allowed, two.id)).toEqual(two);
+        expect(await lists.get(denied, two.id)).toBeUndefined();
+        expect(await lists.get({ ...allowed, accountId: 'b' }, two.id)).toBeUndefined();
+        expect(await lists.entries({ ...allowed, accountId: 'b' })).toEqual([]);
+      }));
+
+    it('changes what is decided, and nothing where that is nothing or throws', () =>
+      withStores(async ({ lists }) => {
+        const { id } = await lists.create(allowed, network, actor);
+        const changed = await lists.update(allowed, id, { decide: () => ({ enabled: false }), actor });
+        expect(changed).toMatchObject({ id, enabled: false, comment: 'a partner' });
+        expect(changed && changed.modified_on > changed.created_on).toBe(true);
+        expect(await lists.update(allowed, id, { decide: () => ({}), actor })).toEqual(changed);
+        const decide = () => {
+          throw new Error('no');
+        };
+        await expect(lists.update(allowed, id, { decide, actor })).rejects.toThrow('no');
+        await expect(lists.delete(allowed, id, { check: decide, actor })).rejects.toThrow('no');
+        expect(await lists.entries(allowed)).toEqual([changed]);
+        expect(await lists.update(denied, id, { decide: () => ({ enabled: true }), actor })).toBeUndefined();
+      }));
+
+    it('deletes one, or all of a list', () =>
+      withStores(async ({ lists }) => {
+        const check = () => {};
+        const { id } = await lists.create(allowed, network, actor);
+        await lists.create(allowed, name, actor);
+        await lists.create(denied, name, actor);
+        expect(await lists.delete(denied, id, { check, actor })).toBe(false);
+        expect(await lists.delete(allowed, id, { check, actor })).toBe(true);
+        expect(await lists.deleteAll(allowed, actor)).toBe(1);
+        expect(await lists.deleteAll(allowed, actor)).toBe(0);
+        expect(await lists.entries(denied)).toHaveLength(1);
+      }));
+
+    it('holds its limit of entries for each list, also against creates at once', () =>
+      withStores(async ({ lists }) => {
+        const creates = Array.from({ length: MAX_ENTRIES_PER_LIST + 20 }, () =>
+          lists.create(allowed, network, actor),
+        );
+        const outcomes = await Promise.allSettled(creates);
+        const failed = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+        expect(failed).toHaveLength(20);
+        for (const error of failed) expect(error).toBeInstanceOf(TooManyEntries);
+        await lists.create(denied, network, actor);
+        expect(await lists.deleteAll(allowed, actor)).toBe(MAX_ENTRIES_PER_LIST);
+        await lists.create(allowed, network, actor);
+      }));
+
+    it('leaves every change in the audit: who, when, from where, before and after', () =>
+      withStores(async ({ lists, audit }) => {
+        const entry = await lists.create(allowed, network, actor);
+        const changed = await lists.update(allowed, entry.id, { decide: () => ({ comment: 'x' }), actor });
+        await lists.deleteAll(allowed, { by: 'token-2', from: '192.0.2.2' });
+        const common = { ...actor, account: 'a', list: 'allowlist', entry: entry.id };
+        expect(await audited(audit)).toEqual([
+          { ...common, at: entry.created_on, action: 'list.create', before: null, after: entry },
+          { ...common, at: changed?.modified_on, action: 'list.update', before: entry, after: changed },
+          {
+            ...common,
+            ...{ by: 'token-2', from: '192.0.2.2', at: expect.any(String) },
+            ...{ action: 'list.delete', before: changed, after: null },
+          },
+        ]);
+      }));
+
+    it('finds everything again after it was closed, and tells of changes, also of those of another handle', async () => {
+      const place = engine.newPlace();
+      const before = await place.open();
+      const entry = await before.lists.create(allowed, network, actor);
+      await before.close();
+      const [here, there] = [await place.open(), await place.open()];
+      expect(await here.lists.entries(allowed)).toEqual([entry]);
+      const heard: string[] = [];
+      const end = here.lists.onChange((account) => heard.push(account));
+      await here.lists.create({ ...denied, accountId: 'own' }, name, actor);
+      expect(heard).toEqual(['own']);
+      await there.lists.create({ ...denied, accountId: 'foreign' }, name, actor);
+      await until('it is heard of', () => heard.includes('foreign'));
+      end();
+      await here.close();
+      await there.close();
+      place.remove();
+    });
+  });
+}

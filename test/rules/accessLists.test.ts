@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Call, call } from './support/call.ts';
+import { environmentOf, floodgate } from './support/command.ts';
+import { newRule } from './support/samples.ts';
+import { type RulesServer, startServer } from './support/server.ts';
+
+const done = { success: true, errors: [], messages: [] };
+const MISSING = '31c70c65-9f81-4669-94ed-1e1e041e7b06';
+
+let server: RulesServer;
+let accounts = 0;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+const pathOf = (list: string, account = `lists-${++accounts}`): string =>
+  `/accounts/${account}/network/advanced_dns_protection/configs/${list}`;
+const send = (method: string, path: string, body?: unknown, more: Partial<Call> = {}) =>
+  call(server, { method, path, ...(body !== undefined && { body }), ...more });
+
+describe.each(['allowlist', 'denylist'])('the %s', (list) => {
+  it('takes networks and names, and shows, changes and deletes them', async () => {
+    const path = pathOf(list);
+    const created = await send('POST', path, { prefix: '192.0.2.0/24', comment: 'a partner' });
+    expect(created.status).toBe(200);
+    const { result, ...rest } = created.json;
+    expect(rest).toEqual(done);
+    expect(Object.keys(result)).toEqual(['id', 'prefix', 'comment', 'enabled', 'created_on', 'modified_on']);
+    expect(result).toMatchObject({ prefix: '192.0.2.0/24', comment: 'a partner', enabled: true });
+    const named = (await send('POST', path, { name: 'www.example.test', enabled: false })).json.result;
+    expect(named).toMatchObject({ name: 'www.example.test', comment: '', enabled: false });
+    const listed = await send('GET', path);
+    expect(listed.json).toEqual({
+      ...done,
+      result: [result, named],
+      result_info: { page: 1, per_page: 1000, count: 2, total_count: 2, total_pages: 1 },
+    });
+    expect((await send('GET', `${path}?page=2&per_page=1`)).json.result).toEqual([named]);
+    expect((await send('GET', `${path}/${result.id}`)).headers['etag']).toBe(created.headers['etag']);
+    const changed = await send('PATCH', `${path}/${result.id}`, { enabled: false });
+    expect(changed.json.result).toMatchObject({ ...result, enabled: false, modified_on: expect.any(String) });
+    const stale = { headers: { 'if-match': String(created.headers['etag']) } };
+    expect((await send('PATCH', `${path}/${result.id}`, { comment: '' }, stale)).status).toBe(412);
+    expect((await send('DELETE', `${path}/${result.id}`, undefined, stale)).status).toBe(412);
+    expect((await send('DELETE', `${path}/${result.id}`)).json).toEqual(done);
+    expect((await send('GET', `${path}/${result.id}`)).status).toBe(404);
+    expect((await send('DELETE', path)).json).toEqual(done);
+    expect((await send('GET', path)).json.result).toEqual([]);
+  });
+
+  it('is not sent again to who has it, and takes a slash behind the id', async () => {
+    const path = pathOf(list);
+    const { id } = (await send('POST', path, { prefix: '192.0.2.7' })).json.result;
+    for (const one of [path, `${path}/${id}`, `${path}?page=1`]) {
+      const etag = String((await send('GET', one)).headers['etag']);
+      const known = { headers: { 'if-none-match': etag } };
+      expect((await send('GET', one, undefined, known)).status).toBe(304);
+      expect((await send('PATCH', `${path}/${id}/`, { comment: one })).json.result.comment).toBe(one);
+      expect((await send('GET', one, undefined, known)).status).toBe(200);
+    }
+    expect((await send('PATCH', `${path}/`, {})).status).toBe(405);
+    expect((await send('PATCH', `${path}//`, {})).status).toBe(404);
+  });
+
+  it('refuses what is no entry with every fault, and what it does not have', async () => {
+    const path = pathOf(list);
+    const refused = await send('POST', path, { prefix: '192.0.2.7/24', comment: 7, why: 1 });
+    expect(refused.status).toBe(400);
+    expect(refused.json.errors.map(({ source }: { source: object }) => source)).toEqual(
+      ['/prefix', '/comment', '/why'].map((pointer) => ({ pointer })),
+    );
+    expect((await send('POST', path, '{')).status).toBe(400);
+    expect((await send('PATCH', `${path}/${MISSING}`, {})).status).toBe(404);
+    expect((await send('DELETE', `${path}/nonsense`)).status).toBe(404);
+    expect((await send('DELETE', `${path}/`)).status).toBe(404);
+    expect((await send('PUT', path, {})).status).toBe(405);
+    expect((await send('GET', path, undefined, { token: null })).status).toBe(401);
+  });
+});
+
+it('the lists are each account’s own, and every change is in the audit', async () => {
+  const path = pathOf('denylist', 'audited');
+  const { id } = (await send('POST', path, { prefix: '198.51.100.7' })).json.result;
+  expect((await send('GET', pathOf('denylist', 'another'))).json.result).toEqual([]);
+  await send('PATCH', `${path}/${id}`, { enabled: false });
+  const { stdout } = await floodgate(['audit', '--account', 'audited', '--data-dir', server.dataDir], {
+    env: environmentOf(server, 'audited'),
+  });
+  expect(stdout).toMatch(/list\.create.*denylist: 198\.51\.100\.7, enabled/);
+  const audit = `/accounts/audited/network/advanced_dns_protection/configs/dns_protection/audit`;
+  await send('POST', audit.replace(/audit$/, 'rules'), newRule);
+  const { json } = await send('GET', `${audit}?per_page=1`);
+  expect(json).toMatchObject({ result: [{ action: 'rule.create' }], result_info: { count: 1 } });
+  expect(json.result_info).not.toHaveProperty('cursor');
+  expect(stdout).toMatch(/list\.update.*denylist: 198\.51\.100\.7, not enabled/);
+});
