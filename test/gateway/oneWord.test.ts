@@ -51,7 +51,9 @@ describe('the word of one node', () => {
 
   async function start(count: number, flags: Readonly<Record<string, string | string[]>> = {}) {
     const upstream = nodes.slice(0, count).map(({ url }) => url);
-    const server = await startInProcess({ upstream, 'index.pollIntervalMs': '100', ...flags }, {});
+    // Of a development chain nothing is kept for good.
+    const index = { 'index.pollIntervalMs': '100', 'index.finality': 'node' };
+    const server = await startInProcess({ upstream, ...index, ...flags }, {});
     let stopped = false;
     const stop = async (): Promise<void> => {
       if (!stopped) await server.stop();
