@@ -1,6 +1,6 @@
-import { createSocket } from 'node:dgram';
+import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { QueryType } from '../../../src/dns/protocol/index.ts';
 import { RCODE, type Target } from './dnsClient.ts';
 import { framed } from './tcpClient.ts';
@@ -22,9 +22,7 @@ export interface LyingServer extends Target {
 const LATE_MS = 1500;
 
 export async function lyingServer(): Promise<LyingServer> {
-  const udp = createSocket('udp4').bind(0, '127.0.0.1');
-  await once(udp, 'listening');
-  const { port } = udp.address();
+  const { udp, tcp, port } = await openBoth();
   const open = new Set<Socket>();
   const timers = new Set<NodeJS.Timeout>();
   const server: LyingServer = {
@@ -57,7 +55,7 @@ export async function lyingServer(): Promise<LyingServer> {
     const answer = answerTo(query, isBad ? 'servfail' : server.way);
     if (answer !== undefined) later(() => udp.send(answer, client.port, client.address));
   });
-  const tcp = createServer((socket) => {
+  tcp.on('connection', (socket: Socket) => {
     open.add(socket);
     socket.on('error', () => {}).on('close', () => open.delete(socket));
     socket.on('data', (chunk: Buffer) => {
@@ -65,9 +63,24 @@ export async function lyingServer(): Promise<LyingServer> {
       if (answer !== undefined) later(() => socket.write(framed(answer)));
     });
   });
-  tcp.listen(port, '127.0.0.1');
-  await once(tcp, 'listening');
   return server;
+}
+
+/** One port for both: of those that are free over TCP some are taken over UDP. */
+async function openBoth(): Promise<{ udp: UdpSocket; tcp: Server; port: number }> {
+  const tcp = createServer().listen(0, '127.0.0.1');
+  await once(tcp, 'listening');
+  const { port } = tcp.address() as AddressInfo; // it listens on TCP
+  const udp = createSocket('udp4');
+  try {
+    await once(udp.bind(port, '127.0.0.1'), 'listening');
+    return { udp, tcp, port };
+  } catch (error) {
+    udp.close();
+    tcp.close();
+    if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
+    return openBoth();
+  }
 }
 
 function answerTo(query: Buffer, way: Way): Buffer | undefined {
