@@ -15,6 +15,8 @@ const MAX_LENGTH_RATIO = 2;
 
 /** A failure that took longer has cost its node something: it is not asked of all of them. */
 const COSTLY_MS = 1_000;
+/** What is left when a timer fired a little early is no time for another try. */
+const MIN_TRY_MS = 5;
 
 /**
  * One request on its way through the nodes: sent to the next where one fails, and to a second one beside the first where
@@ -68,7 +70,8 @@ export class HedgedRequest {
 
   #launch(): boolean {
     const leftMs = this.#leftMs;
-    const node = leftMs <= 0 ? undefined : this.#upstreams.choose(this.#tried, this.#request.needsBlock);
+    const node =
+      leftMs < MIN_TRY_MS ? undefined : this.#upstreams.choose(this.#tried, this.#request.needsBlock);
     if (node === undefined) return false;
     this.#tried.add(node);
     void this.#attempt(node, leftMs);
