@@ -1,8 +1,8 @@
 /** Seeded fuzz: whatever bytes clients, servers and dnsdist send, the process stays and answers. */
-import { createSocket, type Socket } from 'node:dgram';
+import type { Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer, type Socket as TcpSocket } from 'node:net';
+import { connect, type Socket as TcpSocket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -10,6 +10,7 @@ import { HEADER_BYTES, QueryType, questionOf } from '../../src/dns/protocol/inde
 import { freePort } from '../support/freePort.ts';
 import { Random } from '../support/random.ts';
 import { until } from '../support/until.ts';
+import { bindBoth } from './support/bindBoth.ts';
 import { query, RCODE, type Target, UdpClient } from './support/dnsClient.ts';
 import { driveDnsdist } from './support/driveDnsdist.ts';
 import { atEnd } from './support/ends.ts';
@@ -73,20 +74,18 @@ function babble(server: Socket, random: Random): void {
 
 it('whatever clients and servers send over UDP and TCP, the program stays and answers', async () => {
   const random = new Random(SEED);
-  const tcp = createServer((socket) => {
+  const { udp, tcp, port } = await bindBoth();
+  atEnd(
+    () => udp.close(),
+    () => tcp.close(),
+  );
+  tcp.on('connection', (socket: TcpSocket) => {
     socket.on('error', () => {});
     socket.on('data', (asked) =>
       socket.write(random.chance(0.5) ? noise(random) : anyAnswer(Buffer.from(asked), random)),
     );
   });
-  tcp.listen(0, LOOPBACK);
-  await once(tcp, 'listening');
-  atEnd(() => tcp.close());
-  const { port } = tcp.address() as AddressInfo; // it listens on TCP
-  const server = createSocket('udp4').bind(port, LOOPBACK);
-  await once(server, 'listening');
-  atEnd(() => server.close());
-  babble(server, random);
+  babble(udp, random);
   const folder = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
   atEnd(() => rm(folder, { recursive: true, force: true }));
   const program = await startProgram(folder, { host: LOOPBACK, port });

@@ -454,7 +454,7 @@ describe('dnsdist, driven', () => {
     const created = await first.api('POST', '', rule);
     expect(created.status).toBe(200);
     while ((await hits()) < 200) await flood();
-    await first.stop('SIGKILL');
+    await first.kill();
     const before = await hits();
     while ((await hits()) < before + 200) await flood();
 

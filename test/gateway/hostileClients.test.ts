@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
-import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { type FloodgateProcess, startFloodgateProcess } from '../support/startFloodgate.ts';
 import { call, send } from './support/send.ts';
 
 const CONNECTIONS = 1_000;
@@ -14,12 +14,12 @@ const REQUEST = `POST /v1/mainnet HTTP/1.1\r\nhost: x\r\ncontent-type: applicati
 
 describe('what clients do to a server', () => {
   let chain: SharedChain;
-  let floodgate: Floodgate;
+  let floodgate: FloodgateProcess;
   const open: Socket[] = [];
 
   beforeAll(async () => {
     chain = await startSharedChain();
-    floodgate = await startFloodgate({ upstream: chain.anvil.url });
+    floodgate = await startFloodgateProcess({ upstream: chain.anvil.url });
   });
   afterAll(async () => {
     await floodgate?.stop();

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { HANG_MS } from '../support/hang.ts';
 import { idleReader, rawRequest } from '../support/idleReader.ts';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
-import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { type FloodgateProcess, startFloodgateProcess } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 import { call, send } from './support/send.ts';
 import { type SpoiltNode, startSpoiltNode } from './support/spoiltNode.ts';
@@ -58,7 +58,7 @@ describe('clients that do not read their answers', () => {
   let chain: SharedChain;
   let node: SpoiltNode;
   const open: Socket[] = [];
-  const servers: Floodgate[] = [];
+  const servers: FloodgateProcess[] = [];
   let nextAddress = 1;
 
   beforeAll(async () => {
@@ -82,20 +82,20 @@ describe('clients that do not read their answers', () => {
     for (const server of servers.splice(0)) await server.stop();
   });
 
-  async function start(...args: string[]): Promise<Floodgate> {
-    const floodgate = await startFloodgate({ upstream: node.url, args });
+  async function start(...args: string[]): Promise<FloodgateProcess> {
+    const floodgate = await startFloodgateProcess({ upstream: node.url, args });
     servers.push(floodgate);
     return floodgate;
   }
 
-  async function reader(floodgate: Floodgate, localAddress: string): Promise<Socket> {
+  async function reader(floodgate: FloodgateProcess, localAddress: string): Promise<Socket> {
     const socket = await idleReader(floodgate.gatewayUrl, { localAddress });
     open.push(socket);
     return socket;
   }
 
   /** Makes a call that nobody has made, by itself or in a batch. */
-  const ask = (floodgate: Floodgate, inBatch: boolean): string => {
+  const ask = (floodgate: FloodgateProcess, inBatch: boolean): string => {
     const one = callOf(nextAddress++);
     return rawRequest(floodgate.gatewayUrl, inBatch ? [one] : one);
   };
@@ -117,12 +117,12 @@ describe('clients that do not read their answers', () => {
     }
   }
 
-  const memoryOf = (floodgate: Floodgate, field: 'VmRSS' | 'VmHWM'): number => {
+  const memoryOf = (floodgate: FloodgateProcess, field: 'VmRSS' | 'VmHWM'): number => {
     const status = readFileSync(`/proc/${floodgate.process.pid}/status`, 'utf8');
     return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024;
   };
 
-  async function metric(floodgate: Floodgate, line: string): Promise<number> {
+  async function metric(floodgate: FloodgateProcess, line: string): Promise<number> {
     const text = await (await fetch(`${floodgate.url}/metrics`)).text();
     const found = text.split('\n').find((each) => each.startsWith(`${line} `));
     return Number(found?.slice(line.length + 1));

@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
-import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { type FloodgateProcess, startFloodgateProcess } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 import { call, send } from './support/send.ts';
 import { type SpoiltNode, startSpoiltNode } from './support/spoiltNode.ts';
@@ -17,11 +17,11 @@ const PIECE = Buffer.alloc(MEGABYTE, '61');
 describe('large answers', () => {
   let chain: SharedChain;
   let node: SpoiltNode;
-  let floodgate: Floodgate;
+  let floodgate: FloodgateProcess;
   beforeAll(async () => {
     chain = await startSharedChain();
     node = await startSpoiltNode(chain.anvil.url);
-    floodgate = await startFloodgate({ upstream: node.url });
+    floodgate = await startFloodgateProcess({ upstream: node.url });
   });
   afterAll(async () => {
     await floodgate?.stop();
@@ -109,7 +109,7 @@ describe('large answers', () => {
   });
 
   it('a client that hangs up before its large answer begins takes no place for good', async () => {
-    const one = await startFloodgate({ upstream: node.url, args: ['--gateway-max-in-flight', '2'] });
+    const one = await startFloodgateProcess({ upstream: node.url, args: ['--gateway-max-in-flight', '2'] });
     try {
       for (let i = 0; i < 3; i++) {
         let goOn = (): void => undefined;

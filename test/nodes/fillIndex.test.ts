@@ -12,7 +12,7 @@ import { floodgate as run } from '../rules/support/command.ts';
 import { type Anvil, connect, createTraffic, startAnvil } from '../support/anvil.ts';
 import { PROGRAM } from '../support/program.ts';
 import { spawnGuarded } from '../support/spawn.ts';
-import { startFloodgate } from '../support/startFloodgate.ts';
+import { startFloodgate, startFloodgateProcess } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 
 const HEAD = 1200;
@@ -188,7 +188,7 @@ describe('filling the index', () => {
       return answer();
     };
     const options = { upstream: slow.url, dataDir, args: ['--index-from', '5'] };
-    const first = await startFloodgate(options);
+    const first = await startFloodgateProcess(options);
     await first.kill();
     const second = await startFloodgate(options);
     await until('the gap is being filled', () => held > 0);

@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call } from './support/call.ts';
 import { floodgate } from './support/command.ts';
 import { newRule, rulesPath } from './support/samples.ts';
-import { type RulesServer, startServer } from './support/server.ts';
+import { type RulesServer, startServer, startServerProcess } from './support/server.ts';
 
 let server: RulesServer;
 beforeAll(async () => {
-  server = await startServer({ flags: ['--http-trusted-proxies', '127.0.0.1'] });
+  server = await startServer({ args: ['--http-trusted-proxies', '127.0.0.1'] });
 });
 afterAll(() => server.stop());
 

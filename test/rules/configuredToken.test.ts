@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatTimestamp, hashSecret, newTokenSecret, type Token, wallClock } from '../../src/rules/index.ts';
 import { openRulesStorage } from '../../src/rules/store/lmdb/index.ts';
 import { floodgate } from '../server/support/run.ts';
-import { startFloodgate } from '../support/startFloodgate.ts';
+import { cleanEnvironment } from '../support/cleanEnvironment.ts';
+import { runProgram } from '../support/runProgram.ts';
 import { send } from './support/call.ts';
 import { rulesPath } from './support/samples.ts';
 import { startServer } from './support/server.ts';
@@ -175,7 +176,9 @@ it.concurrent.each([
 
 describe.concurrent('floodgate dev', () => {
   const dev = (dataDir: string) =>
-    startFloodgate({ command: 'dev', args: ['--rules-only'], dataDir, env: { FLOODGATE_API_TOKEN: '' } });
+    runProgram(['dev', '--rules-only', '--port', '0', '--data-dir', dataDir], {
+      env: cleanEnvironment({ FLOODGATE_API_TOKEN: '' }),
+    });
   const tokenOf = (dataDir: string) => readFileSync(join(dataDir, 'api-token'), 'utf8').trim();
   const statusWith = async (url: string, token: string) =>
     (await fetch(`${url}/client/v4${rulesPath('dev')}`, { headers: { authorization: `Bearer ${token}` } }))

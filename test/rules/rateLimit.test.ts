@@ -8,7 +8,7 @@ import { startServer, TOKEN } from './support/server.ts';
 it('a token that sends too many requests is told to wait, and goes on in the next window', async () => {
   const limited = (windowSeconds: number) =>
     startServer({
-      flags: ['--rules-rate-limit-requests', '3', '--rules-rate-limit-window-seconds', String(windowSeconds)],
+      args: ['--rules-rate-limit-requests', '3', '--rules-rate-limit-window-seconds', String(windowSeconds)],
     });
   // In the long window nothing runs out while it is looked at, however slow the machine is; the short one is waited out.
   const [server, short] = await Promise.all([limited(600), limited(1)]);

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startFloodgate } from '../support/startFloodgate.ts';
+import { startFloodgateProcess } from '../support/startFloodgate.ts';
 import { type Ended, floodgate } from './support/run.ts';
 
 describe('a server that cannot start says what to do, and ends with code 1', () => {
@@ -37,7 +37,7 @@ describe('a server that cannot start says what to do, and ends with code 1', () 
       other.close();
     }
     // Nothing was left locked.
-    const next = await startFloodgate({ dataDir: join(folder, 'port') });
+    const next = await startFloodgateProcess({ dataDir: join(folder, 'port') });
     expect(await next.stop()).toBe(0);
   });
 
@@ -59,7 +59,7 @@ describe('a server that cannot start says what to do, and ends with code 1', () 
 
   it('where another server has the data folder, which goes on unharmed', async () => {
     const dataDir = join(folder, 'shared');
-    const first = await startFloodgate({ dataDir });
+    const first = await startFloodgateProcess({ dataDir });
     expectToldWith(await startOn(dataDir), dataDir, `process ${first.process.pid}`, '--data-dir');
     expect((await fetch(`${first.url}/healthz`)).status).toBe(200);
     expect(await first.stop()).toBe(0);

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cleanEnvironment } from '../support/cleanEnvironment.ts';
 import { freePort } from '../support/freePort.ts';
 import { PROGRAM } from '../support/program.ts';
 import { spawnGuarded } from '../support/spawn.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
-import { cleanEnvironment } from './support/run.ts';
 
 /** `script` of util-linux makes a terminal for a command; that of other systems takes other flags. */
 const hasScript = /util-linux/.test(spawnSync('script', ['--version']).stdout?.toString() ?? '');

@@ -4,13 +4,13 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cleanEnvironment } from '../support/cleanEnvironment.ts';
 import { PROGRAM } from '../support/program.ts';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { spawnGuarded } from '../support/spawn.ts';
-import { startFloodgate } from '../support/startFloodgate.ts';
+import { startFloodgateProcess } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 import { type LyingNode, startLyingNode } from '../traces/support/lyingNode.ts';
-import { cleanEnvironment } from './support/run.ts';
 
 const BALANCE = {
   jsonrpc: '2.0',
@@ -44,7 +44,7 @@ describe('a graceful stop', () => {
   it('finishes what runs, refuses what is new, closes the store and ends with code 0', async () => {
     // No connection is waited for longer than its request: the stop does not run into its time limit.
     const args = ['--stop-timeout-ms', '600000'];
-    const floodgate = await startFloodgate({ upstream: node.url, dataDir, args });
+    const floodgate = await startFloodgateProcess({ upstream: node.url, dataDir, args });
     let hurry = (): void => undefined;
     const slow = new Promise<void>((resolve) => {
       hurry = resolve;
@@ -70,14 +70,14 @@ describe('a graceful stop', () => {
     node.slowness = undefined;
 
     // The lock is gone, and the data is whole.
-    const next = await startFloodgate({ upstream: node.url, dataDir });
+    const next = await startFloodgateProcess({ upstream: node.url, dataDir });
     expect(await next.stop()).toBe(0);
     expect(next.output()).not.toContain('"level":40');
   });
 
   it('does not wait for ever: after --stop-timeout-ms what still runs is cut off', async () => {
     const args = ['--stop-timeout-ms', '100'];
-    const floodgate = await startFloodgate({ upstream: node.url, dataDir, args });
+    const floodgate = await startFloodgateProcess({ upstream: node.url, dataDir, args });
     node.fault = () => undefined; // the node never answers
     const underWay = post(floodgate.gatewayUrl).catch((error: unknown) => error);
     const code = await floodgate.stop();
@@ -88,7 +88,7 @@ describe('a graceful stop', () => {
 });
 
 it('a half-sent request does not hold a stop', async () => {
-  const floodgate = await startFloodgate({ args: ['--stop-timeout-ms', '600000'] });
+  const floodgate = await startFloodgateProcess({ args: ['--stop-timeout-ms', '600000'] });
   const { hostname, port } = new URL(floodgate.url);
   const halves = [
     'GET /healthz HTTP/1.1\r\nhost: x',

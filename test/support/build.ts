@@ -35,13 +35,11 @@ function isBundled(): boolean {
     'node_modules/.package-lock.json',
     'test/support/build.ts',
     'test/support/codeCache.cjs',
+    'test/support/serverHost.ts',
   ];
   const bundledMs = modifiedMs(PROGRAM);
   return changed.every((file) => modifiedMs(`${root}${file}`) < bundledMs);
 }
-
-/** The program as CommonJS, the only kind of modules that Node 20 takes compiled code for. */
-const MODULES = 'program.cjs';
 
 const modifiedMs = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
@@ -54,21 +52,29 @@ const IN_PLACE: Plugin = {
   },
 };
 
+/** What the tests' own program takes of the sources is what was compiled of them. */
+const COMPILED: Plugin = {
+  name: 'compiled',
+  resolveId: (id) =>
+    id.startsWith('../../src/') ? id.replace('../../src/', `${root}dist/`).replace(/\.ts$/, '.js') : null,
+};
+
 /** Packages that load files of their own at run time: binaries, and the programs of threads. */
 const NOT_BUNDLED = [/^lmdb/, /^pino/, /^@foundry-rs/];
 
+/** As CommonJS, the only kind of modules that Node 20 takes compiled code for. */
 async function bundle(): Promise<void> {
   const bundled = await rolldown({
-    input: { main: `${root}dist/cli/main.js` },
+    input: { program: `${root}dist/cli/main.js`, serverHost: `${root}test/support/serverHost.ts` },
     platform: 'node',
     external: NOT_BUNDLED,
-    plugins: [IN_PLACE],
+    plugins: [COMPILED, IN_PLACE],
     logLevel: 'warn',
   });
   await bundled.write({
     dir: dirname(PROGRAM),
     format: 'cjs',
-    entryFileNames: MODULES,
+    entryFileNames: '[name].cjs',
     chunkFileNames: '[name]-[hash].cjs',
     keepNames: true,
     cleanDir: true,

@@ -6,7 +6,7 @@ import type { TraceFilter } from '../../src/ethereum/traces/index.ts';
 import { type Anvil, createTraffic, SCRIPT_BLOCKS, startAnvil } from '../support/anvil.ts';
 import { plainFilter } from '../support/plainFilter.ts';
 import { Random } from '../support/random.ts';
-import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { type FloodgateProcess, startFloodgateProcess } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 import { ask, askAll } from './support/ask.ts';
 import { type NodeChain, readChain } from './support/nodeChain.ts';
@@ -38,7 +38,7 @@ describe(`kill -9, ${KILLS} times, while blocks are ingested and rules are writt
   const random = new Random(SEED);
   const dataDir = mkdtempSync(join(tmpdir(), 'floodgate-kill-'));
   let anvil: Anvil;
-  let floodgate: Floodgate;
+  let floodgate: FloodgateProcess;
 
   beforeAll(async () => {
     anvil = await startAnvil();
@@ -50,8 +50,8 @@ describe(`kill -9, ${KILLS} times, while blocks are ingested and rules are writt
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  const start = (): Promise<Floodgate> =>
-    startFloodgate({ upstream: anvil.url, args: FOLLOW_CLOSELY, dataDir });
+  const start = (): Promise<FloodgateProcess> =>
+    startFloodgateProcess({ upstream: anvil.url, args: FOLLOW_CLOSELY, dataDir });
 
   it('loses no acknowledged rule, and leaves an index that equals one built from scratch', async () => {
     const promised: Promised = { rules: new Map(), open: new Map() };
@@ -78,7 +78,7 @@ describe(`kill -9, ${KILLS} times, while blocks are ingested and rules are writt
     // Otherwise no kill came while a rule was being written.
     expect(interrupted).toBeGreaterThan(KILLS / 4);
 
-    const scratch = await startFloodgate({ upstream: anvil.url, args: FOLLOW_CLOSELY });
+    const scratch = await startFloodgateProcess({ upstream: anvil.url, args: FOLLOW_CLOSELY });
     try {
       const queries = queriesOver(await readChain(anvil.url));
       expect(await askAll(floodgate.gatewayUrl, queries)).toEqual(await askAll(scratch.gatewayUrl, queries));
@@ -118,7 +118,7 @@ function growChain(url: string, random: Random, seed: number): Work {
 }
 
 /** Creates a rule, changes it, and so on, one request after the other. A request that the kill broke off is open. */
-function writeRules(floodgate: Floodgate, promised: Promised): Work {
+function writeRules(floodgate: FloodgateProcess, promised: Promised): Work {
   const collection = `${floodgate.url}/client/v4/accounts/${ACCOUNT}/network/advanced_dns_protection/configs/dns_protection/rules`;
   const send = async (method: string, url: string, body: object): Promise<Rule | undefined> => {
     try {
@@ -159,7 +159,7 @@ const ruleNamed = (name: string): object => ({
 });
 
 /** Every acknowledged rule is there as it was acknowledged; what was not acknowledged is there whole, or not at all. */
-async function expectPromised(floodgate: Floodgate, promised: Promised): Promise<void> {
+async function expectPromised(floodgate: FloodgateProcess, promised: Promised): Promise<void> {
   const response = await fetch(
     `${floodgate.url}/client/v4/accounts/${ACCOUNT}/network/advanced_dns_protection/configs/dns_protection/rules`,
     { headers: { authorization: `Bearer ${floodgate.token}` } },
@@ -180,12 +180,12 @@ async function expectPromised(floodgate: Floodgate, promised: Promised): Promise
   promised.open.clear();
 }
 
-async function indexHead({ gatewayUrl }: Floodgate): Promise<string | undefined> {
+async function indexHead({ gatewayUrl }: FloodgateProcess): Promise<string | undefined> {
   return (await ask(gatewayUrl, { count: 1 })).result?.[0]?.blockHash;
 }
 
 /** The index holds this chain and answers as a plain filter over it does: everything, and by each of its addresses. */
-async function expectIndexOf(floodgate: Floodgate, chain: NodeChain): Promise<void> {
+async function expectIndexOf(floodgate: FloodgateProcess, chain: NodeChain): Promise<void> {
   await until(
     'the index has the last block',
     async () => (await indexHead(floodgate)) === chain.hashes[chain.head],

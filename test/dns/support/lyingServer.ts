@@ -1,7 +1,6 @@
-import { createSocket, type Socket as UdpSocket } from 'node:dgram';
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { QueryType } from '../../../src/dns/protocol/index.ts';
+import { bindBoth } from './bindBoth.ts';
 import { RCODE, type Target } from './dnsClient.ts';
 import { framed } from './tcpClient.ts';
 
@@ -22,7 +21,7 @@ export interface LyingServer extends Target {
 const LATE_MS = 1500;
 
 export async function lyingServer(): Promise<LyingServer> {
-  const { udp, tcp, port } = await openBoth();
+  const { udp, tcp, port } = await bindBoth();
   const open = new Set<Socket>();
   const timers = new Set<NodeJS.Timeout>();
   const server: LyingServer = {
@@ -64,23 +63,6 @@ export async function lyingServer(): Promise<LyingServer> {
     });
   });
   return server;
-}
-
-/** One port for both: of those that are free over TCP some are taken over UDP. */
-async function openBoth(): Promise<{ udp: UdpSocket; tcp: Server; port: number }> {
-  const tcp = createServer().listen(0, '127.0.0.1');
-  await once(tcp, 'listening');
-  const { port } = tcp.address() as AddressInfo; // it listens on TCP
-  const udp = createSocket('udp4');
-  try {
-    await once(udp.bind(port, '127.0.0.1'), 'listening');
-    return { udp, tcp, port };
-  } catch (error) {
-    udp.close();
-    tcp.close();
-    if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
-    return openBoth();
-  }
 }
 
 function answerTo(query: Buffer, way: Way): Buffer | undefined {

@@ -1,11 +1,8 @@
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { PROGRAM } from '../../support/program.ts';
-import { spawnGuarded } from '../../support/spawn.ts';
+import { startFloodgateProcess, TOKEN } from '../../support/startFloodgate.ts';
 import { until } from '../../support/until.ts';
 import type { Target } from './dnsClient.ts';
 
-export const TOKEN = 'fg_test_token_of_the_dns_tests_000000000';
+export { TOKEN };
 export const ACCOUNT = 'acme';
 
 export interface Program {
@@ -15,7 +12,9 @@ export interface Program {
   /** A request to the rules API of the account; the parsed body. */
   api(method: string, path?: string, body?: unknown): Promise<{ status: number; json: Envelope }>;
   metrics(): Promise<string>;
-  stop(signal?: NodeJS.Signals): Promise<void>;
+  stop(): Promise<unknown>;
+  /** Ends it as a power cut would. */
+  kill(): Promise<void>;
 }
 
 export interface Envelope {
@@ -25,44 +24,21 @@ export interface Envelope {
   readonly errors: readonly { code: number; message: string }[];
 }
 
-/** Runs `floodgate start` with a guard in front of the server, as configured by further flags; resolves when it knows its zones. */
+/** Starts a server with a guard in front of the DNS server, as configured by further flags; resolves when it knows its zones. */
 export async function startProgram(dataDir: string, server: Target, ...flags: string[]): Promise<Program> {
-  const fixed = [
-    '--rules-only',
-    '--port',
-    '0',
-    '--data-dir',
-    dataDir,
-    '--api-token',
-    TOKEN,
-    '--dns-account',
-    ACCOUNT,
-  ];
-  const dnsFlags = ['--dns-listen', '127.0.0.1:0', '--dns-servers', `${server.host}:${server.port}`];
-  const child = spawnGuarded(process.execPath, [PROGRAM, 'start', ...fixed, ...dnsFlags, ...flags]);
-  const exited = once(child, 'exit');
-  let output = '';
-  const found = await new Promise<{ url: string; port: number }>((resolve, reject) => {
-    let port = 0;
-    const read = (line: string): void => {
-      output += `${line}\n`;
-      port = Number(/"dns":\["127\.0\.0\.1:(\d+)"\]/.exec(line)?.[1] ?? port);
-      const url = /"url":"(http:[^"]+)"/.exec(line)?.[1];
-      if (url !== undefined) resolve({ url, port });
-    };
-    for (const input of [child.stdout, child.stderr]) createInterface({ input }).on('line', read);
-    child.once('exit', (code) => reject(new Error(`the program ended with ${code}: ${output}`)));
-  });
+  const args = ['--dns-account', ACCOUNT, '--dns-listen', '127.0.0.1:0'];
+  args.push('--dns-servers', `${server.host}:${server.port}`, ...flags);
+  const { url, dnsPort, stop, kill } = await startFloodgateProcess({ dataDir, args });
   // The names of the zones are read behind: a test begins when they are known.
   await until('the names of the zones are known', async () => {
-    const { checks } = (await (await fetch(`${found.url}/readyz`)).json()) as { checks: { dns: string } };
+    const { checks } = (await (await fetch(`${url}/readyz`)).json()) as { checks: { dns: string } };
     return !checks.dns.includes('names not known');
   });
-  const rules = `${found.url}/client/v4/accounts/${ACCOUNT}/network/advanced_dns_protection/configs/dns_protection/rules`;
+  const rules = `${url}/client/v4/accounts/${ACCOUNT}/network/advanced_dns_protection/configs/dns_protection/rules`;
   return {
     dataDir,
-    url: found.url,
-    dns: { host: '127.0.0.1', port: found.port },
+    url,
+    dns: { host: '127.0.0.1', port: dnsPort },
     async api(method, path = '', body) {
       const response = await fetch(`${rules}${path}`, {
         method,
@@ -71,10 +47,8 @@ export async function startProgram(dataDir: string, server: Target, ...flags: st
       });
       return { status: response.status, json: (await response.json()) as Envelope };
     },
-    metrics: async () => (await fetch(`${found.url}/metrics`)).text(),
-    async stop(signal = 'SIGTERM') {
-      child.kill(signal);
-      await exited;
-    },
+    metrics: async () => (await fetch(`${url}/metrics`)).text(),
+    stop,
+    kill,
   };
 }

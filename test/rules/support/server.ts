@@ -1,71 +1,34 @@
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { PROGRAM } from '../../support/program.ts';
-import { spawnGuarded } from '../../support/spawn.ts';
+import {
+  type Floodgate,
+  type FloodgateOptions,
+  type FloodgateProcess,
+  startFloodgate,
+  startFloodgateProcess,
+  TOKEN,
+} from '../../support/startFloodgate.ts';
 
-/** The token that a started server takes for every account. */
-export const TOKEN = 'fg_test_token_that_may_do_everything_0000';
+export { TOKEN };
 
-export interface RulesServer {
+type RulesOptions = Pick<FloodgateOptions, 'args' | 'dataDir' | 'env'>;
+
+interface Rules {
   /** With the version prefix: `http://127.0.0.1:PORT/client/v4`. */
   readonly baseUrl: string;
-  readonly dataDir: string;
-  readonly process: ChildProcess;
-  /** Everything that the server wrote, on both streams. */
-  output(): string;
-  /** Ends the server as an operator would, and waits for its end. */
-  stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
-export interface ServerOptions {
-  /** A folder that outlives the server; a temporary one, removed on stop, where left out. */
-  readonly dataDir?: string;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly flags?: readonly string[];
-}
+export type RulesServer = Floodgate & Rules;
 
-/** Starts the compiled program with the rules API on a free port, and waits until it listens. */
-export async function startServer(options: ServerOptions = {}): Promise<RulesServer> {
-  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'floodgate-rules-'));
-  const child = spawnGuarded(process.execPath, [PROGRAM, 'start', '--rules-only', ...(options.flags ?? [])], {
-    // Away from any floodgate.yaml.
-    cwd: dataDir,
-    env: {
-      ...process.env,
-      FLOODGATE_DATA_DIR: dataDir,
-      FLOODGATE_API_TOKEN: TOKEN,
-      FLOODGATE_PORT: '0',
-      ...options.env,
-    },
-  });
-  let written = '';
-  child.stdout.on('data', (chunk) => {
-    written += chunk;
-  });
-  const ended = once(child, 'exit');
-  const origin = await new Promise<string>((resolve, reject) => {
-    createInterface(child.stderr).on('line', (line) => {
-      written += `${line}\n`;
-      const found = /"url":"(http:[^"]+)"/.exec(line)?.[1];
-      if (found) resolve(found);
-    });
-    child.once('exit', (code) => reject(new Error(`the server ended with ${code}: ${written}`)));
-  });
-  return {
-    baseUrl: `${origin}/client/v4`,
-    dataDir,
-    process: child,
-    output: () => written,
-    async stop(signal = 'SIGTERM') {
-      if (child.exitCode === null && child.signalCode === null) {
-        child.kill(signal);
-        await ended;
-      }
-      if (!options.dataDir) rmSync(dataDir, { recursive: true, force: true });
-    },
-  };
-}
+export type RulesProcess = FloodgateProcess & Rules;
+
+/** Starts a server with the rules API alone, on a free port. */
+export const startServer = async (options?: RulesOptions): Promise<RulesServer> =>
+  withRules(await startFloodgate(options));
+
+/** As `startServer`, in a process of its own. */
+export const startServerProcess = async (options?: RulesOptions): Promise<RulesProcess> =>
+  withRules(await startFloodgateProcess(options));
+
+const withRules = <F extends Floodgate>(floodgate: F): F & Rules => ({
+  ...floodgate,
+  baseUrl: `${floodgate.url}/client/v4`,
+});

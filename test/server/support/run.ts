@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { cleanEnvironment } from '../../support/cleanEnvironment.ts';
 import { HANG_MS } from '../../support/hang.ts';
 import { PROGRAM } from '../../support/program.ts';
 import { spawnGuarded } from '../../support/spawn.ts';
@@ -11,12 +12,6 @@ export interface Ended {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-}
-
-/** The test's variables without those that configure Floodgate. */
-export function cleanEnvironment(added: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('FLOODGATE_'));
-  return { ...Object.fromEntries(kept), ...added };
 }
 
 /** Runs a command to its end. */

@@ -1,8 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { cleanEnvironment } from '../../support/cleanEnvironment.ts';
 import { spawnGuarded } from '../../support/spawn.ts';
-import { cleanEnvironment, root } from './run.ts';
+import { root } from './run.ts';
 
 export interface Dev {
   /** What was started: a shell or npm, with Floodgate somewhere below. */

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, test } from 'vitest';
-import { startFloodgate } from '../startFloodgate.ts';
+import { startFloodgateProcess } from '../startFloodgate.ts';
 
 const HOUR_MS = 3_600_000;
 
 beforeAll(async () => {
-  const { process: server } = await startFloodgate({ whenListening: true });
+  const { process: server } = await startFloodgateProcess({ whenListening: true });
   process.stdout.write(`server ${server.pid} of ${process.pid}\n`);
   if (process.env['ABANDON'] === 'throws') throw new Error('on purpose');
 }, HOUR_MS);
