@@ -89,7 +89,7 @@ describe('GET …/audit', () => {
 });
 
 it('a client that hangs up in the middle of its request is no error in the log', async () => {
-  const own = await startServer();
+  const own = await startServerProcess();
   const { hostname, port } = new URL(own.baseUrl);
   for (const length of ['content-length: 1000', 'transfer-encoding: chunked']) {
     const socket = connect(Number(port), hostname);
