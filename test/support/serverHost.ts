@@ -5,7 +5,7 @@
 import { createInterface } from 'node:readline';
 import { Command } from 'commander';
 import { pino } from 'pino';
-import { addConfigFlags, readConfig } from '../../src/cli/configFlags.ts';
+import { addConfigFlags, readConfig } from '../../src/cli/index.ts';
 import type { Config } from '../../src/config/index.ts';
 import { type Server, startServer } from '../../src/server/index.ts';
 import type { HostAnswer, HostRequest } from './runHosted.ts';
