@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { startFloodgate } from '../support/startFloodgate.ts';
+import { startFloodgateProcess } from '../support/startFloodgate.ts';
 import { floodgate } from './support/run.ts';
 
 it.each([
@@ -25,7 +25,7 @@ it('a start says which folder it uses, and which variables it ignores', async ()
     FLOODGATE_SERVICE_HOST: '10.0.0.1',
     FLOODGATE_LOGLEVEL: 'a-secret',
   };
-  const server = await startFloodgate({ env });
+  const server = await startFloodgateProcess({ env });
   const lines = server
     .output()
     .split('\n')

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterAll } from 'vitest';
+import { endAbandoned, isHost } from './runHosted.ts';
 
 /** What tests have started keeps their process alive: without this, past a killed vitest. */
 function endWithVitest(): void {
@@ -18,8 +19,9 @@ subscribe('child_process', note);
 
 afterAll(() => {
   unsubscribe('child_process', note);
+  endAbandoned();
   for (const child of started) {
-    if (child.exitCode !== null || child.signalCode !== null) continue;
+    if (isHost(child) || child.exitCode !== null || child.signalCode !== null) continue;
     const [, , , leash] = child.stdio;
     // What spawnGuarded started ends with all below it when its leash is dropped.
     if (leash) leash.destroy();

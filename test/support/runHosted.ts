@@ -40,21 +40,31 @@ export async function runHosted(args: readonly string[], env: NodeJS.ProcessEnv)
   return host.start(args, env);
 }
 
+/** Whether this is the process of the servers, which goes on to the next file of tests. */
+export const isHost = (child: unknown): boolean => child === host?.child;
+
+/** Ends that process where tests left servers in it, as where a hook failed. */
+export function endAbandoned(): void {
+  if (host === undefined || host.isIdle) return;
+  host.end();
+  host = undefined;
+}
+
 class Host {
+  readonly child: GuardedChild;
   hasEnded = false;
-  readonly #child: GuardedChild;
   readonly #servers = new Map<number, Hosted>();
   #lastId = 0;
 
   constructor() {
     // Away from any floodgate.yaml.
-    this.#child = spawnGuarded(process.execPath, [HOST], { cwd: tmpdir(), stdin: 'pipe' });
-    createInterface(this.#child.stdout).on('line', (line) => this.#read(JSON.parse(line) as HostAnswer));
+    this.child = spawnGuarded(process.execPath, [HOST], { cwd: tmpdir(), stdin: 'pipe' });
+    createInterface(this.child.stdout).on('line', (line) => this.#read(JSON.parse(line) as HostAnswer));
     let written = '';
-    this.#child.stderr.on('data', (chunk) => {
+    this.child.stderr.on('data', (chunk) => {
       written += chunk;
     });
-    this.#child.once('close', (code) => {
+    this.child.once('close', (code) => {
       this.hasEnded = true;
       for (const server of this.#servers.values())
         server.ended(`the process of the servers ended with ${code}: ${written}`);
@@ -86,8 +96,16 @@ class Host {
     return { ...(await log.listening), output: () => log.written, stop };
   }
 
+  get isIdle(): boolean {
+    return this.#servers.size === 0;
+  }
+
+  end(): void {
+    this.child.kill('SIGKILL');
+  }
+
   #send(request: HostRequest): void {
-    this.#child.stdin?.write(`${JSON.stringify(request)}\n`);
+    this.child.stdin?.write(`${JSON.stringify(request)}\n`);
   }
 
   #read(answer: HostAnswer): void {
