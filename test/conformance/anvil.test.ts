@@ -47,7 +47,11 @@ describe('anvil, sent transactions whose traces have every shape', () => {
       ]);
       const header = parseHeader(block);
       const expected = parseTraceBlock(parity);
-      const converted = fromCallTracer(header, parseTransactions(block), nested, forkScheduleOf(31_337));
+      const converted = fromCallTracer(
+        { header, transactions: parseTransactions(block) },
+        nested,
+        forkScheduleOf(31_337),
+      );
       checkBlock(header, expected);
       checkBlock(header, converted);
       expect(converted.map(withoutRootGas)).toEqual(expected.map(withoutRootGas));

@@ -91,8 +91,8 @@ function tracesOf(fixture: Fixture): Trace[] {
   const root = (isFlat ? frames[0] : result) as Json;
   const transactions = parseTransactions({ transactions: [transactionOf(root, hash('7a'))] });
   const traces = isFlat
-    ? fromFlatCallTracer(block, transactions, [{ result: frames }], schedule)
-    : fromCallTracer(block, transactions, [{ result }], schedule);
+    ? fromFlatCallTracer({ header: block, transactions }, [{ result: frames }], schedule)
+    : fromCallTracer({ header: block, transactions }, [{ result }], schedule);
   checkBlock(block, traces);
   return traces;
 }
@@ -182,7 +182,7 @@ describe('mainnet blocks of which Parity and geth answers are recorded', () => {
       transactions: roots.map((root, i) => transactionOf(root, hashes[i])),
     });
     const results = roots.map((result) => ({ result }));
-    const frames = fromCallTracer(block, transactions, results, schedule);
+    const frames = fromCallTracer({ header: block, transactions }, results, schedule);
     const uncles = rewards.slice(1).map((reward) => uncleOf(reward, block));
     const mined = blockRewards(
       { ...block, uncleHashes: uncles.map((uncle) => uncle.hash) },
@@ -231,7 +231,7 @@ describe('Erigon answers to debug_traceBlock', () => {
     const transactions = parseTransactions({
       transactions: results.map(({ result }, i) => transactionOf(result, hashes[i])),
     });
-    const traces = fromCallTracer(block, transactions, results, forkScheduleOf(1));
+    const traces = fromCallTracer({ header: block, transactions }, results, forkScheduleOf(1));
     checkBlock(block, traces);
     expect(traces).toHaveLength(1758 - 45);
   });
@@ -250,7 +250,7 @@ describe('Erigon answers to debug_traceBlock', () => {
       const transactions = parseTransactions({
         transactions: roots.map((root, i) => transactionOf(root, hashes[i])),
       });
-      const traces = fromFlatCallTracer(block, transactions, result, forkScheduleOf(1));
+      const traces = fromFlatCallTracer({ header: block, transactions }, result, forkScheduleOf(1));
       checkBlock(block, traces);
       const sent = result.flatMap(({ result: frames }) => frames as Json[]);
       const neverRan = sent.filter(({ error }) => error === 'insufficient balance for transfer');

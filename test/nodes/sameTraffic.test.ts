@@ -85,8 +85,7 @@ describe.skipIf(binary === undefined)(`anvil and geth, sent the same${binary ? '
         const header = parseHeader(answers.block);
         const answer = structuredClone(answerOf(answers));
         const traces = convert(
-          header,
-          parseTransactions(answers.block),
+          { header, transactions: parseTransactions(answers.block) },
           answer,
           forkScheduleOf(DEVELOPMENT_CHAIN),
         );

@@ -110,7 +110,7 @@ export class NodeTraces implements TraceProvider, TransactionFinder {
     return this.#checked(() => {
       const transactions = method === 'none' ? [] : parseTransactions(block);
       const convert = method === 'flatCallTracer' ? fromFlatCallTracer : fromCallTracer;
-      const frames = convert(header, transactions, answer, schedule);
+      const frames = convert({ header, transactions }, answer, schedule);
       const rewards = blockRewards(header, uncles.map(parseHeader), schedule);
       const traces = [...frames, ...rewards];
       checkBlock(header, traces);

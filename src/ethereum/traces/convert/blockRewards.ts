@@ -1,7 +1,8 @@
-import type { Address, Quantity, RewardTrace, RewardType } from '../index.ts';
+import type { RewardTrace } from '../index.ts';
 import { BlockMismatchError } from './blockMismatchError.ts';
 import { type ForkSchedule, forkAt, holds } from './forks.ts';
 import type { FullHeader } from './parseHeader.ts';
+import { quantity } from './quantity.ts';
 
 const ETHER = 10n ** 18n;
 /** An uncle counts up to this many blocks back; what it earns falls by one eighth a block. */
@@ -30,12 +31,13 @@ export function blockRewards(
   const full = fullReward(header, schedule);
   const own = full + (full / INCLUSION_SHARE) * BigInt(uncles.length);
   return [
-    reward(header, header.miner, 'block', own),
+    reward(header, { author: header.miner, rewardType: 'block', value: quantity(own) }),
     ...uncles.map((uncle) => {
       const age = BigInt(header.number - uncle.number);
       if (age < 1n || age >= UNCLE_DEPTH)
         throw new BlockMismatchError(header.number, `uncle ${uncle.hash} is ${age} blocks back`);
-      return reward(header, uncle.miner, 'uncle', (full * (UNCLE_DEPTH - age)) / UNCLE_DEPTH);
+      const value = quantity((full * (UNCLE_DEPTH - age)) / UNCLE_DEPTH);
+      return reward(header, { author: uncle.miner, rewardType: 'uncle', value });
     }),
   ];
 }
@@ -47,9 +49,9 @@ function fullReward(header: FullHeader, schedule: ForkSchedule): bigint {
   return holds('byzantium', fork) ? 3n * ETHER : 5n * ETHER;
 }
 
-function reward(header: FullHeader, author: Address, rewardType: RewardType, value: bigint): RewardTrace {
+function reward(header: FullHeader, action: RewardTrace['action']): RewardTrace {
   return {
-    action: { author, rewardType, value: `0x${value.toString(16)}` as Quantity }, // canonical as BigInt prints it
+    action,
     blockHash: header.hash,
     blockNumber: header.number,
     result: null,

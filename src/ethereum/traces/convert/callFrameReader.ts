@@ -10,12 +10,19 @@ import type {
   Trace,
 } from '../index.ts';
 import { REVERTED, readErrorName } from './errorName.ts';
-import { assembleFrame, type FramePlacement, MAX_FRAMES, MAX_TRACE_DEPTH, ZERO } from './frame.ts';
+import {
+  asFrameList,
+  assembleFrame,
+  type FramePlacement,
+  MAX_FRAMES,
+  MAX_TRACE_DEPTH,
+  ZERO,
+} from './frame.ts';
 import type { FullHeader } from './parseHeader.ts';
-import type { BlockTransaction } from './parseTransactions.ts';
+import type { BlockTransaction, FullBlock } from './parseTransactions.ts';
 import type { Place } from './place.ts';
 import { readAddress, readData, readQuantity } from './readHex.ts';
-import { asList, asObject, type Members } from './readJson.ts';
+import { asObject, type Members } from './readJson.ts';
 import { NOBODY } from './restoreDestroyed.ts';
 import { TraceFormatError } from './traceFormatError.ts';
 
@@ -38,10 +45,13 @@ export class CallFrameReader {
   readonly #traces: Trace[];
   readonly #place: Place;
 
-  /** @param traces the frames are added here. */
-  constructor(header: FullHeader, transaction: BlockTransaction, position: number, traces: Trace[]) {
+  /**
+   * @param position one of the block's transactions.
+   * @param traces the frames are added here.
+   */
+  constructor({ header, transactions }: FullBlock, position: number, traces: Trace[]) {
     this.#header = header;
-    this.#transaction = transaction;
+    this.#transaction = transactions[position] as BlockTransaction; // one of them
     this.#traces = traces;
     this.#place = { what: 'transaction', index: position };
   }
@@ -64,25 +74,18 @@ export class CallFrameReader {
     place.path = traceAddress;
     if (traceAddress.length > MAX_TRACE_DEPTH || this.#traces.length >= MAX_FRAMES) {
       const allowed = `at most ${MAX_TRACE_DEPTH} deep and one of at most ${MAX_FRAMES}`;
-      throw new TraceFormatError(place, '', allowed, value);
+      throw new TraceFormatError(place, '', { expected: allowed, got: value });
     }
     const members = asObject(value, place, '');
-    const calls = asList(members['calls'] ?? [], MAX_FRAMES, place, 'calls');
-    const frame = this.#flat(members, calls.length, traceAddress, inherited);
+    const calls = asFrameList(members['calls'] ?? [], place, 'calls');
+    const frame = this.#flat(members, this.#placement(calls.length, traceAddress), inherited);
     this.#traces.push(frame);
     const passedOn = frame.type === 'suicide' ? ZERO : frame.action.value;
     for (let i = 0; i < calls.length; i++) this.#frame(calls[i], [...traceAddress, i], passedOn);
   }
 
-  #flat(
-    members: Members,
-    subtraces: number,
-    traceAddress: readonly number[],
-    inherited: Quantity,
-  ): FlatFrame {
-    const sent = members['type'];
-    const type = typeof sent === 'string' ? sent.toUpperCase() : sent;
-    const placement = {
+  #placement(subtraces: number, traceAddress: readonly number[]): FramePlacement {
+    return {
       blockHash: this.#header.hash,
       blockNumber: this.#header.number,
       subtraces,
@@ -90,21 +93,25 @@ export class CallFrameReader {
       transactionHash: this.#transaction.hash,
       transactionPosition: this.#place.index,
     };
+  }
+
+  #flat(members: Members, placement: FramePlacement, inherited: Quantity): FlatFrame {
+    const sent = members['type'];
+    const type = typeof sent === 'string' ? sent.toUpperCase() : sent;
     const callType = CALLS.get(type);
-    if (callType) return this.#call(members, callType, placement, inherited);
+    if (callType) return this.#call(members, this.#callAction(members, callType, inherited), placement);
     const creationMethod = CREATIONS.get(type);
     if (creationMethod) return this.#create(members, creationMethod, placement);
     if (type === 'SELFDESTRUCT') return this.#selfdestruct(members, placement);
     const known = [...CALLS.keys(), ...CREATIONS.keys(), 'SELFDESTRUCT'].join(', ');
-    throw new TraceFormatError(this.#place, 'type', `one of ${known}`, sent);
+    throw new TraceFormatError(this.#place, 'type', { expected: `one of ${known}`, got: sent });
   }
 
-  #call(members: Members, callType: CallType, placement: FramePlacement, inherited: Quantity): CallTrace {
+  #callAction(members: Members, callType: CallType, inherited: Quantity): CallTrace['action'] {
     const place = this.#place;
-    const error = readErrorName(members['error'], place);
     // Every geth says what a delegated call inherits; clients that leave it out mean the same.
     const absentValue = callType === 'delegatecall' ? inherited : ZERO;
-    const action = {
+    return {
       callType,
       from: readAddress(members['from'], place, 'from'),
       gas: readQuantity(members['gas'], place, 'gas'),
@@ -112,6 +119,10 @@ export class CallFrameReader {
       to: readAddress(members['to'], place, 'to'),
       value: readQuantity(members['value'] ?? absentValue, place, 'value'),
     };
+  }
+
+  #call(members: Members, action: CallTrace['action'], placement: FramePlacement): CallTrace {
+    const error = readErrorName(members['error'], this.#place);
     const result = this.#returned(members, error);
     return assembleFrame(action, placement, error, result, 'call');
   }

@@ -1,7 +1,6 @@
 import type { Trace } from '../index.ts';
 import { BlockMismatchError } from './blockMismatchError.ts';
-import type { FullHeader } from './parseHeader.ts';
-import type { BlockTransaction } from './parseTransactions.ts';
+import type { BlockTransaction, FullBlock } from './parseTransactions.ts';
 
 /**
  * Checks that the root frame of each transaction does what the transaction says. Tracers before geth 1.11 do not name the
@@ -10,11 +9,7 @@ import type { BlockTransaction } from './parseTransactions.ts';
  * @param frames the frames of all transactions, in order and in pre-order.
  * @throws BlockMismatchError with the first member that differs.
  */
-export function checkRoots(
-  header: FullHeader,
-  transactions: readonly BlockTransaction[],
-  frames: readonly Trace[],
-): void {
+export function checkRoots({ header, transactions }: FullBlock, frames: readonly Trace[]): void {
   let position = 0;
   for (const frame of frames) {
     if (frame.traceAddress.length > 0) continue;

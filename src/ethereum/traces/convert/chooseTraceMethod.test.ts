@@ -37,71 +37,81 @@ const pruned = { error: { code: -32_000, message: 'required historical state una
 const timeout = { error: { code: -32_000, message: 'execution timeout' } };
 
 describe('chooseTraceMethod', () => {
-  it.each<[string, ProbeResponses, string, RegExp]>([
-    [
-      'Erigon',
-      { traceBlock: parity, callTracer: calls, flatCallTracer: flat },
-      'trace_block',
-      /trace_block: works/,
-    ],
-    [
-      'geth',
-      { traceBlock: missing, callTracer: calls, flatCallTracer: flat },
-      'callTracer',
-      /not offered.*refunded/,
-    ],
-    [
-      'a geth with the flat tracer only',
-      { traceBlock: missing, flatCallTracer: flat },
-      'flatCallTracer',
-      /works/,
-    ],
-    [
-      'anvil without trace_block',
-      { traceBlock: missing, callTracer: calls, flatCallTracer: anvilFlat },
-      'callTracer',
-      /flatCallTracer: answers something else: .* the node sent an object/,
-    ],
-    ['anvil with its flat tracer only', { flatCallTracer: anvilFlat }, 'none', /something else/],
-    [
-      'a node without traces',
-      { traceBlock: missing, callTracer: missing, flatCallTracer: missing },
-      'none',
-      /not offered/,
-    ],
-    [
-      'a pruned geth',
-      { traceBlock: missing, callTracer: pruned },
-      'none',
-      /offered, but the node no longer has the state/,
-    ],
-    ['a slow node', { callTracer: timeout }, 'none', /callTracer: failed: "execution timeout"/],
-    [
-      'Besu',
-      { traceBlock: bareRevert },
-      'trace_block',
-      /works, but leaves out what reverted calls gave back/,
-    ],
-    [
-      'an empty block',
-      { traceBlock: { result: [] } },
-      'trace_block',
-      /the test block had nothing to prove it with/,
-    ],
-    [
-      'a null answer',
-      { traceBlock: { result: null }, callTracer: { result: null } },
-      'none',
-      /something else/,
-    ],
-    [
-      'a tracer that answers nothing',
-      { callTracer: { result: [{ result: {} }] } },
-      'none',
-      /type must be a text/,
-    ],
-    ['nothing asked', {}, 'none', /^$/],
-  ])('%s', (_, responses, method, remarks) => {
+  it.each<{ node: string; responses: ProbeResponses; method: string; remarks: RegExp }>([
+    {
+      node: 'Erigon',
+      responses: { traceBlock: parity, callTracer: calls, flatCallTracer: flat },
+      method: 'trace_block',
+      remarks: /trace_block: works/,
+    },
+    {
+      node: 'geth',
+      responses: { traceBlock: missing, callTracer: calls, flatCallTracer: flat },
+      method: 'callTracer',
+      remarks: /not offered.*refunded/,
+    },
+    {
+      node: 'a geth with the flat tracer only',
+      responses: { traceBlock: missing, flatCallTracer: flat },
+      method: 'flatCallTracer',
+      remarks: /works/,
+    },
+    {
+      node: 'anvil without trace_block',
+      responses: { traceBlock: missing, callTracer: calls, flatCallTracer: anvilFlat },
+      method: 'callTracer',
+      remarks: /flatCallTracer: answers something else: .* the node sent an object/,
+    },
+    {
+      node: 'anvil with its flat tracer only',
+      responses: { flatCallTracer: anvilFlat },
+      method: 'none',
+      remarks: /something else/,
+    },
+    {
+      node: 'a node without traces',
+      responses: { traceBlock: missing, callTracer: missing, flatCallTracer: missing },
+      method: 'none',
+      remarks: /not offered/,
+    },
+    {
+      node: 'a pruned geth',
+      responses: { traceBlock: missing, callTracer: pruned },
+      method: 'none',
+      remarks: /offered, but the node no longer has the state/,
+    },
+    {
+      node: 'a slow node',
+      responses: { callTracer: timeout },
+      method: 'none',
+      remarks: /callTracer: failed: "execution timeout"/,
+    },
+    {
+      node: 'Besu',
+      responses: { traceBlock: bareRevert },
+      method: 'trace_block',
+      remarks: /works, but leaves out what reverted calls gave back/,
+    },
+    {
+      node: 'an empty block',
+      responses: { traceBlock: { result: [] } },
+      method: 'trace_block',
+      remarks: /the test block had nothing to prove it with/,
+    },
+    {
+      node: 'a null answer',
+      responses: { traceBlock: { result: null }, callTracer: { result: null } },
+      method: 'none',
+      remarks: /something else/,
+    },
+    {
+      node: 'a tracer that answers nothing',
+      responses: { callTracer: { result: [{ result: {} }] } },
+      method: 'none',
+      remarks: /type must be a text/,
+    },
+    { node: 'nothing asked', responses: {}, method: 'none', remarks: /^$/ },
+  ])('$node', ({ responses, method, remarks }) => {
     const choice = chooseTraceMethod(responses);
     expect(choice.method).toBe(method);
     expect(choice.remarks.join(' ')).toMatch(remarks);

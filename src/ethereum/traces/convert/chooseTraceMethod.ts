@@ -1,8 +1,8 @@
 import { REVERTED } from './errorName.ts';
-import { MAX_FRAMES } from './frame.ts';
+import { asFrameList } from './frame.ts';
 import { FrameReader } from './frameReader.ts';
 import { parseTraceBlock } from './parseTraceBlock.ts';
-import { asList, asObject } from './readJson.ts';
+import { asObject } from './readJson.ts';
 import { plain, TraceFormatError } from './traceFormatError.ts';
 
 /** A way of getting traces from a node. */
@@ -106,7 +106,7 @@ function proveTraceBlock(answer: unknown): string {
 
 function proveEach(answer: unknown, prove: (result: unknown) => void): string {
   const place = { what: 'transaction', index: -1 };
-  const list = asList(answer, MAX_FRAMES, { what: 'debug_traceBlockByNumber', index: -1 }, '');
+  const list = asFrameList(answer, { what: 'debug_traceBlockByNumber', index: -1 }, '');
   for (const element of list) {
     place.index++;
     prove(asObject(element, place, '')['result']);
@@ -118,14 +118,18 @@ function proveNested(result: unknown): void {
   const place = { what: 'callTracer result', index: -1 };
   const frame = asObject(result, place, '');
   for (const member of ['type', 'from', 'gas', 'gasUsed'])
-    if (typeof frame[member] !== 'string') throw new TraceFormatError(place, member, 'a text', frame[member]);
+    if (typeof frame[member] !== 'string')
+      throw new TraceFormatError(place, member, { expected: 'a text', got: frame[member] });
 }
 
 /** anvil answers `{}` for the tracer that it does not know. */
 function proveFlat(result: unknown): void {
-  const frames = asList(result, MAX_FRAMES, { what: 'flatCallTracer result', index: -1 }, '');
+  const frames = asFrameList(result, { what: 'flatCallTracer result', index: -1 }, '');
   if (frames.length === 0)
-    throw new TraceFormatError({ what: 'flatCallTracer result', index: -1 }, '', 'frames', []);
+    throw new TraceFormatError({ what: 'flatCallTracer result', index: -1 }, '', {
+      expected: 'frames',
+      got: [],
+    });
   const reader = new FrameReader();
   frames.forEach((frame, index) => {
     reader.read(structuredClone(frame), index);

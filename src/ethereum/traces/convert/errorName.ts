@@ -111,7 +111,8 @@ for (const [name, texts] of Object.entries(NAMES)) for (const text of texts) nam
  */
 export function readErrorName(value: unknown, place: Place): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
-  if (typeof value !== 'string') throw new TraceFormatError(place, 'error', 'a text', value);
+  if (typeof value !== 'string')
+    throw new TraceFormatError(place, 'error', { expected: 'a text', got: value });
   return nameOf(value);
 }
 

@@ -3,25 +3,25 @@ import { type Fork, forkAt, forkScheduleOf } from './forks.ts';
 import { precompilesUnder } from './precompiles.ts';
 
 describe('forks', () => {
-  it.each<[number, number, number, Fork]>([
-    [1, 0, 0, 'frontier'],
-    [1, 1_149_999, 0, 'frontier'],
-    [1, 1_150_000, 0, 'homestead'],
-    [1, 4_370_000, 0, 'byzantium'],
-    [1, 7_279_999, 0, 'byzantium'],
-    [1, 9_069_000, 0, 'istanbul'],
-    [1, 12_244_000, 0, 'berlin'],
-    [1, 17_034_869, 1_681_338_454, 'berlin'],
-    [1, 17_034_870, 1_681_338_455, 'shanghai'],
-    [1, 19_426_587, 1_710_338_135, 'cancun'],
-    [1, 22_431_084, 1_746_612_311, 'prague'],
-    [1, 23_935_694, 1_764_798_551, 'osaka'],
-    [11_155_111, 5, 0, 'berlin'],
-    [11_155_111, 11_000_000, 1_791_294_816, 'amsterdam'],
-    [560_048, 1, 0, 'cancun'],
-    [31_337, 0, 0, 'osaka'],
-    [1_337, 1, 1, 'osaka'],
-  ])('of chain %i at block %i, time %i: %s', (chainId, number, timestamp, fork) => {
+  it.each<{ chainId: number; number: number; timestamp: number; fork: Fork }>([
+    { chainId: 1, number: 0, timestamp: 0, fork: 'frontier' },
+    { chainId: 1, number: 1_149_999, timestamp: 0, fork: 'frontier' },
+    { chainId: 1, number: 1_150_000, timestamp: 0, fork: 'homestead' },
+    { chainId: 1, number: 4_370_000, timestamp: 0, fork: 'byzantium' },
+    { chainId: 1, number: 7_279_999, timestamp: 0, fork: 'byzantium' },
+    { chainId: 1, number: 9_069_000, timestamp: 0, fork: 'istanbul' },
+    { chainId: 1, number: 12_244_000, timestamp: 0, fork: 'berlin' },
+    { chainId: 1, number: 17_034_869, timestamp: 1_681_338_454, fork: 'berlin' },
+    { chainId: 1, number: 17_034_870, timestamp: 1_681_338_455, fork: 'shanghai' },
+    { chainId: 1, number: 19_426_587, timestamp: 1_710_338_135, fork: 'cancun' },
+    { chainId: 1, number: 22_431_084, timestamp: 1_746_612_311, fork: 'prague' },
+    { chainId: 1, number: 23_935_694, timestamp: 1_764_798_551, fork: 'osaka' },
+    { chainId: 11_155_111, number: 5, timestamp: 0, fork: 'berlin' },
+    { chainId: 11_155_111, number: 11_000_000, timestamp: 1_791_294_816, fork: 'amsterdam' },
+    { chainId: 560_048, number: 1, timestamp: 0, fork: 'cancun' },
+    { chainId: 31_337, number: 0, timestamp: 0, fork: 'osaka' },
+    { chainId: 1_337, number: 1, timestamp: 1, fork: 'osaka' },
+  ])('of chain $chainId at block $number, time $timestamp: $fork', ({ chainId, number, timestamp, fork }) => {
     expect(forkAt(forkScheduleOf(chainId), { number, timestamp })).toBe(fork);
   });
 

@@ -12,11 +12,13 @@ import type {
   Trace,
 } from '../index.ts';
 import { REVERTED, readErrorName } from './errorName.ts';
-import { assembleFrame, type FramePlacement, MAX_FRAMES, MAX_TRACE_DEPTH, ZERO } from './frame.ts';
+import { asFrameCount, assembleFrame, type FramePlacement, MAX_TRACE_DEPTH, ZERO } from './frame.ts';
 import type { Place } from './place.ts';
 import { readAddress, readData, readHash, readQuantity } from './readHex.ts';
-import { asCount, asObject, type Members } from './readJson.ts';
+import { asObject, countUpTo, type Members } from './readJson.ts';
 import { TraceFormatError } from './traceFormatError.ts';
+
+const asBlockNumber = countUpTo(Number.MAX_SAFE_INTEGER);
 
 /**
  * Reads the flat traces of one answer, whichever client wrote them, into canonical ones. Built for full ingest speed:
@@ -48,7 +50,10 @@ export class FrameReader {
       case 'reward':
         return this.#reward(members, action);
       default:
-        throw new TraceFormatError(place, 'type', 'call, create, suicide or reward', members['type']);
+        throw new TraceFormatError(place, 'type', {
+          expected: 'call, create, suicide or reward',
+          got: members['type'],
+        });
     }
   }
 
@@ -111,7 +116,7 @@ export class FrameReader {
       value: readQuantity(action['value'], place, 'action.value'),
     };
     const blockHash = this.#blockHashOf(members);
-    const blockNumber = asCount(members['blockNumber'], Number.MAX_SAFE_INTEGER, place, 'blockNumber');
+    const blockNumber = asBlockNumber(members['blockNumber'], place, 'blockNumber');
     if (read.value === ZERO || blockNumber === 0) return undefined;
     return {
       action: read,
@@ -130,11 +135,11 @@ export class FrameReader {
     const place = this.#place;
     return {
       blockHash: this.#blockHashOf(members),
-      blockNumber: asCount(members['blockNumber'], Number.MAX_SAFE_INTEGER, place, 'blockNumber'),
-      subtraces: asCount(members['subtraces'], MAX_FRAMES, place, 'subtraces'),
+      blockNumber: asBlockNumber(members['blockNumber'], place, 'blockNumber'),
+      subtraces: asFrameCount(members['subtraces'], place, 'subtraces'),
       traceAddress: readTraceAddress(members['traceAddress'], place),
       transactionHash: this.#transactionHashOf(members),
-      transactionPosition: asCount(members['transactionPosition'], MAX_FRAMES, place, 'transactionPosition'),
+      transactionPosition: asFrameCount(members['transactionPosition'], place, 'transactionPosition'),
     };
   }
 
@@ -185,13 +190,11 @@ function reverted(sent: Members, place: Place): CallResult {
 
 function readTraceAddress(value: unknown, place: Place): readonly number[] {
   if (!Array.isArray(value) || value.length > MAX_TRACE_DEPTH)
-    throw new TraceFormatError(
-      place,
-      'traceAddress',
-      `an array of at most ${MAX_TRACE_DEPTH} indices`,
-      value,
-    );
-  for (const step of value) asCount(step, MAX_FRAMES, place, 'traceAddress');
+    throw new TraceFormatError(place, 'traceAddress', {
+      expected: `an array of at most ${MAX_TRACE_DEPTH} indices`,
+      got: value,
+    });
+  for (const step of value) asFrameCount(step, place, 'traceAddress');
   return value; // the array is the answer's own: an answer is read once and let go
 }
 
@@ -203,22 +206,23 @@ function callType(value: unknown, place: Place): CallType {
     case 'staticcall':
       return value;
     default:
-      throw new TraceFormatError(
-        place,
-        'action.callType',
-        'call, callcode, delegatecall or staticcall',
-        value,
-      );
+      throw new TraceFormatError(place, 'action.callType', {
+        expected: 'call, callcode, delegatecall or staticcall',
+        got: value,
+      });
   }
 }
 
 function creationMethod(value: unknown, place: Place): CreationMethod | undefined {
   if (value === 'create' || value === 'create2') return value;
   if (value === undefined || value === null) return undefined;
-  throw new TraceFormatError(place, 'action.creationMethod', 'create or create2', value);
+  throw new TraceFormatError(place, 'action.creationMethod', { expected: 'create or create2', got: value });
 }
 
 function rewardType(value: unknown, place: Place): RewardType {
   if (value === 'block' || value === 'uncle') return value;
-  throw new TraceFormatError(place, 'action.rewardType', 'block, uncle or withdrawal', value);
+  throw new TraceFormatError(place, 'action.rewardType', {
+    expected: 'block, uncle or withdrawal',
+    got: value,
+  });
 }

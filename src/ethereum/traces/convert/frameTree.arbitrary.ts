@@ -148,25 +148,23 @@ export function nested(frame: Frame, idOf: (frame: Frame) => number): object {
 }
 
 /** The tree flat, as flatCallTracer with precompiled contracts and as a trace_block that hides nothing give it. */
-export function flat(
-  frame: Frame,
-  position: number,
-  idOf: (frame: Frame) => number,
-  traceAddress: number[] = [],
-): object[] {
-  const { opcode, failure, children } = frame;
-  const own = {
-    ...actionAndResult(frame, idOf(frame)),
-    ...(failure !== 'none' && { error: failure }),
-    blockHash: BLOCK,
-    blockNumber: 9,
-    subtraces: children.length,
-    traceAddress,
-    transactionHash: hash(position),
-    transactionPosition: position,
-    type: opcode === 'SELFDESTRUCT' ? 'suicide' : opcode.startsWith('CREATE') ? 'create' : 'call',
+export function flat(root: Frame, position: number, idOf: (frame: Frame) => number): object[] {
+  const walk = (frame: Frame, traceAddress: readonly number[]): object[] => {
+    const { opcode, failure, children } = frame;
+    const own = {
+      ...actionAndResult(frame, idOf(frame)),
+      ...(failure !== 'none' && { error: failure }),
+      blockHash: BLOCK,
+      blockNumber: 9,
+      subtraces: children.length,
+      traceAddress,
+      transactionHash: hash(position),
+      transactionPosition: position,
+      type: opcode === 'SELFDESTRUCT' ? 'suicide' : opcode.startsWith('CREATE') ? 'create' : 'call',
+    };
+    return [own, ...children.flatMap((child, i) => walk(child, [...traceAddress, i]))];
   };
-  return [own, ...children.flatMap((child, i) => flat(child, position, idOf, [...traceAddress, i]))];
+  return walk(root, []);
 }
 
 function actionAndResult({ opcode, value, to, failure }: Frame, id: number): object {

@@ -3,29 +3,21 @@ import { CallFrameReader } from './callFrameReader.ts';
 import type { ForkSchedule } from './forks.ts';
 import { resultsByTransaction } from './gethAnswer.ts';
 import { parityFrames } from './parityFrames.ts';
-import type { FullHeader } from './parseHeader.ts';
-import type { BlockTransaction } from './parseTransactions.ts';
+import type { FullBlock } from './parseTransactions.ts';
 
 /**
  * The canonical traces of a block's transactions from what geth's `callTracer` gives for it; the rewards of mined
  * blocks come from `blockRewards`. Which values are exact: docs/nodes.md.
  *
- * @param transactions all of the block's, from `parseTransactions`.
  * @param answer the `result` of `debug_traceBlockByNumber` or `debug_traceBlockByHash`, parsed.
  * @throws TraceFormatError where the answer is not the tracer's, BlockMismatchError where it is not for this block.
  */
-export function fromCallTracer(
-  header: FullHeader,
-  transactions: readonly BlockTransaction[],
-  answer: unknown,
-  schedule: ForkSchedule,
-): Trace[] {
+export function fromCallTracer(block: FullBlock, answer: unknown, schedule: ForkSchedule): Trace[] {
   const frames: Trace[] = [];
-  const gasUsed = resultsByTransaction(header, transactions, answer).map((root, position) =>
-    // One result for each transaction: checked.
-    new CallFrameReader(header, transactions[position] as BlockTransaction, position, frames).read(root),
+  const gasUsed = resultsByTransaction(block, answer).map((root, position) =>
+    new CallFrameReader(block, position, frames).read(root),
   );
-  return parityFrames(header, transactions, frames, ofEach(gasUsed, header.gasUsed), schedule);
+  return parityFrames(block, { frames, gasUsed: ofEach(gasUsed, block.header.gasUsed) }, schedule);
 }
 
 /**

@@ -64,8 +64,8 @@ describe('garbage', () => {
           path,
           junk,
         );
-        bearsIt(() => checkBlock(header, fromCallTracer(header, transactions, nestedAnswer, schedule)));
-        bearsIt(() => checkBlock(header, fromFlatCallTracer(header, transactions, flatAnswer, schedule)));
+        bearsIt(() => checkBlock(header, fromCallTracer({ header, transactions }, nestedAnswer, schedule)));
+        bearsIt(() => checkBlock(header, fromFlatCallTracer({ header, transactions }, flatAnswer, schedule)));
         bearsIt(() => checkBlock(header, parseTraceBlock(list)));
         bearsIt(() =>
           chooseTraceMethod({

@@ -1,6 +1,5 @@
 import { BlockMismatchError } from './blockMismatchError.ts';
-import type { FullHeader } from './parseHeader.ts';
-import type { BlockTransaction } from './parseTransactions.ts';
+import type { FullBlock } from './parseTransactions.ts';
 import type { Place } from './place.ts';
 import { readHash } from './readHex.ts';
 import { asObject } from './readJson.ts';
@@ -15,13 +14,12 @@ const MAX_FAILURE_CHARS = 200;
  * @throws BlockMismatchError where the answer is for other transactions than the block has.
  * @throws TraceFormatError where it is not such an answer, or tracing a transaction failed.
  */
-export function resultsByTransaction(
-  header: FullHeader,
-  transactions: readonly BlockTransaction[],
-  answer: unknown,
-): unknown[] {
+export function resultsByTransaction({ header, transactions }: FullBlock, answer: unknown): unknown[] {
   if (!Array.isArray(answer))
-    throw new TraceFormatError({ what: 'debug_traceBlock', index: -1 }, '', 'an array of results', answer);
+    throw new TraceFormatError({ what: 'debug_traceBlock', index: -1 }, '', {
+      expected: 'an array of results',
+      got: answer,
+    });
   if (answer.length !== transactions.length) {
     const counts = `${answer.length} results for ${transactions.length} transactions`;
     throw new BlockMismatchError(header.number, counts);
@@ -32,7 +30,7 @@ export function resultsByTransaction(
     const error = element['error'];
     if (typeof error === 'string' && error !== '') {
       const failure = `traceable, and the node failed with "${plain(error, MAX_FAILURE_CHARS)}"`;
-      throw new TraceFormatError(place, '', failure, element);
+      throw new TraceFormatError(place, '', { expected: failure, got: element });
     }
     // geth names the transaction since 1.11.
     const sentHash = element['txHash'];

@@ -34,14 +34,15 @@ const underByzantium: ForkSchedule = { starts: { byzantium: { block: 0 } }, mine
 /** The traces of a block with one transaction for each root frame. */
 function traced(
   roots: readonly Json[],
-  schedule = anySchedule,
-  transaction: Json = {},
-  block: Json = {},
+  {
+    schedule = anySchedule,
+    transaction = {},
+    block = {},
+  }: { schedule?: ForkSchedule; transaction?: Json; block?: Json } = {},
 ): Trace[] {
   const hashes = roots.map((_, i) => TX.slice(0, -1) + i);
   return fromCallTracer(
-    headerOf(hashes, block),
-    transactionsOf(roots, hashes, transaction),
+    { header: headerOf(hashes, block), transactions: transactionsOf(roots, hashes, transaction) },
     roots.map((result, i) => ({ txHash: hashes[i], result })),
     schedule,
   );
@@ -122,12 +123,12 @@ describe('the gas of a root frame', () => {
     const floored = { ...root, input: data, gasUsed: hex(25_000), calls: [child] };
     expect(first(traced([floored])).result.gasUsed).toBe(hex(100));
     expect(first(traced([{ ...floored, gasUsed: hex(25_001) }])).result.gasUsed).toBe(hex(2_401));
-    expect(first(traced([floored], underByzantium)).result.gasUsed).toBe(hex(100));
+    expect(first(traced([floored], { schedule: underByzantium })).result.gasUsed).toBe(hex(100));
   });
 
   it('is told apart where a node reports what the block had used up to each transaction', () => {
     const roots = [21_000, 42_500, 65_000].map((gasUsed) => ({ ...root, gasUsed: hex(gasUsed) }));
-    const used = traced(roots, anySchedule, {}, { gasUsed: hex(65_000) }).map((trace) =>
+    const used = traced(roots, { block: { gasUsed: hex(65_000) } }).map((trace) =>
       trace.type === 'call' ? trace.result?.gasUsed : undefined,
     );
     expect(used).toEqual([hex(0), hex(500), hex(1_500)]);
@@ -192,7 +193,7 @@ describe('frames', () => {
     const to = (low: string, more: Json = {}) => ({ ...child, to: precompile(low), ...more });
     const calls = [to('1'), to('2', { type: 'DELEGATECALL' }), to('9'), to('3', { value: '0x1' }), to('100')];
     const kept = (schedule: ForkSchedule) =>
-      traced([{ ...root, calls }], schedule).map(({ action }) =>
+      traced([{ ...root, calls }], { schedule }).map(({ action }) =>
         'to' in action ? Number(action.to) % 0x1000 : -1,
       );
     expect(kept(anySchedule).slice(1)).toEqual([3]);
@@ -258,9 +259,9 @@ describe('an answer that is not what was asked for', () => {
     ],
     ['no frame', {}, /type must be one of/],
   ])('is refused for %s', (_, frame, message) => {
-    expect(() => traced([frame], anySchedule, { from: ALICE, to: BOB, value: '0x0', input: '0x' })).toThrow(
-      message,
-    );
+    expect(() =>
+      traced([frame], { transaction: { from: ALICE, to: BOB, value: '0x0', input: '0x' } }),
+    ).toThrow(message);
   });
 
   const header = headerOf([TX]);
@@ -273,8 +274,8 @@ describe('an answer that is not what was asked for', () => {
     ['no result', [{ txHash: TX }], /must be a/],
     ['the empty object of anvil', [{ txHash: TX, result: {} }], /must be an array|type must be one of/],
   ])('is refused by both tracers for %s', (_, answer, message) => {
-    expect(() => fromCallTracer(header, transactions, answer, anySchedule)).toThrow(message);
-    expect(() => fromFlatCallTracer(header, transactions, answer, anySchedule)).toThrow(message);
+    expect(() => fromCallTracer({ header, transactions }, answer, anySchedule)).toThrow(message);
+    expect(() => fromFlatCallTracer({ header, transactions }, answer, anySchedule)).toThrow(message);
   });
 
   const carol = `0x${'c0'.repeat(20)}`;
@@ -290,10 +291,10 @@ describe('an answer that is not what was asked for', () => {
     const asked = transactionsOf([root], [TX], sent);
     const message = new RegExp(`the root frame of transaction 0 .* has another ${member}`);
     const result = { ...root, ...frame };
-    expect(() => fromCallTracer(header, asked, [{ result }], anySchedule)).toThrow(message);
-    expect(() => fromFlatCallTracer(header, asked, [{ result: [flatOf(result)] }], anySchedule)).toThrow(
-      message,
-    );
+    expect(() => fromCallTracer({ header, transactions: asked }, [{ result }], anySchedule)).toThrow(message);
+    expect(() =>
+      fromFlatCallTracer({ header, transactions: asked }, [{ result: [flatOf(result)] }], anySchedule),
+    ).toThrow(message);
   });
 
   it('is refused where two results without hashes are swapped', () => {
@@ -301,15 +302,18 @@ describe('an answer that is not what was asked for', () => {
     const hashes = [BLOCK, TX];
     const answer = roots.toReversed().map((result) => ({ result }));
     const convert = () =>
-      fromCallTracer(headerOf(hashes), transactionsOf(roots, hashes), answer, anySchedule);
+      fromCallTracer(
+        { header: headerOf(hashes), transactions: transactionsOf(roots, hashes) },
+        answer,
+        anySchedule,
+      );
     expect(convert).toThrow(/root frame of transaction 0/);
   });
 
   it('is refused for a block that lists a transaction twice', () => {
     const twice = { ...headerOf([TX, TX]) };
     const frames = fromCallTracer(
-      twice,
-      transactionsOf([root, root], [TX, TX]),
+      { header: twice, transactions: transactionsOf([root, root], [TX, TX]) },
       [{ result: root }, { result: root }],
       anySchedule,
     );
@@ -324,7 +328,7 @@ describe('an answer that is not what was asked for', () => {
       type: 'reward',
     };
     for (const frames of [[], [reward]])
-      expect(() => fromFlatCallTracer(header, transactions, [{ result: frames }], anySchedule)).toThrow(
+      expect(() => fromFlatCallTracer({ header, transactions }, [{ result: frames }], anySchedule)).toThrow(
         /frame/,
       );
   });

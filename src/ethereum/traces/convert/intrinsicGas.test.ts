@@ -23,24 +23,29 @@ const accessList = [
 const authorizationList = [{}, {}];
 
 describe('what a transaction pays before it runs', () => {
-  it.each<[string, Record<string, unknown>, Fork, number]>([
-    ['a transfer', {}, 'frontier', 21_000],
-    ['a transfer', {}, 'osaka', 21_000],
-    ['data', bytes, 'constantinople', 21_000 + 2 * 4 + 3 * 68],
-    ['data', bytes, 'istanbul', 21_000 + 2 * 4 + 3 * 16],
-    ['a creation', creation, 'frontier', 21_000 + 33 * 68],
-    ['a creation', creation, 'homestead', 53_000 + 33 * 68],
-    ['a creation', creation, 'berlin', 53_000 + 33 * 16],
-    ['a creation, of two words', creation, 'shanghai', 53_000 + 33 * 16 + 2 * 2],
-    ['an access list', { accessList }, 'berlin', 21_000 + 2 * 2_400 + 2 * 1_900],
-    ['authorizations', { authorizationList }, 'prague', 21_000 + 2 * 25_000],
-    ['a transfer', {}, 'amsterdam', 12_000 + 3_000 + 6_000],
-    ['a call without value', { value: '0x0' }, 'amsterdam', 12_000 + 3_000],
-    ['a transfer to oneself', { to: ALICE }, 'amsterdam', 12_000],
-    ['a creation', { to: null }, 'amsterdam', 24_000],
-    ['an access list', { accessList }, 'amsterdam', 21_000 + 2 * (2_900 + 1_280) + 2 * (2_000 + 2_048)],
-    ['authorizations', { authorizationList }, 'amsterdam', 21_000 + 2 * 7_816],
-  ])('for %s: %o under %s is %i', (_, members, fork, gas) => {
+  it.each<{ what: string; members: Record<string, unknown>; fork: Fork; gas: number }>([
+    { what: 'a transfer', members: {}, fork: 'frontier', gas: 21_000 },
+    { what: 'a transfer', members: {}, fork: 'osaka', gas: 21_000 },
+    { what: 'data', members: bytes, fork: 'constantinople', gas: 21_000 + 2 * 4 + 3 * 68 },
+    { what: 'data', members: bytes, fork: 'istanbul', gas: 21_000 + 2 * 4 + 3 * 16 },
+    { what: 'a creation', members: creation, fork: 'frontier', gas: 21_000 + 33 * 68 },
+    { what: 'a creation', members: creation, fork: 'homestead', gas: 53_000 + 33 * 68 },
+    { what: 'a creation', members: creation, fork: 'berlin', gas: 53_000 + 33 * 16 },
+    { what: 'a creation, of two words', members: creation, fork: 'shanghai', gas: 53_000 + 33 * 16 + 2 * 2 },
+    { what: 'an access list', members: { accessList }, fork: 'berlin', gas: 21_000 + 2 * 2_400 + 2 * 1_900 },
+    { what: 'authorizations', members: { authorizationList }, fork: 'prague', gas: 21_000 + 2 * 25_000 },
+    { what: 'a transfer', members: {}, fork: 'amsterdam', gas: 12_000 + 3_000 + 6_000 },
+    { what: 'a call without value', members: { value: '0x0' }, fork: 'amsterdam', gas: 12_000 + 3_000 },
+    { what: 'a transfer to oneself', members: { to: ALICE }, fork: 'amsterdam', gas: 12_000 },
+    { what: 'a creation', members: { to: null }, fork: 'amsterdam', gas: 24_000 },
+    {
+      what: 'an access list',
+      members: { accessList },
+      fork: 'amsterdam',
+      gas: 21_000 + 2 * (2_900 + 1_280) + 2 * (2_000 + 2_048),
+    },
+    { what: 'authorizations', members: { authorizationList }, fork: 'amsterdam', gas: 21_000 + 2 * 7_816 },
+  ])('for $what under $fork is $gas', ({ members, fork, gas }) => {
     expect(intrinsicGas(transaction(members), fork)).toBe(BigInt(gas));
   });
 });

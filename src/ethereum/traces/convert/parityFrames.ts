@@ -3,33 +3,34 @@ import { checkRoots } from './checkRoots.ts';
 import { type Fork, type ForkSchedule, forkAt } from './forks.ts';
 import { floorGas, intrinsicGas } from './intrinsicGas.ts';
 import { namePrecompileFailures } from './namePrecompileFailures.ts';
-import type { FullHeader } from './parseHeader.ts';
-import type { BlockTransaction } from './parseTransactions.ts';
+import type { BlockTransaction, FullBlock } from './parseTransactions.ts';
 import { isIdlePrecompileCall, precompilesUnder } from './precompiles.ts';
+import { quantity } from './quantity.ts';
 import { isPrecheckFailure, removeFrames } from './removeFrames.ts';
 import { restoreDestroyed } from './restoreDestroyed.ts';
+
+/** What geth's tracers tell of a block's transactions. */
+interface TracedTransactions {
+  /** The frames of all of them, in order and in pre-order. */
+  readonly frames: Trace[];
+  /** What each used in all. */
+  readonly gasUsed: readonly bigint[];
+}
 
 /**
  * Makes geth's frames of a block those that Parity has: takes away the frames that Parity does not show, and gives the
  * root frames the gas of their execution, where geth has that of the whole transaction.
  *
- * @param frames the frames of all transactions, in order and in pre-order, as geth has them.
- * @param gasUsed what each transaction used in all.
  * @throws BlockMismatchError where a root frame is not its transaction's.
  */
-export function parityFrames(
-  header: FullHeader,
-  transactions: readonly BlockTransaction[],
-  frames: Trace[],
-  gasUsed: readonly bigint[],
-  schedule: ForkSchedule,
-): Trace[] {
-  const fork = forkAt(schedule, header);
+export function parityFrames(block: FullBlock, traced: TracedTransactions, schedule: ForkSchedule): Trace[] {
+  const { frames } = traced;
+  const fork = forkAt(schedule, block.header);
   const precompiles = precompilesUnder(fork);
-  checkRoots(header, transactions, frames);
+  checkRoots(block, frames);
   restoreDestroyed(frames);
   namePrecompileFailures(frames, precompiles);
-  correctRoots(transactions, frames, gasUsed, fork);
+  correctRoots(block.transactions, traced, fork);
   return removeFrames(
     frames,
     (frame) => isPrecheckFailure(frame) || isIdlePrecompileCall(frame, precompiles),
@@ -39,8 +40,7 @@ export function parityFrames(
 /** Replaces each transaction's root frame in the list by one with corrected gas. */
 function correctRoots(
   transactions: readonly BlockTransaction[],
-  frames: Trace[],
-  gasUsed: readonly bigint[],
+  { frames, gasUsed }: TracedTransactions,
   fork: Fork,
 ): void {
   let position = transactions.length - 1;
@@ -54,8 +54,11 @@ function correctRoots(
     if (depth > 0) continue;
     const transaction = transactions[position];
     const spent = gasUsed[position];
-    if (transaction && spent !== undefined)
-      frames[i] = correctedRoot(frame, transaction, spent, children, fork);
+    if (transaction && spent !== undefined) {
+      const intrinsic = intrinsicGas(transaction, fork);
+      const used = executionGas({ spent, intrinsic, floor: floorGas(transaction, fork), children });
+      frames[i] = correctedRoot(frame, transaction, { intrinsic, used });
+    }
     position--;
     children = 0n;
   }
@@ -70,12 +73,9 @@ function gasOf(frame: Trace): bigint {
 function correctedRoot(
   root: Trace,
   transaction: BlockTransaction,
-  spent: bigint,
-  children: bigint,
-  fork: Fork,
+  { intrinsic, used }: { readonly intrinsic: bigint; readonly used: bigint },
 ): Trace {
-  const intrinsic = intrinsicGas(transaction, fork);
-  const gasUsed = quantity(executionGas(spent, intrinsic, floorGas(transaction, fork), children));
+  const gasUsed = quantity(used);
   const gas = (reported: Quantity) => rootGas(reported, transaction, intrinsic);
   if (root.type === 'call') {
     const action = { ...root.action, gas: gas(root.action.gas) };
@@ -102,10 +102,18 @@ function rootGas(reported: Quantity, transaction: BlockTransaction, intrinsic: b
  * refunded and the transaction paid more than its floor. Otherwise too low, by the refund or what the floor hides, and
  * never lower than what the root's children used, which is known.
  */
-function executionGas(spent: bigint, intrinsic: bigint, floor: bigint | undefined, children: bigint): bigint {
+function executionGas({
+  spent,
+  intrinsic,
+  floor,
+  children,
+}: {
+  readonly spent: bigint;
+  readonly intrinsic: bigint;
+  readonly floor: bigint | undefined;
+  readonly children: bigint;
+}): bigint {
   if (floor !== undefined && spent <= floor) return children;
   const net = spent - intrinsic;
   return net > children ? net : children;
 }
-
-const quantity = (value: bigint) => `0x${value.toString(16)}` as Quantity; // canonical as BigInt prints it

@@ -1,7 +1,7 @@
 import type { Address, BlockHeader, Hash } from '../index.ts';
 import type { Place } from './place.ts';
 import { readAddress, readHash, readQuantity } from './readHex.ts';
-import { asList, asObject } from './readJson.ts';
+import { asObject, listUpTo } from './readJson.ts';
 import { NOBODY } from './restoreDestroyed.ts';
 import { TraceFormatError } from './traceFormatError.ts';
 
@@ -16,9 +16,9 @@ export interface FullHeader extends BlockHeader {
 }
 
 /** Most transactions of a block: 100 million gas pay for fewer than 5,000 plain transfers; other chains have more. */
-const MAX_TRANSACTIONS = 1_000_000;
+const transactionList = listUpTo(1_000_000);
 /** Ethereum allows two. */
-const MAX_UNCLES = 16;
+const uncleList = listUpTo(16);
 
 /**
  * The header from a node's answer to `eth_getBlockByNumber`, `eth_getBlockByHash` or `eth_getUncleBy…`; the
@@ -35,13 +35,13 @@ export function parseHeader(answer: unknown): FullHeader {
     hash: readHash(members['hash'], place, 'hash'),
     parentHash: readHash(members['parentHash'], place, 'parentHash'),
     timestamp: safeNumber(members['timestamp'], place, 'timestamp'),
-    transactionHashes: list(members['transactions'], MAX_TRANSACTIONS, place, 'transactions').map(
+    transactionHashes: transactionList(members['transactions'] ?? [], place, 'transactions').map(
       (transaction, i) => readHash(hashOf(transaction), place, `transactions[${i}]`),
     ),
     miner: readAddress(members['miner'] ?? NOBODY, place, 'miner'),
     difficulty: BigInt(readQuantity(difficulty, place, 'difficulty')),
     gasUsed: BigInt(readQuantity(members['gasUsed'], place, 'gasUsed')),
-    uncleHashes: list(members['uncles'], MAX_UNCLES, place, 'uncles').map((uncle, i) =>
+    uncleHashes: uncleList(members['uncles'] ?? [], place, 'uncles').map((uncle, i) =>
       readHash(uncle, place, `uncles[${i}]`),
     ),
   };
@@ -49,12 +49,9 @@ export function parseHeader(answer: unknown): FullHeader {
 
 function safeNumber(value: unknown, place: Place, member: string): number {
   const number = Number(readQuantity(value, place, member));
-  if (!Number.isSafeInteger(number)) throw new TraceFormatError(place, member, 'at most 2^53 - 1', value);
+  if (!Number.isSafeInteger(number))
+    throw new TraceFormatError(place, member, { expected: 'at most 2^53 - 1', got: value });
   return number;
-}
-
-function list(value: unknown, max: number, place: Place, member: string): readonly unknown[] {
-  return value === undefined || value === null ? [] : asList(value, max, place, member);
 }
 
 /** With whole transactions asked for, the hash is a member of each. */

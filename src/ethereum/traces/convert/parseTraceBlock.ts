@@ -1,9 +1,8 @@
 import type { Trace } from '../index.ts';
-import { MAX_FRAMES, ZERO } from './frame.ts';
+import { asFrameList, ZERO } from './frame.ts';
 import { FrameReader } from './frameReader.ts';
 import { namePrecompileFailures } from './namePrecompileFailures.ts';
 import { isIdlePrecompileCall, precompilesUnder } from './precompiles.ts';
-import { asList } from './readJson.ts';
 import { isPrecheckFailure, removeFrames } from './removeFrames.ts';
 import { restoreDestroyed } from './restoreDestroyed.ts';
 
@@ -16,7 +15,7 @@ import { restoreDestroyed } from './restoreDestroyed.ts';
  * @throws TraceFormatError naming the trace and the member where the answer is not a list of traces.
  */
 export function parseTraceBlock(answer: unknown): Trace[] {
-  const list = asList(answer, MAX_FRAMES, { what: 'trace_block', index: -1 }, '');
+  const list = asFrameList(answer, { what: 'trace_block', index: -1 }, '');
   const reader = new FrameReader();
   const traces: Trace[] = [];
   for (let i = 0; i < list.length; i++) {

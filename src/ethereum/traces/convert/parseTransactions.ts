@@ -1,7 +1,8 @@
 import type { Address, Data, Hash, Quantity } from '../index.ts';
+import type { FullHeader } from './parseHeader.ts';
 import type { Place } from './place.ts';
 import { readAddress, readData, readHash, readQuantity } from './readHex.ts';
-import { asList, asObject } from './readJson.ts';
+import { asObject, listUpTo } from './readJson.ts';
 
 /** What of a transaction decides the gas that it pays before it runs. */
 export interface BlockTransaction {
@@ -18,8 +19,15 @@ export interface BlockTransaction {
   readonly authorizations: number;
 }
 
+/** What the traces of a block's transactions are made and checked with. */
+export interface FullBlock {
+  readonly header: FullHeader;
+  /** All of the block's, from `parseTransactions`. */
+  readonly transactions: readonly BlockTransaction[];
+}
+
 /** Most entries of any list in a transaction: a million cost more gas than any block has. */
-const MAX_ENTRIES = 1_000_000;
+const asList = listUpTo(1_000_000);
 
 /**
  * The transactions of a block, from a node's answer to `eth_getBlockByNumber` or `eth_getBlockByHash` with whole
@@ -29,18 +37,18 @@ const MAX_ENTRIES = 1_000_000;
  */
 export function parseTransactions(block: unknown): BlockTransaction[] {
   const place: Place = { what: 'block', index: -1 };
-  const list = asList(asObject(block, place, '')['transactions'], MAX_ENTRIES, place, 'transactions');
+  const list = asList(asObject(block, place, '')['transactions'], place, 'transactions');
   return list.map((transaction, index) => parseTransaction(transaction, { what: 'transaction', index }));
 }
 
 function parseTransaction(value: unknown, place: Place): BlockTransaction {
   const members = asObject(value, place, '');
   const to = members['to'];
-  const accessList = optionalList(members['accessList'], place, 'accessList').map((entry) =>
+  const accessList = asList(members['accessList'] ?? [], place, 'accessList').map((entry) =>
     asObject(entry, place, 'accessList'),
   );
   const keys = accessList.map(
-    (entry) => optionalList(entry['storageKeys'], place, 'accessList.storageKeys').length,
+    (entry) => asList(entry['storageKeys'] ?? [], place, 'accessList.storageKeys').length,
   );
   return {
     hash: readHash(members['hash'], place, 'hash'),
@@ -51,10 +59,6 @@ function parseTransaction(value: unknown, place: Place): BlockTransaction {
     input: readData(members['input'] ?? members['data'], place, 'input'),
     accessListAddresses: accessList.length,
     accessListKeys: keys.reduce((sum, count) => sum + count, 0),
-    authorizations: optionalList(members['authorizationList'], place, 'authorizationList').length,
+    authorizations: asList(members['authorizationList'] ?? [], place, 'authorizationList').length,
   };
-}
-
-function optionalList(value: unknown, place: Place, member: string): readonly unknown[] {
-  return value === undefined || value === null ? [] : asList(value, MAX_ENTRIES, place, member);
 }

@@ -29,8 +29,8 @@ function allWays(roots: readonly Frame[]) {
     header,
     expected: roots.flatMap((root) => expected(root, idOf)),
     traces: {
-      callTracer: fromCallTracer(header, transactions, structuredClone(nestedAnswer), schedule),
-      flatCallTracer: fromFlatCallTracer(header, transactions, structuredClone(flatAnswer), schedule),
+      callTracer: fromCallTracer({ header, transactions }, structuredClone(nestedAnswer), schedule),
+      flatCallTracer: fromFlatCallTracer({ header, transactions }, structuredClone(flatAnswer), schedule),
       trace_block: parseTraceBlock(structuredClone(flatAnswer.flatMap(({ result }) => result))),
     },
   };

@@ -21,7 +21,7 @@ const ZERO_DIGIT = 0x30;
 export function readAddress(value: unknown, place: Place, member: string): Address {
   const text = lowerHex(value, ADDRESS_CHARS, ADDRESS_CHARS);
   if (text === undefined)
-    throw new TraceFormatError(place, member, '20 bytes as 0x and 40 hex digits', value);
+    throw new TraceFormatError(place, member, { expected: '20 bytes as 0x and 40 hex digits', got: value });
   return text as Address; // checked: 0x and 40 lower-case hex digits
 }
 
@@ -29,7 +29,7 @@ export function readAddress(value: unknown, place: Place, member: string): Addre
 export function readHash(value: unknown, place: Place, member: string): Hash {
   const text = lowerHex(value, HASH_CHARS, HASH_CHARS);
   if (text === undefined)
-    throw new TraceFormatError(place, member, '32 bytes as 0x and 64 hex digits', value);
+    throw new TraceFormatError(place, member, { expected: '32 bytes as 0x and 64 hex digits', got: value });
   return text as Hash; // checked: 0x and 64 lower-case hex digits
 }
 
@@ -37,7 +37,10 @@ export function readHash(value: unknown, place: Place, member: string): Hash {
 export function readQuantity(value: unknown, place: Place, member: string): Quantity {
   const text = lowerHex(value, 3, MAX_QUANTITY_CHARS);
   if (text === undefined)
-    throw new TraceFormatError(place, member, 'a number as 0x and at most 64 hex digits', value);
+    throw new TraceFormatError(place, member, {
+      expected: 'a number as 0x and at most 64 hex digits',
+      got: value,
+    });
   const isCanonical = text.length === 3 || text.charCodeAt(2) !== ZERO_DIGIT;
   // The cast: hex digits without a leading zero.
   return (isCanonical ? text : text.replace(/^0x0+(?=.)/, '0x')) as Quantity;
@@ -48,12 +51,10 @@ export function readData(value: unknown, place: Place, member: string): Data {
   if (value === '0x' || value === undefined || value === null) return '0x' as Data; // the empty Data
   const text = lowerHex(value, 2, MAX_DATA_CHARS);
   if (text === undefined || text.length % 2 !== 0)
-    throw new TraceFormatError(
-      place,
-      member,
-      `bytes as 0x and pairs of hex digits, at most ${MAX_DATA_BYTES} bytes`,
-      value,
-    );
+    throw new TraceFormatError(place, member, {
+      expected: `bytes as 0x and pairs of hex digits, at most ${MAX_DATA_BYTES} bytes`,
+      got: value,
+    });
   return text as Data; // checked: 0x and pairs of lower-case hex digits
 }
 

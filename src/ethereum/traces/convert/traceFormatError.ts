@@ -11,7 +11,11 @@ export class TraceFormatError extends Error {
   /** The member at fault, such as `action.gas`; empty for the whole element. */
   readonly member: string;
 
-  constructor(place: Place, member: string, expected: string, got: unknown) {
+  constructor(
+    place: Place,
+    member: string,
+    { expected, got }: { readonly expected: string; readonly got: unknown },
+  ) {
     super(
       `${where(place)}${member === '' ? '' : `: ${member}`} must be ${expected}, the node sent ${quote(got)}`,
     );
