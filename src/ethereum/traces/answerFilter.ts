@@ -3,7 +3,9 @@ import { termOf } from './indexBlock.ts';
 import { BLOCKS_PER_SEGMENT, END_OF_SEGMENT, firstBlockOf, positionOf, segmentOf } from './position.ts';
 import { END_OF_LIST_IDS, type Positions, type PostingList } from './postings/list.ts';
 import {
+  lastNotAfter,
   type Merged,
+  type PartOfList,
   type SegmentSelection,
   type Selected,
   selectFromBothSides,
@@ -32,8 +34,8 @@ export interface TraceCounts {
 export interface Visitor {
   /** Traces out of several lists of one segment. */
   merged(segment: number, merged: Merged): void;
-  /** The traces that stand one after the other in one list of positions, from index `first` up to, not including, `end`. */
-  run(segment: number, list: Positions, first: number, end: number): void;
+  /** The traces that stand one after the other in one list of positions. */
+  run(segment: number, part: PartOfList): void;
 }
 
 /**
@@ -55,7 +57,7 @@ export function visitMatches(reader: IndexReader, filter: TraceFilter, visitor: 
     const range = { fromBlock, toBlock, after, count };
     const { found, skipped } = isUnrestricted(filter)
       ? visitAll(reader.traceCounts(segment), range, visitor)
-      : visitSelected(selectInSegment(reader, segment, filter, range), segment, visitor);
+      : visitSelected(selectInSegment(reader, filter, range), segment, visitor);
     after -= skipped;
     count -= found;
   }
@@ -76,9 +78,10 @@ interface Visited {
 const isUnrestricted = (filter: TraceFilter): boolean =>
   filter.fromAddresses.length === 0 && filter.toAddresses.length === 0;
 
-function selectInSegment(reader: IndexReader, segment: number, filter: TraceFilter, range: Range): Selected {
-  const from = listsOf(reader, segment, 'from', filter.fromAddresses);
-  const to = listsOf(reader, segment, 'to', filter.toAddresses);
+function selectInSegment(reader: IndexReader, filter: TraceFilter, range: Range): Selected {
+  const segment = segmentOf(range.fromBlock);
+  const from = listsOf(filter.fromAddresses, (term) => reader.postings(segment, 'from', term));
+  const to = listsOf(filter.toAddresses, (term) => reader.postings(segment, 'to', term));
   const afterLast = (range.toBlock + 1) % BLOCKS_PER_SEGMENT;
   const selection: SegmentSelection = {
     start: positionOf(range.fromBlock, 0),
@@ -89,18 +92,16 @@ function selectInSegment(reader: IndexReader, segment: number, filter: TraceFilt
   if (filter.toAddresses.length === 0) return selectFromSide(from, selection);
   if (filter.fromAddresses.length === 0) return selectFromSide(to, selection);
   const select = filter.mode === 'union' ? selectFromEitherSide : selectFromBothSides;
-  return select(from, to, (a, b) => reader.pair(a, b), selection);
+  return select({ from, to, pairOf: (a, b) => reader.pair(a, b) }, selection);
 }
 
 function listsOf(
-  reader: IndexReader,
-  segment: number,
-  side: 'from' | 'to',
   addresses: readonly Address[],
+  listOf: (term: PostingTerm) => PostingList | undefined,
 ): PostingList[] {
   const lists: PostingList[] = [];
   for (const address of addresses.length > 1 ? new Set(addresses) : addresses) {
-    const list = reader.postings(segment, side, termOf(address));
+    const list = listOf(termOf(address));
     if (list !== undefined) lists.push(list);
   }
   return lists;
@@ -108,9 +109,8 @@ function listsOf(
 
 function visitSelected({ positions, skipped }: Selected, segment: number, visitor: Visitor): Visited {
   if ('list' in positions) {
-    const { list, first, end } = positions;
-    visitor.run(segment, list, first, end);
-    return { found: end - first, skipped };
+    visitor.run(segment, positions);
+    return { found: positions.end - positions.first, skipped };
   }
   visitor.merged(segment, positions);
   return { found: positions.positions.length, skipped };
@@ -124,15 +124,21 @@ function visitAll(counts: TraceCounts, range: Range, visitor: Visitor): Visited 
   const total = counts.before(endOffset) - start;
   if (total <= range.after) return { found: 0, skipped: total };
 
-  let offset = lastOffsetNotAfter(counts, start + range.after, firstOffset, endOffset);
-  let traceIndex = start + range.after - counts.before(offset);
+  const selection = { start: firstOffset, end: endOffset, after: range.after };
+  const first = lastNotAfter(selection, (offset) => counts.before(offset));
+  let offset = first.start;
+  let traceIndex = range.after - first.skipped;
   let found = 0;
   for (; offset < endOffset && found < range.count; offset++, traceIndex = 0) {
     const traceCount = counts.before(offset + 1) - counts.before(offset);
     const blockNumber = range.fromBlock + offset - firstOffset;
     const end = Math.min(traceCount, traceIndex + range.count - found);
     if (traceIndex < end)
-      visitor.run(segmentOf(blockNumber), tracesOfBlock(blockNumber, traceCount), traceIndex, end);
+      visitor.run(segmentOf(blockNumber), {
+        list: tracesOfBlock(blockNumber, traceCount),
+        first: traceIndex,
+        end,
+      });
     found += end - traceIndex;
   }
   return { found, skipped: range.after };
@@ -144,20 +150,3 @@ export const tracesOfBlock = (blockNumber: number, traceCount: number): Position
   length: traceCount,
   at: (traceIndex) => positionOf(blockNumber, traceIndex),
 });
-
-/** The last block offset that has at most `rank` traces before it. */
-function lastOffsetNotAfter(
-  counts: TraceCounts,
-  rank: number,
-  firstOffset: number,
-  endOffset: number,
-): number {
-  let low = firstOffset;
-  let high = endOffset;
-  while (low + 1 < high) {
-    const middle = (low + high) >>> 1;
-    if (counts.before(middle) <= rank) low = middle;
-    else high = middle;
-  }
-  return low;
-}

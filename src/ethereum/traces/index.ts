@@ -32,10 +32,17 @@ export {
   segmentOf,
   traceIndexAt,
 } from './position.ts';
-export { END_OF_LIST_IDS, listOf, PAGE_POSITIONS, type Positions, PostingList } from './postings/list.ts';
+export {
+  END_OF_LIST_IDS,
+  listOf,
+  PAGE_POSITIONS,
+  type Positions,
+  PostingList,
+  type ReadPage,
+} from './postings/list.ts';
 export { PairLists } from './postings/pairLists.ts';
 export { RecentPostings } from './postings/recentPostings.ts';
-export type { Merged } from './postings/select.ts';
+export type { Merged, PartOfList } from './postings/select.ts';
 export {
   AnswerTooLargeError,
   type ChainIdentity,

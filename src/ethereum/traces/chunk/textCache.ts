@@ -46,14 +46,6 @@ export class TextCache {
     this.#places.fill(NO_KEY);
   }
 
-  /**
-   * Writes the texts from number `first` up to, not including, `end` of the piece kept for a key. False, with nothing
-   * written, where there is none with so many texts.
-   */
-  write(json: JsonWriter, key: number, first: number, end: number): boolean {
-    return this.writeAt(json, this.find(key), first, end);
-  }
-
   /** Where the piece kept for a key starts, for `writeAt`; NOWHERE where there is none. */
   find(key: number): number {
     const places = this.#places;
@@ -63,7 +55,11 @@ export class TextCache {
     return NOWHERE;
   }
 
-  /** `write` for a piece that was found before; it may have been overwritten since. */
+  /**
+   * Writes the texts from number `first` up to, not including, `end` of the piece that `find` found. False, with nothing
+   * written, where none was found, it was overwritten since, or has fewer texts.
+   */
+  // biome-ignore lint/complexity/useMaxParams: called for each trace or group of an answer: no object is made
   writeAt(json: JsonWriter, start: number, first: number, end: number): boolean {
     if (start === NOWHERE || this.#written - start > this.#ring.length) return false;
     const at = this.#placeInRing(start);
@@ -84,11 +80,11 @@ export class TextCache {
   }
 
   /**
-   * Keeps texts for a key, in place of what was kept for it, or of the oldest of its set. `ends` says where each of the
-   * first `count` texts ends in `text`; one byte stands between two of them.
+   * Keeps texts for a key, in place of what was kept for it, or of the oldest of its set. `ends` says where each of them
+   * ends in `text`; one byte stands between two.
    */
-  keep(key: number, text: Uint8Array, ends: Uint32Array, count: number): void {
-    const headBytes = (1 + count) * WORD_BYTES;
+  keep(key: number, text: Uint8Array, ends: Uint32Array): void {
+    const headBytes = (1 + ends.length) * WORD_BYTES;
     const bytes = Math.ceil((headBytes + text.length) / WORD_BYTES) * WORD_BYTES;
     const capacity = this.#ring.length;
     if (bytes > capacity * MAX_PIECE_SHARE) return;
@@ -98,8 +94,8 @@ export class TextCache {
     }
     const start = this.#written;
     const at = this.#placeInRing(start);
-    this.#words[at / WORD_BYTES] = count;
-    this.#words.set(ends.subarray(0, count), at / WORD_BYTES + 1);
+    this.#words[at / WORD_BYTES] = ends.length;
+    this.#words.set(ends, at / WORD_BYTES + 1);
     this.#ring.set(text, at + headBytes);
     this.#written += bytes;
 

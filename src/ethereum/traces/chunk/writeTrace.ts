@@ -65,6 +65,7 @@ const [a, b, gas, value, input, gasUsed, output] = [span(), span(), span(), span
  * Writes trace number `index` of a chunk as JSON, keys in the order of `Trace`. The chunk is one that encodeChunks made:
  * it was checked when it was written, so nothing is checked here.
  */
+// biome-ignore lint/complexity/useMaxParams: called for each trace of an answer: no object is made
 export function writeTrace(json: JsonWriter, chunk: Uint8Array, index: number, blockNumber: number): void {
   const [start, end] = recordBounds(chunk, index);
   const bytes = end - start;

@@ -22,6 +22,15 @@ export interface Positions {
 /** Ids of lists are below; those of blocks, which are never in one list with them, are their numbers behind it. */
 export const END_OF_LIST_IDS = 2 ** 28;
 
+/** What is known of a list from the start. */
+interface ListStart {
+  readonly id: number;
+  /** The positions of all pages together. */
+  readonly length: number;
+  /** Page 0, which is read to learn the length. */
+  readonly firstPage: Uint32Array;
+}
+
 export class PostingList implements Positions {
   readonly id: number;
   readonly length: number;
@@ -29,8 +38,7 @@ export class PostingList implements Positions {
   /** Pages read so far: searches come back to the same ones. */
   readonly #pages: Uint32Array[] = [];
 
-  /** `length` counts the positions of all pages; `firstPage` is page 0, which is read to learn the length. */
-  constructor(id: number, length: number, firstPage: Uint32Array, readPage: ReadPage) {
+  constructor({ id, length, firstPage }: ListStart, readPage: ReadPage) {
     this.id = id;
     this.length = length;
     this.#pages[0] = firstPage;
@@ -94,5 +102,5 @@ export class PostingList implements Positions {
 export function listOf(id: number, positions: Uint32Array): PostingList {
   const page = (number: number): Uint32Array =>
     positions.subarray(number * PAGE_POSITIONS, (number + 1) * PAGE_POSITIONS);
-  return new PostingList(id, positions.length, page(0), page);
+  return new PostingList({ id, length: positions.length, firstPage: page(0) }, page);
 }

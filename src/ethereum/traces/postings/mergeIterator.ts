@@ -5,6 +5,13 @@ const MOVES_BEFORE_REBUILD = 16;
 
 const NO_PAGE = new Uint32Array();
 
+interface CursorStart {
+  readonly listIndex: number;
+  readonly list: PostingList;
+  readonly index: number;
+  readonly end: number;
+}
+
 /** A place in a list, which moves forward. */
 class Cursor {
   /** The position here; not to be looked at once the end is reached. */
@@ -18,7 +25,7 @@ class Cursor {
   #pageStart = 0;
 
   /** Stands at `index` of the list, which is read up to, not including, `end`. */
-  constructor(listIndex: number, list: PostingList, index: number, end: number) {
+  constructor({ listIndex, list, index, end }: CursorStart) {
     this.listIndex = listIndex;
     this.#list = list;
     this.#index = index;
@@ -87,10 +94,15 @@ export interface ListParts {
 export class MergeIterator {
   /** The cursors that are not at their end. */
   readonly #heap: Cursor[];
+  readonly lists: readonly PostingList[];
 
   constructor({ lists, indexes, ends, firstListIndex = 0 }: ListParts) {
+    this.lists = lists;
     this.#heap = lists
-      .map((list, i) => new Cursor(firstListIndex + i, list, indexes[i] ?? 0, ends[i] ?? 0))
+      .map(
+        (list, i) =>
+          new Cursor({ listIndex: firstListIndex + i, list, index: indexes[i] ?? 0, end: ends[i] ?? 0 }),
+      )
       .filter((cursor) => cursor.start());
     this.#order();
   }

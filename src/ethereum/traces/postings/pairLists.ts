@@ -42,7 +42,10 @@ export class PairLists {
     if (kept !== undefined && kept.fromLength === from.length && kept.toLength === to.length)
       return kept.list;
     // Lists only grow, so what they have in common does, behind what was found before.
-    const added = common(from, kept?.fromLength ?? 0, to, kept?.toLength ?? 0);
+    const added = common(
+      { list: from, start: kept?.fromLength ?? 0 },
+      { list: to, start: kept?.toLength ?? 0 },
+    );
     const list = kept !== undefined && added.length === 0 ? kept.list : this.#join(kept?.list, added);
     this.#makeRoom(list.length - (kept?.list.length ?? 0) + (kept === undefined ? ENTRY_POSITIONS : 0));
     const pairs = this.#pairs.get(from.id) ?? new Map<number, Pair>();
@@ -64,21 +67,29 @@ export class PairLists {
   }
 }
 
-/** The positions that both lists have, from an index of each on. */
-function common(a: PostingList, aStart: number, b: PostingList, bStart: number): Uint32Array {
-  const [aLength, bLength] = [a.length - aStart, b.length - bStart];
-  if (aLength * SEARCHED_IF_LONGER_BY < bLength) return searched(a.from(aStart), b, bStart);
-  if (bLength * SEARCHED_IF_LONGER_BY < aLength) return searched(b.from(bStart), a, aStart);
-  return walked(a.from(aStart), b.from(bStart));
+/** A list from an index on. */
+interface Tail {
+  readonly list: PostingList;
+  readonly start: number;
 }
 
-function searched(few: Uint32Array, many: PostingList, start: number): Uint32Array {
+const lengthOf = ({ list, start }: Tail): number => list.length - start;
+const positionsOf = ({ list, start }: Tail): Uint32Array => list.from(start);
+
+/** The positions that both have. */
+function common(a: Tail, b: Tail): Uint32Array {
+  if (lengthOf(a) * SEARCHED_IF_LONGER_BY < lengthOf(b)) return searched(positionsOf(a), b);
+  if (lengthOf(b) * SEARCHED_IF_LONGER_BY < lengthOf(a)) return searched(positionsOf(b), a);
+  return walked(positionsOf(a), positionsOf(b));
+}
+
+function searched(few: Uint32Array, { list, start }: Tail): Uint32Array {
   const found: number[] = [];
   let index = start;
   for (const position of few) {
-    index = many.lowerBound(position, index);
-    if (index === many.length) break;
-    if (many.at(index) === position) found.push(position);
+    index = list.lowerBound(position, index);
+    if (index === list.length) break;
+    if (list.at(index) === position) found.push(position);
   }
   return Uint32Array.from(found);
 }

@@ -1,4 +1,4 @@
-import type { PostingList } from './list.ts';
+import type { Positions, PostingList } from './list.ts';
 import { MergeIterator } from './mergeIterator.ts';
 
 /** What one segment is asked for: positions from `start` (inclusive) to `end` (exclusive). */
@@ -29,7 +29,7 @@ const NOTHING: Merged = { lists: [], positions: [], listIndexes: [], indexes: []
 
 /** The positions of a list from index `first` up to, not including, `end`. */
 export interface PartOfList {
-  readonly list: PostingList;
+  readonly list: Positions;
   readonly first: number;
   readonly end: number;
 }
@@ -47,7 +47,7 @@ export function selectFromSide(lists: readonly PostingList[], selection: Segment
   if (total <= selection.after) return { positions: NOTHING, skipped: total };
 
   const { indexes, skipped } = skipByRank(lists, starts, selection);
-  return take(new MergeIterator({ lists, indexes, ends }), lists, selection, skipped);
+  return take(new MergeIterator({ lists, indexes, ends }), selection, skipped);
 }
 
 function selectFromList(list: PostingList, { start, end, after, count }: SegmentSelection): Selected {
@@ -63,49 +63,39 @@ function selectFromList(list: PostingList, { start, end, after, count }: Segment
 /** More pairs of addresses than this are not looked at one by one: both sides are walked. */
 const MAX_PAIRS = 64;
 
-/** What a sender's and a recipient's list have in common. */
-export type PairOf = (from: PostingList, to: PostingList) => PostingList;
+/** The lists of senders and of recipients. */
+interface BothSides {
+  readonly from: readonly PostingList[];
+  readonly to: readonly PostingList[];
+  /** What a sender's and a recipient's list have in common. */
+  readonly pairOf: (from: PostingList, to: PostingList) => PostingList;
+}
 
 /**
  * Selects what both sides match. Where there are few pairs of a sender and a recipient, each pair is a list of its own, and
  * no two of them share a position.
  */
-export function selectFromBothSides(
-  from: readonly PostingList[],
-  to: readonly PostingList[],
-  pairOf: PairOf,
-  selection: SegmentSelection,
-): Selected {
-  const pairs = pairsOf(from, to, pairOf);
+export function selectFromBothSides(sides: BothSides, selection: SegmentSelection): Selected {
+  const pairs = pairsOf(sides);
   if (pairs !== undefined) return selectFromSide(pairs, selection);
-  const { start } = selection;
-  const iterator = new IntersectionIterator(
-    merged(from, start, selection),
-    merged(to, start, selection, from.length),
-  );
-  return take(iterator, [...from, ...to], selection, 0);
+  const { from, to } = sides;
+  const iterator = new IntersectionIterator(merged(from, selection), merged(to, selection, from.length));
+  return take(iterator, selection, 0);
 }
 
 /** Selects what either side matches. */
-export function selectFromEitherSide(
-  from: readonly PostingList[],
-  to: readonly PostingList[],
-  pairOf: PairOf,
-  selection: SegmentSelection,
-): Selected {
-  const { start, skipped } = skipInUnion(from, to, pairOf, selection);
-  const iterator = new UnionIterator(
-    merged(from, start, selection),
-    merged(to, start, selection, from.length),
-  );
-  return take(iterator, [...from, ...to], selection, skipped);
+export function selectFromEitherSide(sides: BothSides, selection: SegmentSelection): Selected {
+  const { from, to } = sides;
+  const { start, skipped } = skipInUnion(sides, selection);
+  const part = { start, end: selection.end };
+  const iterator = new UnionIterator(merged(from, part), merged(to, part, from.length));
+  return take(iterator, selection, skipped);
 }
 
-/** The lists of one side from a position on; the first of them has the number `firstListIndex`. */
+/** The lists of one side between two positions; the first of them has the number `firstListIndex`. */
 function merged(
   lists: readonly PostingList[],
-  start: number,
-  { end }: SegmentSelection,
+  { start, end }: Pick<SegmentSelection, 'start' | 'end'>,
   firstListIndex = 0,
 ): MergeIterator {
   const starts = lists.map((list) => list.lowerBound(start));
@@ -114,27 +104,18 @@ function merged(
 }
 
 /** Undefined where there are too many. */
-function pairsOf(
-  from: readonly PostingList[],
-  to: readonly PostingList[],
-  pairOf: PairOf,
-): PostingList[] | undefined {
+function pairsOf({ from, to, pairOf }: BothSides): PostingList[] | undefined {
   if (from.length * to.length > MAX_PAIRS) return undefined;
   return from.flatMap((a) => to.map((b) => pairOf(a, b))).filter(({ length }) => length > 0);
 }
 
 /** The highest position that has at most `after` matches of a union before it, by counting; else the start. */
-function skipInUnion(
-  from: readonly PostingList[],
-  to: readonly PostingList[],
-  pairOf: PairOf,
-  selection: SegmentSelection,
-): { start: number; skipped: number } {
+function skipInUnion(sides: BothSides, selection: SegmentSelection): { start: number; skipped: number } {
   const fromStart = { start: selection.start, skipped: 0 };
-  const pairs = selection.after === 0 ? undefined : pairsOf(from, to, pairOf);
+  const pairs = selection.after === 0 ? undefined : pairsOf(sides);
   if (pairs === undefined) return fromStart;
   // What is in both sides is counted twice.
-  const once = [...from, ...to];
+  const once = [...sides.from, ...sides.to];
   const below = (position: number): number =>
     sum(once.map((list) => list.lowerBound(position))) - sum(pairs.map((list) => list.lowerBound(position)));
   return lastNotAfter(selection, below);
@@ -142,20 +123,16 @@ function skipInUnion(
 
 /** Goes over ascending positions. */
 interface PostingIterator {
+  readonly lists: readonly PostingList[];
   /** The position that it stands at; undefined at its end. */
   peek(): number | undefined;
-  /** The number of the list that the position is from, and its index there. */
+  /** The number of the list that the position is from, among `lists`, and its index there. */
   readonly listIndex: number;
   readonly index: number;
   advance(): void;
 }
 
-function take(
-  iterator: PostingIterator,
-  lists: readonly PostingList[],
-  selection: SegmentSelection,
-  alreadySkipped: number,
-): Selected {
+function take(iterator: PostingIterator, selection: SegmentSelection, alreadySkipped: number): Selected {
   let skipped = alreadySkipped;
   const positions: number[] = [];
   const listIndexes: number[] = [];
@@ -171,7 +148,7 @@ function take(
     }
     iterator.advance();
   }
-  return { positions: { lists, positions, listIndexes, indexes }, skipped };
+  return { positions: { lists: iterator.lists, positions, listIndexes, indexes }, skipped };
 }
 
 /** Moves every list to the highest position that has at most `after` matches below it. */
@@ -187,9 +164,9 @@ function skipByRank(
   return { indexes: indexesAt(start), skipped };
 }
 
-/** The highest position that has at most `after` matches between the selection's start and it; `below` counts from anywhere. */
-function lastNotAfter(
-  selection: SegmentSelection,
+/** The highest place of a selection with at most `after` matches between its start and it; `below` counts from anywhere. */
+export function lastNotAfter(
+  selection: Pick<SegmentSelection, 'start' | 'end' | 'after'>,
   below: (position: number) => number,
 ): { start: number; skipped: number } {
   const before = below(selection.start);
@@ -205,10 +182,13 @@ function lastNotAfter(
 
 /** The positions of either side; one that is in both is taken from the first. */
 class UnionIterator implements PostingIterator {
+  readonly lists: readonly PostingList[];
   readonly #a: MergeIterator;
   readonly #b: MergeIterator;
 
+  /** The lists of `b` are numbered behind those of `a`. */
   constructor(a: MergeIterator, b: MergeIterator) {
+    this.lists = [...a.lists, ...b.lists];
     this.#a = a;
     this.#b = b;
   }
@@ -241,10 +221,13 @@ class UnionIterator implements PostingIterator {
 
 /** The positions of both sides. */
 class IntersectionIterator implements PostingIterator {
+  readonly lists: readonly PostingList[];
   readonly #a: MergeIterator;
   readonly #b: MergeIterator;
 
+  /** The lists of `b` are numbered behind those of `a`. */
   constructor(a: MergeIterator, b: MergeIterator) {
+    this.lists = [...a.lists, ...b.lists];
     this.#a = a;
     this.#b = b;
   }

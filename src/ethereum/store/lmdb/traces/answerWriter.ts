@@ -5,6 +5,7 @@ import {
   MAX_TRACES_PER_BLOCK,
   type Merged,
   NOWHERE,
+  type PartOfList,
   type Positions,
   type TextCache,
   TRACES_PER_CHUNK,
@@ -41,6 +42,20 @@ export class AnswerWriter {
   readonly #texts: TextCache;
   readonly #group = new JsonWriter();
   readonly #ends = new Uint32Array(GROUP_TRACES);
+  readonly #visitor: Visitor = {
+    merged: (segment, merged) => {
+      this.#segment = segment;
+      this.#writeMerged(merged);
+    },
+    run: (segment, part) => {
+      this.#segment = segment;
+      this.#writeRun(part);
+    },
+  };
+  /** While traces are visited: where they go, how large that may get, and the segment that they are of. */
+  #json: JsonWriter = this.#group;
+  #maxBytes = 0;
+  #segment = 0;
 
   constructor(state: IndexState, texts: TextCache) {
     this.#state = state;
@@ -62,13 +77,13 @@ export class AnswerWriter {
 
   /** grows by what is visited, */
   goOn(json: JsonWriter, maxBytes: number, visitAll: (visitor: Visitor) => void): void {
-    const checkSize = (): void => {
-      if (json.textBytes > maxBytes) throw new AnswerTooLargeError(maxBytes);
-    };
-    visitAll({
-      merged: (segment, merged) => this.#writeMerged(json, segment, merged, checkSize),
-      run: (segment, list, first, end) => this.#writeRun(json, segment, list, first, end, checkSize),
-    });
+    this.#json = json;
+    this.#maxBytes = maxBytes;
+    try {
+      visitAll(this.#visitor);
+    } finally {
+      this.#json = this.#group; // nobody's text is held on to
+    }
   }
 
   /** and ends here. */
@@ -77,20 +92,23 @@ export class AnswerWriter {
     json.constant(CLOSE_BRACKET);
   }
 
-  #writeMerged(json: JsonWriter, segment: number, merged: Merged, checkSize: () => void): void {
+  #checkSize(): void {
+    if (this.#json.textBytes > this.#maxBytes) throw new AnswerTooLargeError(this.#maxBytes);
+  }
+
+  #writeMerged(merged: Merged): void {
     const { lists, positions } = merged;
-    if (lists.length * MIN_TRACES_FOR_GROUPS <= positions.length)
-      return this.#writeByGroups(json, segment, merged, checkSize);
+    if (lists.length * MIN_TRACES_FOR_GROUPS <= positions.length) return this.#writeByGroups(merged);
     for (const position of positions) {
-      writeComma(json);
-      this.#writeTrace(json, segment, position);
-      checkSize();
+      writeComma(this.#json);
+      this.#writeTrace(position);
+      this.#checkSize();
     }
   }
 
   /** Each list is read on in the group where it was left, and what stands together in one is copied together. */
-  #writeByGroups(json: JsonWriter, segment: number, merged: Merged, checkSize: () => void): void {
-    const { lists, positions, listIndexes, indexes } = merged;
+  #writeByGroups({ lists, positions, listIndexes, indexes }: Merged): void {
+    const json = this.#json;
     const groups = new Int32Array(lists.length).fill(-1);
     const starts = new Float64Array(lists.length);
     for (let i = 0; i < positions.length; ) {
@@ -111,10 +129,10 @@ export class AnswerWriter {
       }
       writeComma(json);
       if (!this.#texts.writeAt(json, starts[listIndex] ?? NOWHERE, index - groupStart, stop - groupStart)) {
-        this.#writeOfList(json, segment, list, index, stop, checkSize);
+        this.#writeOfList(list, index, stop);
         starts[listIndex] = this.#find(list, group);
       }
-      checkSize();
+      this.#checkSize();
       i += stop - index;
     }
   }
@@ -124,80 +142,60 @@ export class AnswerWriter {
     return group < GROUPS_PER_LIST ? this.#texts.find(groupKey(list, group)) : NOWHERE;
   }
 
-  #writeTrace(json: JsonWriter, segment: number, position: number): void {
-    const [blockNumber, traceIndex] = [blockAt(segment, position), traceIndexAt(position)];
+  #writeTrace(position: number): void {
+    const [blockNumber, traceIndex] = [blockAt(this.#segment, position), traceIndexAt(position)];
     const key = blockNumber * MAX_TRACES_PER_BLOCK + traceIndex;
-    if (this.#texts.write(json, key, 0, 1)) return;
+    if (this.#texts.writeAt(this.#json, this.#texts.find(key), 0, 1)) return;
     this.#group.reset();
     this.#writeAnew(this.#group, blockNumber, traceIndex);
     const text = this.#group.written();
     this.#ends[0] = text.length;
-    this.#texts.keep(key, text, this.#ends, 1);
-    json.verbatim(text, 0, text.length);
+    this.#texts.keep(key, text, this.#ends.subarray(0, 1));
+    this.#json.verbatim(text, 0, text.length);
   }
 
-  #writeRun(
-    json: JsonWriter,
-    segment: number,
-    list: Positions,
-    first: number,
-    end: number,
-    checkSize: () => void,
-  ): void {
+  #writeRun({ list, first, end }: PartOfList): void {
     for (let i = first; i < end; ) {
       const stop = Math.min(end, i - (i % GROUP_TRACES) + GROUP_TRACES);
-      writeComma(json);
-      this.#writeOfList(json, segment, list, i, stop, checkSize);
-      checkSize();
+      writeComma(this.#json);
+      this.#writeOfList(list, i, stop);
+      this.#checkSize();
       i = stop;
     }
   }
 
   /** Traces of one group: one by one where it is too large to be kept. */
-  #writeOfList(
-    json: JsonWriter,
-    segment: number,
-    list: Positions,
-    first: number,
-    end: number,
-    checkSize: () => void,
-  ): void {
-    const group = Math.floor(first / GROUP_TRACES);
-    const groupStart = group * GROUP_TRACES;
-    if (this.#writeOfGroup(json, segment, list, group, first - groupStart, end - groupStart)) return;
+  #writeOfList(list: Positions, first: number, end: number): void {
+    if (this.#writeOfGroup(list, first, end)) return;
     for (let i = first; i < end; i++) {
-      if (i > first) writeComma(json);
-      this.#writeTrace(json, segment, list.at(i));
-      checkSize();
+      if (i > first) writeComma(this.#json);
+      this.#writeTrace(list.at(i));
+      this.#checkSize();
     }
   }
 
   /** Traces of a group, from the piece that is kept of it or is made now; false where it is too large to be kept. */
-  #writeOfGroup(
-    json: JsonWriter,
-    segment: number,
-    list: Positions,
-    group: number,
-    first: number,
-    end: number,
-  ): boolean {
+  #writeOfGroup(list: Positions, firstIndex: number, endIndex: number): boolean {
+    const json = this.#json;
+    const group = Math.floor(firstIndex / GROUP_TRACES);
     if (group >= GROUPS_PER_LIST) return false;
     const key = groupKey(list, group);
-    if (this.#texts.write(json, key, first, end)) return true;
+    const start = group * GROUP_TRACES;
+    const [first, end] = [firstIndex - start, endIndex - start];
+    if (this.#texts.writeAt(json, this.#texts.find(key), first, end)) return true;
 
     const text = this.#group;
     text.reset();
-    const start = group * GROUP_TRACES;
     const count = Math.min(GROUP_TRACES, list.length - start);
     for (let i = 0; i < count; i++) {
       if (i > 0) writeComma(text);
       const position = list.at(start + i);
-      this.#writeAnew(text, blockAt(segment, position), traceIndexAt(position));
+      this.#writeAnew(text, blockAt(this.#segment, position), traceIndexAt(position));
       if (text.textBytes > MAX_GROUP_BYTES) return false;
       this.#ends[i] = text.textBytes;
     }
     const written = text.written();
-    this.#texts.keep(key, written, this.#ends, count);
+    this.#texts.keep(key, written, this.#ends.subarray(0, count));
     json.verbatim(written, first === 0 ? 0 : (this.#ends[first - 1] ?? 0) + 1, this.#ends[end - 1] ?? 0);
     return true;
   }

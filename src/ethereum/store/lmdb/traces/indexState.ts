@@ -263,10 +263,10 @@ export class IndexState implements IndexReader {
   }
 
   #openList(segment: number, side: Side, term: PostingTerm): PostingList | undefined {
-    const key = postingKey(segment, side, term);
-    const read = (pageKey: Buffer): Buffer | undefined => this.read(this.#environment.postings, pageKey);
-    return openPostingList(key, read, this.recent.of(segment), () =>
-      this.#idOf(`${segment} ${side} ${term}`),
-    );
+    return openPostingList(postingKey(segment, side, term), {
+      read: (key) => this.read(this.#environment.postings, key),
+      recent: this.recent.of(segment),
+      newId: () => this.#idOf(`${segment} ${side} ${term}`),
+    });
   }
 }

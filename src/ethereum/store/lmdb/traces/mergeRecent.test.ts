@@ -43,7 +43,7 @@ async function mergeSome(steps: number): Promise<number> {
   const state = new IndexState(environment);
   state.refreshSnapshot();
   let done = 0;
-  for (const writes of mergeRecent(environment, state, 0, LISTS_PER_STEP)) {
+  for (const writes of mergeRecent({ segment: 0, listsPerStep: LISTS_PER_STEP }, { environment, state })) {
     if (done === steps) break;
     await environment.root.batch(() => writes.carryOut());
     environment.root.resetReadTxn();

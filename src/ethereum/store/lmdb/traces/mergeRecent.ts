@@ -1,8 +1,8 @@
 import { END_OF_SEGMENT } from '../../../traces/index.ts';
-import { changePostingList } from './changePostingList.ts';
 import { STATE_KEY, type TraceEnvironment, UNMERGED_KEY } from './environment.ts';
 import type { IndexState } from './indexState.ts';
 import { postingKeyOf } from './keys.ts';
+import { postingListChanger } from './postingListChanger.ts';
 import { encodeUnmerged, encodeVersion } from './records.ts';
 import { Writes } from './writes.ts';
 
@@ -21,23 +21,21 @@ export const LISTS_PER_MERGE = 4096;
  * has a position already is not given it again, by who reads it and by the next merge.
  */
 export function* mergeRecent(
-  environment: TraceEnvironment,
-  state: IndexState,
-  segment: number,
-  listsPerStep: number,
+  { segment, listsPerStep }: { readonly segment: number; readonly listsPerStep: number },
+  { environment, state }: { readonly environment: TraceEnvironment; readonly state: IndexState },
 ): Generator<Writes> {
   const recent = state.recent.of(segment);
   const lists = recent?.inOrder() ?? new Uint32Array();
   let { changes, rewrites } = state.refreshSnapshot();
   for (let next = 0; next === 0 || next < lists.length; next += listsPerStep) {
     const writes = new Writes();
+    const changeList = postingListChanger({ environment, state, writes });
     writes.put(environment.meta, STATE_KEY, encodeVersion({ changes: ++changes, rewrites }));
     for (const list of lists.subarray(next, next + listsPerStep)) {
       if (recent === undefined) break;
       const key = postingKeyOf(segment, recent.keyOf(list));
       const added = recent.positionsOf(list);
-      if (added.length > 0)
-        changePostingList(environment, state, writes, key, { removeStart: END_OF_SEGMENT, added });
+      if (added.length > 0) changeList(key, { removeStart: END_OF_SEGMENT, added });
     }
     if (next + listsPerStep >= lists.length) {
       const left = state.unmerged().filter((blocks) => blocks.segment !== segment);

@@ -1,4 +1,10 @@
-import { listOf, PAGE_POSITIONS, PostingList, type RecentPostings } from '../../../traces/index.ts';
+import {
+  listOf,
+  PAGE_POSITIONS,
+  PostingList,
+  type ReadPage,
+  type RecentPostings,
+} from '../../../traces/index.ts';
 import { pageKey, SIDE_AND_TERM_AT } from './keys.ts';
 import {
   lastPositionIn,
@@ -13,16 +19,23 @@ import {
 
 const NO_POSITIONS = new Uint32Array();
 
+/** Where a posting list comes from. */
+interface PostingSources {
+  /** Reads what is on disk. */
+  readonly read: (key: Buffer) => Uint8Array | undefined;
+  /** The recent blocks of the list's segment. */
+  readonly recent: RecentPostings | undefined;
+  /** Called where there is a list. */
+  readonly newId: () => number;
+}
+
 /**
- * A posting list as it is now: what is on disk under `key`, read by `read`, and what `recent` has of its segment, which is
- * behind that, but for blocks that were put between others, and for what was being merged when this process died.
- * Undefined where neither has any. `newId` is called where there is one.
+ * A posting list as it is now: what is on disk under `key`, and what `recent` has, which is behind that, but for blocks
+ * that were put between others, and for what was being merged when this process died. Undefined where neither has any.
  */
 export function openPostingList(
   key: Buffer,
-  read: (key: Buffer) => Uint8Array | undefined,
-  recent: RecentPostings | undefined,
-  newId: () => number,
+  { read, recent, newId }: PostingSources,
 ): PostingList | undefined {
   const bytes = read(key);
   const zero = bytes === undefined ? NO_POSITIONS : wordsOf(bytes);
@@ -31,7 +44,8 @@ export function openPostingList(
   if (zero.length + added.length === 0) return undefined;
   if (added.length > 0 && lastPositionIn(zero, readPage) >= (added[0] ?? 0))
     return listOf(newId(), united(positionsOf(zero, readPage), added));
-  return listWith(newId(), zero, readPage, added);
+  const page = pagesOf(zero, readPage, added);
+  return new PostingList({ id: newId(), length: lengthIn(zero) + added.length, firstPage: page(0) }, page);
 }
 
 function recentPositions(recent: RecentPostings | undefined, key: Buffer): Uint32Array {
@@ -39,16 +53,14 @@ function recentPositions(recent: RecentPostings | undefined, key: Buffer): Uint3
   return list === undefined ? NO_POSITIONS : (recent?.positionsOf(list) ?? NO_POSITIONS);
 }
 
-/** The list on disk, and positions behind its last one. */
-function listWith(id: number, zero: Uint32Array, read: ReadPageBytes, behind: Uint32Array): PostingList {
+/** The pages of the list on disk with positions behind its last one. */
+function pagesOf(zero: Uint32Array, read: ReadPageBytes, behind: Uint32Array): ReadPage {
   const stored = lengthIn(zero);
   const storedPage = (page: number): Uint32Array => {
     if (page === 0) return positionsIn(zero);
     return page * PAGE_POSITIONS < stored ? readWords(read, page) : NO_POSITIONS;
   };
-  const page = (number: number): Uint32Array =>
-    filled(storedPage(number), behind, number * PAGE_POSITIONS - stored);
-  return new PostingList(id, stored + behind.length, page(0), page);
+  return (page) => filled(storedPage(page), behind, page * PAGE_POSITIONS - stored);
 }
 
 /** A page: what is stored of it, and of the positions behind those that follow; `start` is where it begins among them. */

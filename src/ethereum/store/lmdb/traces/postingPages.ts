@@ -59,40 +59,31 @@ export function appendToPage(page: Uint8Array | undefined, added: ArrayLike<numb
 }
 
 /**
- * What changes when positions from `removeStart` up to, not including, `removeEnd` are taken out and `added` (ascending)
- * are put in. Adding behind the last position, which is what a growing chain does, touches the first and last page only.
+ * What changes when positions from `removeStart` on are taken out and `added` (ascending) are put in. Adding behind the
+ * last position, which is what a growing chain does, touches the first and last page only.
  */
-export function changePages(
-  read: ReadPageBytes,
-  removeStart: number,
-  removeEnd: number,
-  added: ArrayLike<number>,
-): PageChanges {
+export function changePages(read: ReadPageBytes, removeStart: number, added: ArrayLike<number>): PageChanges {
   const zeroBytes = read(0);
-  if (zeroBytes === undefined) return pagesFrom(0, Uint32Array.from(added), undefined, 0);
+  if (zeroBytes === undefined) return pagesFrom(0, Uint32Array.from(added), NO_PAGE);
 
   const zero = wordsOf(zeroBytes);
   const page = (n: number): Uint32Array => (n === 0 ? positionsIn(zero) : readWords(read, n));
-  const oldLength = lengthIn(zero);
-  const oldPages = pagesOf(oldLength);
+  const oldPages = pagesOf(lengthIn(zero));
 
   // The last page alone where all that changes lies behind its first position, else the whole list.
   const last = page(oldPages - 1);
   const lastPosition = last.at(-1) ?? -1;
-  if (added.length === 0 && (removeStart > lastPosition || removeStart >= removeEnd)) return [];
-  const lowest = Math.min(removeStart < removeEnd ? removeStart : Infinity, added[0] ?? Infinity);
+  if (added.length === 0 && removeStart > lastPosition) return [];
+  const lowest = Math.min(removeStart, added[0] ?? Infinity);
   const firstPage = lowest > (last[0] ?? -1) ? oldPages - 1 : 0;
 
   const kept = [];
   for (let n = firstPage; n < oldPages; n++)
-    kept.push(without(n === oldPages - 1 ? last : page(n), removeStart, removeEnd));
-  return pagesFrom(
-    firstPage,
-    united(joined(kept), added),
-    firstPage > 0 ? positionsIn(zero) : undefined,
-    oldPages,
-  );
+    kept.push(before(n === oldPages - 1 ? last : page(n), removeStart));
+  return pagesFrom(firstPage, united(joined(kept), added), zero);
 }
+
+const NO_PAGE = new Uint32Array();
 
 const pagesOf = (length: number): number => Math.ceil(length / PAGE_POSITIONS);
 
@@ -103,13 +94,8 @@ export function readWords(read: ReadPageBytes, pageNumber: number): Uint32Array 
   return wordsOf(bytes);
 }
 
-/** The pages from `firstPage` on, which hold `positions`; `zero` is page 0 where it stands before them. */
-function pagesFrom(
-  firstPage: number,
-  positions: Uint32Array,
-  zero: Uint32Array | undefined,
-  oldPages: number,
-): PageChanges {
+/** The pages from `firstPage` on, which hold `positions` now; `oldZero` was the list's page 0. */
+function pagesFrom(firstPage: number, positions: Uint32Array, oldZero: Uint32Array): PageChanges {
   const length = firstPage * PAGE_POSITIONS + positions.length;
   const pages = pagesOf(length);
   const changes: PageChanges = [];
@@ -118,8 +104,8 @@ function pagesFrom(
     const part = positions.subarray(start, start + PAGE_POSITIONS);
     changes.push([n, n === 0 ? encodeZero(part, length) : encode(part)]);
   }
-  for (let n = pages; n < oldPages; n++) changes.push([n, undefined]);
-  if (zero !== undefined) changes.push([0, encodeZero(zero, length)]);
+  for (let n = pages; n < pagesOf(lengthIn(oldZero)); n++) changes.push([n, undefined]);
+  if (firstPage > 0) changes.push([0, encodeZero(positionsIn(oldZero), length)]);
   return changes;
 }
 
@@ -135,9 +121,8 @@ function encode(words: Uint32Array): Buffer {
   return Buffer.from(words.buffer, words.byteOffset, words.byteLength);
 }
 
-function without(positions: Uint32Array, removeStart: number, removeEnd: number): Uint32Array {
-  if (removeStart >= removeEnd || (positions.at(-1) ?? 0) < removeStart) return positions;
-  return positions.filter((position) => position < removeStart || position >= removeEnd);
+function before(positions: Uint32Array, end: number): Uint32Array {
+  return (positions.at(-1) ?? 0) < end ? positions : positions.filter((position) => position < end);
 }
 
 function joined(parts: readonly Uint32Array[]): Uint32Array {

@@ -151,7 +151,7 @@ export class LmdbTraceStore implements TraceStore {
     if (root === undefined) return undefined;
     const { block, index, transactionPosition } = root;
     const next = { transactionPosition: transactionPosition + 1, traceAddress: [] };
-    const end = firstTraceFrom(this.#chunksOf(block), index + 1, block.traceCount, next);
+    const end = firstTraceFrom(this.#chunksOf(block), { first: index + 1, end: block.traceCount }, next);
     return this.#run({ block, first: index, end }, maxBytes);
   }
 
@@ -160,7 +160,8 @@ export class LmdbTraceStore implements TraceStore {
     if (root === undefined) return undefined;
     const { block, index, transactionPosition } = root;
     const readChunk = this.#chunksOf(block);
-    const found = findFrame(readChunk, index, block.traceCount, { transactionPosition, traceAddress });
+    const place = { transactionPosition, traceAddress };
+    const found = findFrame(readChunk, { first: index, end: block.traceCount }, place);
     if (found === undefined) return null;
     this.#json.reset();
     writeTrace(this.#json, readChunk(found), found % TRACES_PER_CHUNK, block.number);
@@ -177,7 +178,7 @@ export class LmdbTraceStore implements TraceStore {
 
   #runAtOnce({ block, first, end }: BlockRun, maxBytes: number): Buffer {
     const list = tracesOfBlock(block.number, block.traceCount);
-    return this.#array(maxBytes, (visitor) => visitor.run(segmentOf(block.number), list, first, end));
+    return this.#array(maxBytes, (visitor) => visitor.run(segmentOf(block.number), { list, first, end }));
   }
 
   apply(change: IndexChange): Promise<void> {
@@ -208,7 +209,11 @@ export class LmdbTraceStore implements TraceStore {
   /** While some lists are written, the next ones are worked out. */
   async #merge(segment: number): Promise<void> {
     let committed: Promise<void> = Promise.resolve();
-    for (const writes of mergeRecent(this.#environment, this.#current(), segment, this.#listsPerMerge)) {
+    const steps = mergeRecent(
+      { segment, listsPerStep: this.#listsPerMerge },
+      { environment: this.#environment, state: this.#current() },
+    );
+    for (const writes of steps) {
       await committed;
       committed = this.#commit(() => writes.carryOut(), { isFlushed: false });
       // Its failure is heard of when it is awaited.

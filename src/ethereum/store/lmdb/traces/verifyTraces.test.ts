@@ -35,47 +35,52 @@ describe('verifying an index', () => {
     expect(await verified()).toEqual([]);
   });
 
-  it.each<[string, string, (database: Database<Buffer, Buffer>) => unknown, RegExp]>([
-    [
-      'a list that is missing',
-      'postings',
-      (lists) => lists.remove(someKey(lists)),
-      /is not that of its traces/,
-    ],
-    [
-      'a list that lost its last position',
-      'postings',
-      (lists) => {
+  it.each<{
+    what: string;
+    name: string;
+    damage: (database: Database<Buffer, Buffer>) => unknown;
+    message: RegExp;
+  }>([
+    {
+      what: 'a list that is missing',
+      name: 'postings',
+      damage: (lists) => lists.remove(someKey(lists)),
+      message: /is not that of its traces/,
+    },
+    {
+      what: 'a list that lost its last position',
+      name: 'postings',
+      damage: (lists) => {
         const key = someKey(lists);
         const value = lists.get(key) ?? Buffer.alloc(0);
         return lists.put(key, value.subarray(0, value.length - 4));
       },
-      /is not that of its traces/,
-    ],
-    [
-      'a block that is missing',
-      'blocks',
-      (blocks) => blocks.remove(someKey(blocks)),
-      /in one list of blocks and not/,
-    ],
-    [
-      'a block of another chain',
-      'blocks',
-      (blocks) => {
+      message: /is not that of its traces/,
+    },
+    {
+      what: 'a block that is missing',
+      name: 'blocks',
+      damage: (blocks) => blocks.remove(someKey(blocks)),
+      message: /in one list of blocks and not/,
+    },
+    {
+      what: 'a block of another chain',
+      name: 'blocks',
+      damage: (blocks) => {
         const key = someKey(blocks);
         const value = Buffer.from(blocks.get(key) ?? '');
         value.fill(7, 0, 64);
         return blocks.put(key, value);
       },
-      /is not the child of|are not those of/,
-    ],
-    [
-      'a chunk that is missing',
-      'chunks-0',
-      (chunks) => chunks.remove(someKey(chunks)),
-      /the index is damaged/,
-    ],
-  ])('finds %s', async (_, name, damage, message) => {
+      message: /is not the child of|are not those of/,
+    },
+    {
+      what: 'a chunk that is missing',
+      name: 'chunks-0',
+      damage: (chunks) => chunks.remove(someKey(chunks)),
+      message: /the index is damaged/,
+    },
+  ])('finds $what', async ({ name, damage, message }) => {
     const options = { keyEncoding: 'binary', encoding: 'binary' } as const;
     const root = open<Buffer, Buffer>({ path: folder, maxDbs: 20, ...options });
     await damage(root.openDB<Buffer, Buffer>({ name, ...options }));

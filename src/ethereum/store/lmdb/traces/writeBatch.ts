@@ -16,10 +16,10 @@ import {
   type Trace,
   termOf,
 } from '../../../traces/index.ts';
-import { changePostingList } from './changePostingList.ts';
 import { STATE_KEY, type TraceEnvironment, UNMERGED_KEY } from './environment.ts';
 import type { IndexState } from './indexState.ts';
 import { chunkKey, postingKey, SIDES, uint32Key } from './keys.ts';
+import { postingListChanger } from './postingListChanger.ts';
 import {
   encodeBlock,
   encodeUnmerged,
@@ -189,14 +189,16 @@ export class WriteBatch {
   }
 
   #cutPostings(): void {
+    const changeList = postingListChanger({
+      environment: this.#environment,
+      state: this.#state,
+      writes: this.#writes,
+    });
     for (const [segment, lists] of this.#cutLists) {
       const removeStart = this.#firstRemovedPosition(segment);
       for (const side of SIDES)
         for (const term of lists[side])
-          changePostingList(this.#environment, this.#state, this.#writes, postingKey(segment, side, term), {
-            removeStart,
-            added: [],
-          });
+          changeList(postingKey(segment, side, term), { removeStart, added: [] });
     }
   }
 

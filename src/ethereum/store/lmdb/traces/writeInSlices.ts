@@ -33,8 +33,8 @@ export async function writeInSlices(
       if (!limits.isThere()) return undefined;
       turnEndMs = performance.now() + TURN_MS;
     }
-    const stop = Math.min(end, at + TRACES_PER_SLICE);
-    answers.goOn(json, limits.maxBytes, (visitor) => visitor.run(segmentOf(block.number), list, at, stop));
+    const slice = { list, first: at, end: Math.min(end, at + TRACES_PER_SLICE) };
+    answers.goOn(json, limits.maxBytes, (visitor) => visitor.run(segmentOf(block.number), slice));
   }
   answers.finish(json);
   return json.written();
