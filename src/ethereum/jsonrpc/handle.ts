@@ -112,9 +112,16 @@ function answered(id: RequestId, result: Result, wanted: boolean): HttpAnswer {
 
 const NOTHING: HttpAnswer = { status: 204, parts: [] };
 
+/** Room for the answers of one batch. */
+interface BatchRoom {
+  readonly maxBytes: number;
+  /** What is left of it. */
+  bytes: number;
+}
+
 async function answerBatch(calls: readonly (Call | BadCall)[], handler: CallHandler): Promise<HttpAnswer> {
   const answers: (readonly Part[])[] = new Array(calls.length);
-  const room = { bytes: handler.maxBatchBytes };
+  const room = { maxBytes: handler.maxBatchBytes, bytes: handler.maxBatchBytes };
   let next = 0;
   const turn = new SharedTurn(BATCH_TURN_MS);
   const work = async (): Promise<void> => {
@@ -138,16 +145,14 @@ async function answerBatch(calls: readonly (Call | BadCall)[], handler: CallHand
 async function answerEntry(
   call: Call | BadCall,
   handler: CallHandler,
-  room: { bytes: number },
+  room: BatchRoom,
 ): Promise<readonly Part[]> {
   const id = call.id ?? null;
   try {
     if (isBadCall(call)) throw call.error;
     if (!handler.supports(call.method)) return [unsupported(id, handler)];
-    if (!handler.changesState(call.method))
-      return entryOf(id, await handler.handle(call, false), handler.maxBatchBytes, room);
-    if (room.bytes < STATE_CHANGE_ANSWER_BYTES)
-      throw overBatch(handler.maxBatchBytes, room, STATE_CHANGE_ANSWER_BYTES);
+    if (!handler.changesState(call.method)) return entryOf(id, await handler.handle(call, false), room);
+    if (room.bytes < STATE_CHANGE_ANSWER_BYTES) throw overBatch(room, STATE_CHANGE_ANSWER_BYTES);
     room.bytes -= STATE_CHANGE_ANSWER_BYTES;
     return resultResponse(id, bytesOf(await handler.handle(call, false)));
   } catch (error) {
@@ -155,14 +160,9 @@ async function answerEntry(
   }
 }
 
-function entryOf(
-  id: RequestId,
-  result: Result,
-  maxBatchBytes: number,
-  room: { bytes: number },
-): readonly Part[] {
+function entryOf(id: RequestId, result: Result, room: BatchRoom): readonly Part[] {
   const bytes = bytesOf(result);
-  if (bytes.length > room.bytes) throw overBatch(maxBatchBytes, room, bytes.length);
+  if (bytes.length > room.bytes) throw overBatch(room, bytes.length);
   room.bytes -= bytes.length;
   return resultResponse(id, bytes);
 }
@@ -173,8 +173,8 @@ function bytesOf(result: Result): ResultBytes {
   return result;
 }
 
-const overBatch = (maxBatchBytes: number, room: { readonly bytes: number }, bytes: number): RpcError =>
-  overLimit('bytes of the answers of a batch', maxBatchBytes, maxBatchBytes - room.bytes + bytes);
+const overBatch = (room: BatchRoom, bytes: number): RpcError =>
+  overLimit('bytes of the answers of a batch', room.maxBytes, room.maxBytes - room.bytes + bytes);
 
 const rpcErrorOf = (error: unknown, handler: CallHandler): RpcError =>
   error instanceof RpcError ? error : handler.fault(error);
