@@ -121,7 +121,10 @@ export class AnswerCollector implements Dispatcher.DispatchHandler, PendingAnswe
       this.#giveUp(new NoRoomError(this.#host));
     else if (mayStream === true && this.#bytes > STREAM_THRESHOLD_BYTES) {
       clearTimeout(this.#timer);
-      this.#stream = new AnswerStream(this.#chunks.splice(0), controller, this.#host, this.#options);
+      this.#stream = new AnswerStream(this.#chunks.splice(0), controller, {
+        host: this.#host,
+        maxBytes,
+      });
       this.#resolve({ kind: 'stream', stream: this.#stream });
     }
   }

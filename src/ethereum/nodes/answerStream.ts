@@ -17,7 +17,8 @@ export class AnswerStream {
   /** What has arrived before it was known to be large. */
   readonly start: readonly Buffer[];
   readonly #controller: Dispatcher.DispatchController;
-  readonly #host: string;
+  /** Of the node. */
+  readonly host: string;
   readonly #maxBytes: number;
   #bytes: number;
   #sink: AnswerSink | undefined;
@@ -28,12 +29,11 @@ export class AnswerStream {
   constructor(
     start: readonly Buffer[],
     controller: Dispatcher.DispatchController,
-    host: string,
-    { maxBytes }: { readonly maxBytes: number },
+    { host, maxBytes }: { readonly host: string; readonly maxBytes: number },
   ) {
     this.start = start;
     this.#controller = controller;
-    this.#host = host;
+    this.host = host;
     this.#maxBytes = maxBytes;
     this.#bytes = start.reduce((sum, { length }) => sum + length, 0);
     controller.pause();
@@ -57,14 +57,14 @@ export class AnswerStream {
   abort(): void {
     clearTimeout(this.#idle);
     if (!this.#ended)
-      this.#controller.abort(new NodeError('timeout', `the answer of ${this.#host} is not wanted any more`));
+      this.#controller.abort(new NodeError('timeout', `the answer of ${this.host} is not wanted any more`));
   }
 
   /** For the connection: a chunk has arrived. */
   receive(chunk: Buffer): void {
     this.#bytes += chunk.length;
     if (this.#bytes > this.#maxBytes) {
-      this.#controller.abort(new OversizedAnswerError(this.#host, this.#maxBytes));
+      this.#controller.abort(new OversizedAnswerError(this.host, this.#maxBytes));
       return;
     }
     if (this.#sink === undefined || this.#sink.write(chunk)) return this.#watch();
@@ -93,10 +93,7 @@ export class AnswerStream {
     }
     this.#idle = setTimeout(() => {
       this.#controller.abort(
-        new NodeError(
-          'timeout',
-          `${this.#host} stopped in the middle of an answer for ${IDLE_TIMEOUT_MS} ms`,
-        ),
+        new NodeError('timeout', `${this.host} stopped in the middle of an answer for ${IDLE_TIMEOUT_MS} ms`),
       );
     }, IDLE_TIMEOUT_MS);
   }

@@ -7,7 +7,10 @@ const block = (number: number, fork = '', forkedAt = 0) => {
   const hash = (n: number) => (n > forkedAt ? `0x${n}${fork}` : `0x${n}`) as Hash; // only ever compared
   return { number, hash: hash(number), parentHash: hash(number - 1) };
 };
-const claim = (node: string, latest: number, safe: number, finalized: number): Claim => ({
+const claim = (
+  node: string,
+  { latest, safe, finalized }: Record<'latest' | 'safe' | 'finalized', number>,
+): Claim => ({
   node,
   heads: { latest: block(latest), safe: block(safe), finalized: block(finalized) },
 });
@@ -16,30 +19,48 @@ const at = (node: string, latest: ReturnType<typeof block>): Claim => ({ node, h
 describe('the heads of the chain', () => {
   it('do not go backwards because a node that lags is asked again', () => {
     const heads = new NetworkHeads(() => undefined);
-    heads.update([claim('a', 100, 90, 80)], 0);
-    heads.update([claim('a', 100, 90, 80), claim('b', 95, 85, 75)], 1);
+    heads.update([claim('a', { latest: 100, safe: 90, finalized: 80 })], 0);
+    heads.update(
+      [
+        claim('a', { latest: 100, safe: 90, finalized: 80 }),
+        claim('b', { latest: 95, safe: 85, finalized: 75 }),
+      ],
+      1,
+    );
     expect([heads.latest?.number, heads.safe, heads.finalized]).toEqual([100, 90, 80]);
   });
 
   it('go on when all nodes do, as far as all of them agree', () => {
     const heads = new NetworkHeads(() => undefined);
-    heads.update([claim('a', 100, 90, 80), claim('b', 100, 90, 80)], 0);
-    heads.update([claim('a', 110, 100, 90), claim('b', 105, 95, 85)], 1);
+    heads.update(
+      [
+        claim('a', { latest: 100, safe: 90, finalized: 80 }),
+        claim('b', { latest: 100, safe: 90, finalized: 80 }),
+      ],
+      0,
+    );
+    heads.update(
+      [
+        claim('a', { latest: 110, safe: 100, finalized: 90 }),
+        claim('b', { latest: 105, safe: 95, finalized: 85 }),
+      ],
+      1,
+    );
     expect([heads.latest?.number, heads.safe, heads.finalized]).toEqual([110, 95, 85]);
   });
 
   it('safe is never above a head that went back', () => {
     const heads = new NetworkHeads(() => undefined);
-    heads.update([claim('a', 100, 90, 80)], 0);
-    heads.update([claim('a', 85, 84, 80)], 1);
+    heads.update([claim('a', { latest: 100, safe: 90, finalized: 80 })], 0);
+    heads.update([claim('a', { latest: 85, safe: 84, finalized: 80 })], 1);
     expect(heads.latest?.number).toBe(85);
     expect(heads.safe).toBeLessThanOrEqual(85);
   });
 
   it('safe goes back with the head, and final does not', () => {
     const heads = new NetworkHeads(() => undefined);
-    heads.update([claim('a', 100, 68, 36)], 0);
-    heads.update([claim('a', 95, 63, 31)], 1);
+    heads.update([claim('a', { latest: 100, safe: 68, finalized: 36 })], 0);
+    heads.update([claim('a', { latest: 95, safe: 63, finalized: 31 })], 1);
     expect([heads.latest?.number, heads.safe, heads.finalized]).toEqual([95, 63, 36]);
   });
 
