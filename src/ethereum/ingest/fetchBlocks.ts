@@ -7,16 +7,21 @@ export const MAX_BLOCKS_PER_BATCH = 64;
 /** Fewer where blocks are large: what is fetched is held in memory until it is written, about 500 bytes a trace. */
 const MAX_TRACES_PER_BATCH = 12_288;
 
+interface Fetching {
+  readonly source: TraceProvider;
+  readonly signal: AbortSignal;
+  /** The steady one where it is left out. */
+  readonly pace?: Pace;
+}
+
 /**
  * Fetches blocks by their numbers and makes them ready to be written, in batches in the order of the numbers. Several are
  * asked for at a time, and the next batch is fetched while the last one is worked on. Consecutive numbers must be parent and
  * child. Rejects with NodeError where a block cannot be had.
  */
 export async function* fetchBlocks(
-  source: TraceProvider,
   numbers: readonly number[],
-  signal: AbortSignal,
-  pace: Pace = steadyPace(),
+  { source, signal, pace = steadyPace() }: Fetching,
 ): AsyncGenerator<IndexedBlock[]> {
   const underWay: Promise<IndexedBlock>[] = [];
   let next = 0;

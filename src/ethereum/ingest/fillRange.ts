@@ -51,11 +51,11 @@ export async function fillRange(options: FillOptions): Promise<void> {
 }
 
 async function fillWindow(options: FillOptions, first: number, progressed: () => void): Promise<void> {
-  const { store, source, pace, signal, apply, written } = options;
+  const { store, apply, written } = options;
   const last = Math.min(options.toBlock, first + WINDOW_BLOCKS - 1);
   const numbers: number[] = [];
   for await (const number of missingBlocks(store, first, last)) numbers.push(number);
-  for await (const blocks of fetchBlocks(source, numbers, signal, pace)) {
+  for await (const blocks of fetchBlocks(numbers, options)) {
     await apply({ blocks });
     progressed();
     written(blocks);

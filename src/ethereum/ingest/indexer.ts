@@ -202,8 +202,9 @@ export class Indexer {
     if (undoFrom !== undefined) await this.#reorganised(undoFrom, indexHead ?? undoFrom);
 
     const last = Math.min(heads.latest.number, first + MAX_BLOCKS_PER_TURN - 1);
+    const { signal } = this.#stop;
     let written: Promise<void> = Promise.resolve();
-    for await (const blocks of fetchBlocks(source, range(first, last), this.#stop.signal)) {
+    for await (const blocks of fetchBlocks(range(first, last), { source, signal })) {
       await written;
       written = this.#apply({ blocks, ...(undoFrom !== undefined && { undoFrom }) });
       written.catch(() => undefined); // awaited below, or with the next batch

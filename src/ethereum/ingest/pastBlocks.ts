@@ -110,7 +110,7 @@ export class PastBlocks {
     const last = numbers.at(-1) ?? 0;
     const together: IndexedBlock[] = [];
     try {
-      for await (const blocks of fetchBlocks(source, numbers, signal))
+      for await (const blocks of fetchBlocks(numbers, { source, signal }))
         if (last <= (await finalNumber())) await inTurn(() => this.#write(blocks));
         else together.push(...blocks);
       if (together.length > 0) await inTurn(() => this.#write(together));
