@@ -93,8 +93,14 @@ export class AdmissionControl {
     return {
       client: () => (key === undefined ? address() : `key ${key.id}`),
       admit: (calls) => {
-        if (ratePerAddress > 0) this.#take('address_rate', address(), ratePerAddress, calls);
-        if (key?.ratePerSecond !== undefined) this.#take('key_rate', key.id, key.ratePerSecond, calls);
+        if (ratePerAddress > 0) {
+          const waitSeconds = this.#rates.take(`address_rate ${address()}`, ratePerAddress, calls);
+          if (waitSeconds > 0) throw this.#overRate('address_rate', ratePerAddress, waitSeconds);
+        }
+        if (key?.ratePerSecond !== undefined) {
+          const waitSeconds = this.#rates.take(`key_rate ${key.id}`, key.ratePerSecond, calls);
+          if (waitSeconds > 0) throw this.#overRate('key_rate', key.ratePerSecond, waitSeconds);
+        }
       },
       mayCall: (method) => key?.methods === undefined || key.methods.includes(method),
       release: () => {
@@ -103,12 +109,14 @@ export class AdmissionControl {
     };
   }
 
-  #take(limit: 'address_rate' | 'key_rate', caller: string, ratePerSecond: number, calls: number): void {
-    const waitSeconds = this.#rates.take(`${limit} ${caller}`, ratePerSecond, calls, performance.now());
-    if (waitSeconds === 0) return;
+  #overRate(
+    limit: 'address_rate' | 'key_rate',
+    ratePerSecond: number,
+    waitSeconds: number,
+  ): RateLimitedError {
     this.#metrics.limited(limit);
     const whose = limit === 'key_rate' ? 'this API key' : 'this address';
-    throw new RateLimitedError(
+    return new RateLimitedError(
       `too many calls of ${whose}: at most ${ratePerSecond} per second`,
       waitSeconds,
       { limit: ratePerSecond },

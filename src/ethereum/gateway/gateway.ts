@@ -106,37 +106,32 @@ export class Gateway {
     const question = url.indexOf('?');
     const methods = this.#networks.get(nameIn(question === -1 ? url : url.slice(0, question)));
     if (methods === undefined)
-      return exchange.refuse(
-        404,
-        'invalidRequest',
-        `nothing is served at this path; POST to ${this.#served}`,
-      );
+      return exchange.send(404, invalidRequest(`nothing is served at this path; POST to ${this.#served}`));
     if (method === 'OPTIONS') return exchange.preflight();
     if (method !== 'POST')
-      return exchange.refuse(
+      return exchange.send(
         405,
-        'invalidRequest',
-        headers.upgrade === undefined ? 'JSON-RPC requests are sent with POST' : NO_WEB_SOCKET,
+        invalidRequest(
+          headers.upgrade === undefined ? 'JSON-RPC requests are sent with POST' : NO_WEB_SOCKET,
+        ),
         'allow',
         'POST, OPTIONS',
       );
     const type = headers['content-type'] ?? '';
     if (type !== JSON_TYPE && !JSON_TYPE_AND_MORE.test(type))
-      return exchange.refuse(415, 'invalidRequest', 'the content type must be application/json');
+      return exchange.send(415, invalidRequest('the content type must be application/json'));
     const encoding = headers['content-encoding'];
     if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
-      return exchange.refuse(
+      return exchange.send(
         415,
-        'invalidRequest',
-        'the body must not be compressed: send it without Content-Encoding',
+        invalidRequest('the body must not be compressed: send it without Content-Encoding'),
         'accept-encoding',
         'identity',
       );
     if (this.#dependencies.isStopping())
-      return exchange.refuse(
+      return exchange.send(
         503,
-        'resourceUnavailable',
-        'the gateway is stopping; try again',
+        new RpcError('resourceUnavailable', 'the gateway is stopping; try again'),
         'retry-after',
         '1',
       );
@@ -144,16 +139,15 @@ export class Gateway {
     const permit = this.#admission.enter(request, question === -1 ? '' : url.slice(question + 1));
     if ('refusal' in permit) return exchange.send(permit.status, permit.refusal, ...permit.headers);
     response.whenOver(permit.release);
-    readRequestBody(request, this.#options.maxBodyBytes, (body) =>
-      this.#answer(exchange, methods, permit, body),
-    );
+    const admitted = { methods, permit, exchange };
+    readRequestBody(request, this.#options.maxBodyBytes, (body) => this.#answer(admitted, body));
   }
 
-  #answer(exchange: HttpExchange, methods: MethodTable, permit: Permit, body: RequestBody): void {
+  #answer(admitted: Admitted, body: RequestBody): void {
     if (body.kind === 'aborted') return;
+    const { exchange } = admitted;
     if (body.kind === 'tooLarge')
       return exchange.send(413, overLimit('bytes of a body', this.#options.maxBodyBytes, body.bytes));
-    const admitted = { methods, permit, exchange };
     const handler = new CallsHandler(this.#options.maxAnswerBytes, admitted, this.#dependencies);
     const send = (answer: HttpAnswer): void => exchange.answer(answer, handler.context);
     const answer = handleBody(body.bytes, handler);
@@ -161,6 +155,8 @@ export class Gateway {
     else send(answer);
   }
 }
+
+const invalidRequest = (message: string): RpcError => new RpcError('invalidRequest', message);
 
 /** A request that was admitted. */
 interface Admitted {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { TrackedResponse } from '../../platform/http/index.ts';
-import { errorResponse, type HttpAnswer, RpcError } from '../jsonrpc/index.ts';
+import { errorResponse, type HttpAnswer, type RpcError } from '../jsonrpc/index.ts';
 import type { CallContext } from './method.ts';
 import { respond } from './respond.ts';
 import type { TurnBatcher } from './turnBatcher.ts';
@@ -49,15 +49,6 @@ export class HttpExchange {
     // A refusal was made in a turn that such requests share, and is sent in it.
     if (answer.status !== 200) respond(this.response, answer, this.#headers);
     else this.#turnBatcher.send(() => respond(this.response, answer, this.#headers));
-  }
-
-  refuse(
-    status: number,
-    kind: ConstructorParameters<typeof RpcError>[0],
-    message: string,
-    ...headers: string[]
-  ): void {
-    this.send(status, new RpcError(kind, message), ...headers);
   }
 
   /** An error instead of an answer; the body of the request need not have been read. */

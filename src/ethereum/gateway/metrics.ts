@@ -21,6 +21,9 @@ const LIMITS = [
 ] as const;
 export type LimitName = (typeof LIMITS)[number];
 
+/** A call of one node. */
+type NodeCall = Readonly<Record<'network' | 'node' | 'method', string>>;
+
 /** What is known of a node when the metrics are asked for. */
 export interface NodeGauges {
   readonly name: string;
@@ -35,7 +38,7 @@ export class GatewayMetrics {
   readonly #errors: Counter<'network' | 'method' | 'code'>;
   readonly #cache: (labels: Readonly<Record<'network' | 'method' | 'result', string>>) => Tally;
   readonly #limits: ReadonlyMap<LimitName, Tally>;
-  readonly #nodeDurations: (labels: Readonly<Record<'network' | 'node' | 'method', string>>) => TalliedSeries;
+  readonly #nodeDurations: (labels: NodeCall) => TalliedSeries;
   /** The series that were made, by network, node and method: as many as are configured and the table has. */
   readonly #nodeSeries = new Map<string, TalliedSeries>();
   readonly #nodeFailures: Counter<'network' | 'node' | 'method' | 'reason'>;
@@ -144,7 +147,7 @@ export class GatewayMetrics {
     this.#limits.get(limit)?.inc();
   }
 
-  nodeAnswered(network: string, node: string, method: string, elapsedMs: number): void {
+  nodeAnswered({ network, node, method }: NodeCall, elapsedMs: number): void {
     const name = `${network} ${node} ${method}`;
     let series = this.#nodeSeries.get(name);
     if (series === undefined) {
@@ -154,16 +157,16 @@ export class GatewayMetrics {
     series.observe(elapsedMs / 1_000);
   }
 
-  nodeFailed(network: string, node: string, method: string, { reason }: NodeError): void {
-    this.#nodeFailures.inc({ network, node, method, reason });
+  nodeFailed(call: NodeCall, { reason }: NodeError): void {
+    this.#nodeFailures.inc({ ...call, reason });
   }
 
-  invalidResponse(network: string, node: string, method: string): void {
-    this.#invalidResponses.inc({ network, node, method });
+  invalidResponse(call: NodeCall): void {
+    this.#invalidResponses.inc(call);
   }
 
-  disagreed(network: string, node: string, method: string): void {
-    this.#disagreements.inc({ network, node, method });
+  disagreed(call: NodeCall): void {
+    this.#disagreements.inc(call);
   }
 
   hedged(network: string, method: string): void {

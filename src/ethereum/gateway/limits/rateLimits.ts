@@ -10,7 +10,8 @@ export class RateLimits {
   readonly #buckets = new Map<string, { readonly bucket: TokenBucket; readonly ratePerSecond: number }>();
 
   /** Takes so many calls of a caller. Returns 0, or after how many seconds they would be let through. */
-  take(caller: string, ratePerSecond: number, calls: number, nowMs: number): number {
+  take(caller: string, ratePerSecond: number, calls: number): number {
+    const nowMs = performance.now();
     let entry = this.#buckets.get(caller);
     if (entry === undefined || entry.ratePerSecond !== ratePerSecond) {
       if (this.#buckets.size >= MAX_BUCKETS) this.#makeRoom(nowMs);

@@ -1,16 +1,19 @@
 import { NodeError } from '../../nodes/index.ts';
 import type { Members, RelayedRow, ResultShape } from './row.ts';
 
+/** What a node's answer is of. */
+export interface AnsweredCall {
+  readonly row: RelayedRow;
+  /** Canonical. */
+  readonly params: readonly unknown[];
+  readonly chainId: string | undefined;
+}
+
 /**
  * Checks of a node's answer that cost microseconds: its shape, and what its row checks besides. Throws InvalidResponseError, or
- * NodeError for the wrong shape. Parameters are canonical.
+ * NodeError for the wrong shape.
  */
-export function checkAnswer(
-  row: RelayedRow,
-  params: readonly unknown[],
-  value: unknown,
-  chainId: string | undefined,
-): void {
+export function checkAnswer({ row, params, chainId }: AnsweredCall, value: unknown): void {
   if (!SHAPES[row.result](value))
     throw new NodeError('nonsense', `${row.name} was answered with something that is no ${row.result}`);
   row.check?.(params, value as Members, chainId); // the shape was checked above

@@ -26,7 +26,7 @@ interface Coalesced {
   readonly response: UpstreamResponse;
 }
 
-/** A request whose answer may be cached. */
+/** A request whose answer was not in the cache. */
 interface CachedRequest {
   readonly key: string;
   readonly params: readonly unknown[];
@@ -65,7 +65,7 @@ export class CachedRelay {
     }
     return this.#row.once === true
       ? sendOnce(this.#sender, params, context)
-      : this.#ask(key, params, policy, context);
+      : this.#ask({ key, params, policy }, context);
   }
 
   /** With several nodes the head is what all of them together say. */
@@ -93,12 +93,8 @@ export class CachedRelay {
     return cache.getFinal(key) ?? (policy === 'found' ? cache.getHead(key) : undefined);
   }
 
-  async #ask(
-    key: string,
-    params: readonly unknown[],
-    policy: CachePolicy,
-    context: CallContext,
-  ): Promise<Result> {
+  async #ask(asked: CachedRequest, context: CallContext): Promise<Result> {
+    const { key, params, policy } = asked;
     const underWay = this.#underWay.get(key);
     // Without a pause where none is under way: the next entry of the same batch must find this one.
     const coalesced = underWay === undefined ? undefined : await underWay;
@@ -129,7 +125,7 @@ export class CachedRelay {
       this.#cacheResults.miss.inc();
       if ('stream' in sent) return this.#sender.resultOf(sent, key, params);
       await this.#learnHead(sent);
-      this.#cache({ key, params, policy }, sent, epoch);
+      this.#cache(asked, sent, epoch);
       share({ node: sent.node.name, response: sent.response });
       return resultBytes(sent.response);
     } finally {

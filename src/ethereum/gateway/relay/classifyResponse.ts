@@ -1,14 +1,9 @@
 import { InvalidResponseError, type ResponseClass, type UpstreamResponse } from '../../nodes/index.ts';
-import { checkAnswer } from '../methods/checkAnswer.ts';
-import type { RelayedRow } from '../methods/row.ts';
+import { type AnsweredCall, checkAnswer } from '../methods/checkAnswer.ts';
 import { saysBlockIsGone } from './blockGone.ts';
 
 /** What a response is of. */
-export interface ResponseContext {
-  readonly row: RelayedRow;
-  /** Canonical. */
-  readonly params: readonly unknown[];
-  readonly chainId: string | undefined;
+export interface ResponseContext extends AnsweredCall {
   readonly expectsBlock: boolean;
 }
 
@@ -26,10 +21,8 @@ const DEFINITIVE_CODES = new Set([3, -32602, -32600]);
  * What a node's response to a request is worth. `expectsBlock`: the request is about a block that the chain has, so that
  * null is no answer.
  */
-export function classifyResponse(
-  { row, params, chainId, expectsBlock }: ResponseContext,
-  response: UpstreamResponse,
-): ResponseClass {
+export function classifyResponse(context: ResponseContext, response: UpstreamResponse): ResponseClass {
+  const { row, expectsBlock } = context;
   if (response.kind === 'error') {
     if (row.once) return 'good';
     if (saysBlockIsGone(response)) return 'elsewhere';
@@ -40,7 +33,7 @@ export function classifyResponse(
   }
   if (response.value === null && row.nullable) return expectsBlock ? 'elsewhere' : 'good';
   try {
-    checkAnswer(row, params, response.value, chainId);
+    checkAnswer(context, response.value);
     return 'good';
   } catch (error) {
     if (!(error instanceof InvalidResponseError)) throw error;

@@ -17,6 +17,15 @@ export function relayed(row: RelayedRow, network: Network): Handler {
   return (params, context) => relay.handle(params, context);
 }
 
+/** A request of the head of the moment. */
+interface HeadRequest {
+  /** Its parameters as they were read, */
+  readonly read: readonly unknown[];
+  /** and with the blocks that their tags stand for. */
+  readonly resolved: readonly unknown[] | Promise<readonly unknown[]>;
+  readonly context: CallContext;
+}
+
 /** Answers requests of the head of the moment, and again where the chain has left that meanwhile. */
 class Relay {
   readonly #row: RelayedRow;
@@ -39,7 +48,7 @@ class Relay {
         : this.#relay.answer(resolved, context);
     // What is cached is answered at once, and a single node's head is wherever it is.
     if (!(answer instanceof Promise) || (this.#network.pool.isSingle && resolved === read)) return answer;
-    return this.#followHead(read, resolved, answer, context);
+    return this.#followHead({ read, resolved, context }, answer);
   }
 
   /**
@@ -47,12 +56,7 @@ class Relay {
    * fork, and where a tag was replaced or a block pinned none may have the block that it stood for: then the nodes are asked
    * where they are now, and the request goes to them again.
    */
-  async #followHead(
-    read: readonly unknown[],
-    resolved: readonly unknown[] | Promise<readonly unknown[]>,
-    first: Promise<Result>,
-    context: CallContext,
-  ): Promise<Result> {
+  async #followHead({ read, resolved, context }: HeadRequest, first: Promise<Result>): Promise<Result> {
     const { pool } = this.#network;
     const hasTags = resolved !== read;
     // What is resolved in time are ranges of logs, which name no single block.

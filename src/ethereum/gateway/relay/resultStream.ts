@@ -10,12 +10,12 @@ const MAX_REST_BYTES = 256;
  * The result of a large answer, cut out of it while it arrives. Returns undefined where the answer is not one with a
  * result near its start.
  */
-export function resultStream(answer: AnswerStream, host: string): ResultStream | undefined {
+export function resultStream(answer: AnswerStream): ResultStream | undefined {
   const [first] = answer.start;
   const start = first === undefined ? undefined : ResultSpan.find(first);
   if (start === undefined || first === undefined || start >= first.length) return undefined;
   return {
-    pipe: (sink) => answer.pipe(new ResultCutter(start, sink, answer, host)),
+    pipe: (sink) => answer.pipe(new ResultCutter(start, sink, answer)),
     resume: () => answer.resume(),
     abort: () => answer.abort(),
   };
@@ -25,16 +25,14 @@ class ResultCutter implements AnswerSink {
   readonly #span = new ResultSpan();
   readonly #sink: ResultSink;
   readonly #answer: AnswerStream;
-  readonly #host: string;
   #skip: number;
   #rest: Buffer | undefined;
   #failed = false;
 
-  constructor(skip: number, sink: ResultSink, answer: AnswerStream, host: string) {
+  constructor(skip: number, sink: ResultSink, answer: AnswerStream) {
     this.#skip = skip;
     this.#sink = sink;
     this.#answer = answer;
-    this.#host = host;
   }
 
   write(chunk: Buffer): boolean {
@@ -52,7 +50,10 @@ class ResultCutter implements AnswerSink {
   end(): void {
     if (this.#failed) return;
     if (this.#rest !== undefined && REST.test(this.#rest.toString('latin1'))) this.#sink.end();
-    else this.fail(new NodeError('nonsense', `${this.#host} sent a large answer that does not end as one`));
+    else
+      this.fail(
+        new NodeError('nonsense', `${this.#answer.host} sent a large answer that does not end as one`),
+      );
   }
 
   fail(error: Error): void {
@@ -64,7 +65,7 @@ class ResultCutter implements AnswerSink {
   #keepRest(piece: Buffer): boolean {
     this.#rest = Buffer.concat([this.#rest ?? Buffer.alloc(0), piece]);
     if (this.#rest.length > MAX_REST_BYTES) {
-      this.fail(new NodeError('nonsense', `${this.#host} sent more behind a large result`));
+      this.fail(new NodeError('nonsense', `${this.#answer.host} sent more behind a large result`));
       this.#answer.abort();
     }
     return true;

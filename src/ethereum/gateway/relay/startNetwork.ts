@@ -72,7 +72,7 @@ export async function startNetwork(
   }
   const confirmations = new Confirmations(cache, ({ name: node, client }, key) => {
     const method = key.slice(0, key.indexOf('['));
-    metrics.disagreed(name, node, method);
+    metrics.disagreed({ network: name, node, method });
     log.warn(
       { network: name, node, host: client.host, method },
       'upstream disagrees with another about a final block',
@@ -129,13 +129,14 @@ function observerOf(
   cache: AnswerCache,
   { metrics, log }: Omit<NetworkDependencies, 'store'>,
 ): PoolObserver {
+  const call = ({ name }: UpstreamNode, method: string) => ({ network, node: name, method });
   const about = ({ name, client }: UpstreamNode): object => ({ network, node: name, host: client.host });
   return {
-    answered: (node, method, elapsedMs) => metrics.nodeAnswered(network, node.name, method, elapsedMs),
-    failed: (node, method, error) => metrics.nodeFailed(network, node.name, method, error),
+    answered: (node, method, elapsedMs) => metrics.nodeAnswered(call(node, method), elapsedMs),
+    failed: (node, method, error) => metrics.nodeFailed(call(node, method), error),
     sentInvalidResponse(node, method, reason) {
       cache.distrust(node.name);
-      metrics.invalidResponse(network, node.name, method);
+      metrics.invalidResponse(call(node, method));
       log.error({ ...about(node), method, reason }, 'upstream quarantined: its response cannot be true');
     },
     hedged: (method) => metrics.hedged(network, method),

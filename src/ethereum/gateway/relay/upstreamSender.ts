@@ -45,6 +45,13 @@ export interface RelayedRequest {
   readonly tried?: Set<UpstreamNode>;
 }
 
+/** A request with the state of the chain that it was sent in. */
+interface RequestOfState {
+  readonly key: string;
+  readonly params: readonly unknown[];
+  readonly chainState: string | undefined;
+}
+
 /** Sends requests for one method to the nodes of a network. */
 export class UpstreamSender {
   readonly #row: RelayedRow;
@@ -96,7 +103,7 @@ export class UpstreamSender {
     } catch (error) {
       if (error instanceof NoRoomError) throw noRoom();
       if (error instanceof FailedRequestError) {
-        if (key !== undefined) this.#rememberFailed(key, params, chainState, error);
+        if (key !== undefined) this.#rememberFailed({ key, params, chainState }, error);
         throw refusalOf(error);
       }
       if (error instanceof BudgetExceededError) throw this.#overBudget(error);
@@ -144,7 +151,7 @@ export class UpstreamSender {
   ): ResultStream {
     const { pool } = this.#network;
     const { name } = this.#row;
-    const result = resultStream(stream, node.client.host);
+    const result = resultStream(stream);
     if (result === undefined) {
       stream.abort();
       throw new Unanswered();
@@ -156,7 +163,7 @@ export class UpstreamSender {
       pool.requests.failedRequest(node, name, error);
       const nodes = [...failedAt, node];
       const isFinal = pool.isSingle || nodes.length >= NODES_TO_FAIL_REQUEST;
-      this.#rememberFailed(key, params, chainState, new FailedRequestError(error, nodes, isFinal));
+      this.#rememberFailed({ key, params, chainState }, new FailedRequestError(error, nodes, isFinal));
     };
     return { ...result, pipe: (sink) => result.pipe(watched(sink, broke)) };
   }
@@ -185,12 +192,7 @@ export class UpstreamSender {
     return false;
   }
 
-  #rememberFailed(
-    key: string,
-    params: readonly unknown[],
-    chainState: string | undefined,
-    error: FailedRequestError,
-  ): void {
+  #rememberFailed({ key, params, chainState }: RequestOfState, error: FailedRequestError): void {
     const { pool, failedRequests } = this.#network;
     // Everything else costs a node next to nothing.
     if (!(error.cause instanceof OversizedAnswerError)) return;

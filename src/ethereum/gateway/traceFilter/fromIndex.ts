@@ -82,6 +82,11 @@ export function checkHead({ head }: Heads, member: string, blockNumber: number):
     );
 }
 
+interface BlockRange {
+  readonly fromBlock: number;
+  readonly toBlock: number;
+}
+
 /** A chain that replaces its blocks faster than they can be read is asked again so many times. */
 export const MAX_READS = 4;
 
@@ -91,17 +96,15 @@ export const MAX_READS = 4;
  */
 export function readBlocks<T>(
   services: IndexServices,
-  fromBlock: number,
-  toBlock: number,
+  range: BlockRange,
   read: () => Awaitable<T | undefined>,
 ): Awaitable<T> {
-  return andThen(read(), (held) => held ?? readFetched(services, fromBlock, toBlock, read));
+  return andThen(read(), (held) => held ?? readFetched(services, range, read));
 }
 
 async function readFetched<T>(
   { indexer }: IndexServices,
-  fromBlock: number,
-  toBlock: number,
+  { fromBlock, toBlock }: BlockRange,
   read: () => Awaitable<T | undefined>,
 ): Promise<T> {
   for (let left = MAX_READS - 1; left > 0; left--) {

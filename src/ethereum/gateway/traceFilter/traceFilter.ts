@@ -26,7 +26,7 @@ export function traceFilter(services: IndexServices): Handler {
       const filter = filterOf(asked, heads);
       if (filter.count === 0) return NOTHING;
       const read = mayStream ? () => pooled(services, writers, filter) : () => copied(services, filter);
-      return answerInBytes(() => readBlocks(services, filter.fromBlock, filter.toBlock, read), INSTEAD);
+      return answerInBytes(() => readBlocks(services, filter, read), INSTEAD);
     });
   };
 }

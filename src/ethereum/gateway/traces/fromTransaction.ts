@@ -6,6 +6,8 @@ import type { IndexServices } from './indexServices.ts';
 
 const NULL = Buffer.from('null');
 
+type ReadTransaction = () => Awaitable<Buffer | null | undefined>;
+
 /**
  * What `read` finds of a transaction in the index, `null` where it is in no block. One that the index does not have is
  * looked for at the nodes, and its block is indexed. Throws RpcError where that cannot be done, or where the answer is too
@@ -13,19 +15,19 @@ const NULL = Buffer.from('null');
  */
 export function fromTransaction(
   services: IndexServices,
-  hash: Hash,
-  read: () => Awaitable<Buffer | null | undefined>,
   instead: string,
-): Awaitable<Buffer> {
-  const answer = (): Awaitable<Buffer | null> =>
-    andThen(read(), (held) => (held === undefined ? readFetched(services, hash, read) : held));
-  return andThen(answerInBytes(answer, instead), (known) => known ?? NULL);
+): (hash: Hash, read: ReadTransaction) => Awaitable<Buffer> {
+  return (hash, read) => {
+    const answer = (): Awaitable<Buffer | null> =>
+      andThen(read(), (held) => (held === undefined ? readFetched(services, hash, read) : held));
+    return andThen(answerInBytes(answer, instead), (known) => known ?? NULL);
+  };
 }
 
 async function readFetched(
   { indexer, finder }: IndexServices,
   hash: Hash,
-  read: () => Awaitable<Buffer | null | undefined>,
+  read: ReadTransaction,
 ): Promise<Buffer | null> {
   for (let left = MAX_READS - 1; left > 0; left--) {
     const blockNumber = await blockOf(finder, hash);

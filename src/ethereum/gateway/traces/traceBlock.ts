@@ -21,7 +21,8 @@ export function traceBlock(services: IndexServices): Handler {
       const blockNumber = resolveBound(heads, 'block', bound);
       checkHead(heads, 'block', blockNumber);
       const read = () => store.blockTraces(blockNumber, maxAnswerBytes);
-      return answerInBytes(() => readBlocks(services, blockNumber, blockNumber, read), INSTEAD);
+      const range = { fromBlock: blockNumber, toBlock: blockNumber };
+      return answerInBytes(() => readBlocks(services, range, read), INSTEAD);
     });
   };
 }

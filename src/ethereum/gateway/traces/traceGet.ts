@@ -11,9 +11,10 @@ const INSTEAD = 'a single trace cannot be asked for in parts (the limit is gatew
  */
 export function traceGet(services: IndexServices): Handler {
   const { store, maxAnswerBytes } = services;
+  const answer = fromTransaction(services, INSTEAD);
   return ([transactionHash, framePath]) => {
     const hash = transactionHash as Hash; // what the parameters' kinds made
     const path = framePath as readonly number[];
-    return fromTransaction(services, hash, () => store.transactionTrace(hash, path, maxAnswerBytes), INSTEAD);
+    return answer(hash, () => store.transactionTrace(hash, path, maxAnswerBytes));
   };
 }

@@ -8,8 +8,9 @@ const INSTEAD = 'ask for single traces with trace_get';
 /** trace_transaction, answered from the index; `null` for a transaction that is in no block, as Parity and Erigon answer. */
 export function traceTransaction(services: IndexServices): Handler {
   const { store, maxAnswerBytes } = services;
+  const answer = fromTransaction(services, INSTEAD);
   return ([transactionHash]) => {
     const hash = transactionHash as Hash; // what the parameter's kind made
-    return fromTransaction(services, hash, () => store.transactionTraces(hash, maxAnswerBytes), INSTEAD);
+    return answer(hash, () => store.transactionTraces(hash, maxAnswerBytes));
   };
 }
