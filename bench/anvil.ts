@@ -115,18 +115,18 @@ if (ours && anvils && bares) {
   );
   console.log(`anvil     ${speed(anvils)}, ${anvils.refused} refused`);
   console.log(`bare      ${speed(bares)}\n`);
-  row(
-    "requests/s against anvil's trace_filter",
-    'at least 50',
-    ours.requestsPerSecond / anvils.requestsPerSecond,
-    '',
-  );
-  row(
-    'requests/s against bare node:http',
-    'at least 0.25',
-    ours.requestsPerSecond / bares.requestsPerSecond,
-    '',
-  );
+  row({
+    name: "requests/s against anvil's trace_filter",
+    must: 'at least 50',
+    value: ours.requestsPerSecond / anvils.requestsPerSecond,
+    note: '',
+  });
+  row({
+    name: 'requests/s against bare node:http',
+    must: 'at least 0.25',
+    value: ours.requestsPerSecond / bares.requestsPerSecond,
+    note: '',
+  });
 }
 
 const busiest = sides.reduce((most, side) => (side.matches > most.matches ? side : most));
@@ -139,12 +139,12 @@ const [atStart, atEnd] = await inTurns(
   TURNS,
 );
 if (atStart && atEnd)
-  row(
-    `p50 at the end of ${DEEP_AFTER} matches against the start`,
-    'at most 1.5',
-    atEnd.p50Ms / atStart.p50Ms,
-    `${atEnd.p50Ms.toFixed(2)} ms, ${atStart.p50Ms.toFixed(2)} ms`,
-  );
+  row({
+    name: `p50 at the end of ${DEEP_AFTER} matches against the start`,
+    must: 'at most 1.5',
+    value: atEnd.p50Ms / atStart.p50Ms,
+    note: `${atEnd.p50Ms.toFixed(2)} ms, ${atStart.p50Ms.toFixed(2)} ms`,
+  });
 
 await bare.stop();
 await floodgate.stop();

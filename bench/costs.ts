@@ -79,7 +79,7 @@ const filter = (name: string, params: object): Row => ({
 });
 
 async function indexed(folder: string): Promise<void> {
-  makeChain(folder, FIRST_BLOCK, LAST_BLOCK, TRACES_PER_BLOCK, progress);
+  makeChain(folder, { first: FIRST_BLOCK, last: LAST_BLOCK, tracesPerBlock: TRACES_PER_BLOCK }, progress);
   const node = await startScript('blockNode.js', folder);
   const flags = [
     '--data-dir',

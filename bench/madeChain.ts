@@ -22,12 +22,16 @@ interface Directory {
   readonly offsets: readonly number[];
 }
 
+interface MadeChainOptions {
+  readonly first: number;
+  readonly last: number;
+  readonly tracesPerBlock: number;
+}
+
 /** Makes blocks `first` to `last` and keeps them in `folder`. */
 export function makeChain(
   folder: string,
-  first: number,
-  last: number,
-  tracesPerBlock: number,
+  { first, last, tracesPerBlock }: MadeChainOptions,
   progress: (done: number, total: number) => void,
 ): void {
   const chain = new MainnetLike(1, tracesPerBlock);

@@ -38,7 +38,7 @@ async function run(): Promise<boolean> {
     writeFileSync(answers, JSON.stringify({ list, change }));
     const bare = await startScript('rulesBareServer.js', answers);
     try {
-      return await compare(floodgate.url, bare.url, ids, 2 * change.length);
+      return await compare({ ours: floodgate.url, bare: bare.url }, ids, 2 * change.length);
     } finally {
       await bare.stop();
     }
@@ -49,8 +49,7 @@ async function run(): Promise<boolean> {
 }
 
 async function compare(
-  ours: string,
-  bare: string,
+  { ours, bare }: { readonly ours: string; readonly bare: string },
   ids: readonly string[],
   appendBytes: number,
 ): Promise<boolean> {
@@ -75,18 +74,14 @@ async function compare(
   const leastChanges = Math.min(LEAST_CHANGES_PER_SECOND, LEAST_APPEND_RATIO * append);
 
   row('', 'requests/s', 'p50 ms', 'p99 ms', 'bytes', 'ratio', 'must');
-  show(`list of ${RULES} rules`, lists[0], ourList / bareList, `>= ${LEAST_LIST_RATIO} of bare`);
+  show(`list of ${RULES} rules`, lists[0], [ratio(ourList, bareList), `>= ${LEAST_LIST_RATIO} of bare`]);
   show('  bare node:http, same bytes', lists[1]);
-  show('durable change of a rule', changes[0], ourChanges / bareChanges, `>= ${leastChanges.toFixed(0)}/s`);
+  show('durable change of a rule', changes[0], [
+    ratio(ourChanges, bareChanges),
+    `>= ${leastChanges.toFixed(0)}/s`,
+  ]);
   show('  bare node:http, same bytes', changes[1]);
-  row(
-    `  flushed appends of ${appendBytes} bytes`,
-    append.toFixed(0),
-    '',
-    '',
-    '',
-    (ourChanges / append).toFixed(2),
-  );
+  row(`  flushed appends of ${appendBytes} bytes`, append.toFixed(0), '', '', '', ratio(ourChanges, append));
 
   const refused = [...lists, ...changes].flat().reduce((sum, result) => sum + result.refused, 0);
   if (refused > 0) console.log(`${refused} answers were no 200: the figures mean nothing`);
@@ -156,7 +151,8 @@ async function answerOf(url: string): Promise<string> {
   return (await fetch(url, { headers })).text();
 }
 
-function show(name: string, results: readonly LoadResult[], ratio?: number, must?: string): void {
+/** `judged`: the ratio to the bare server, and what the figure must reach. */
+function show(name: string, results: readonly LoadResult[], judged: readonly string[] = []): void {
   const of = (value: (result: LoadResult) => number) => median(results.map(value));
   row(
     name,
@@ -164,10 +160,11 @@ function show(name: string, results: readonly LoadResult[], ratio?: number, must
     of((result) => result.p50Ms).toFixed(2),
     of((result) => result.p99Ms).toFixed(2),
     of((result) => result.bytesPerAnswer).toFixed(0),
-    ratio?.toFixed(2) ?? '',
-    must ?? '',
+    ...judged,
   );
 }
+
+const ratio = (a: number, b: number): string => (a / b).toFixed(2);
 
 const WIDTHS = [34, 12, 10, 10, 10, 8, 0];
 

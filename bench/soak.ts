@@ -53,9 +53,9 @@ function rate(fromBlock: number, toBlock: number): number {
 
 const early = rate(EARLY - WINDOW_BLOCKS / 2, EARLY + WINDOW_BLOCKS / 2);
 const late = rate(BLOCKS - WINDOW_BLOCKS, BLOCKS);
-row(
-  `ingest rate after ${BLOCKS} blocks`,
-  'at least 0.7',
-  late / early,
-  `${late.toFixed(0)} blocks/s against ${early.toFixed(0)} after ${EARLY}`,
-);
+row({
+  name: `ingest rate after ${BLOCKS} blocks`,
+  must: 'at least 0.7',
+  value: late / early,
+  note: `${late.toFixed(0)} blocks/s against ${early.toFixed(0)} after ${EARLY}`,
+});

@@ -87,14 +87,19 @@ async function ingest(chain: MadeChain): Promise<void> {
   ingestMs += performance.now() - started;
   await store.close();
   const megabytesPerSecond = ((rawBytes / MEGABYTE / ingestMs) * 1000).toFixed(0);
-  row('ingest against JSON.parse alone', '0.3', parseMs / ingestMs, `${megabytesPerSecond} MB/s`);
+  row({
+    name: 'ingest against JSON.parse alone',
+    must: '0.3',
+    value: parseMs / ingestMs,
+    note: `${megabytesPerSecond} MB/s`,
+  });
   const diskBytes = fileBytes(ownIndex);
-  row(
-    'bytes on disk against raw JSON',
-    'at most 0.25',
-    diskBytes / rawBytes,
-    `${(diskBytes / MEGABYTE).toFixed(0)} MB`,
-  );
+  row({
+    name: 'bytes on disk against raw JSON',
+    must: 'at most 0.25',
+    value: diskBytes / rawBytes,
+    note: `${(diskBytes / MEGABYTE).toFixed(0)} MB`,
+  });
 }
 
 function prepared(header: unknown, bytes: Buffer): IndexedBlock {
@@ -110,8 +115,8 @@ function fileBytes(index: string): number {
 
 function makeWorkloads(store: TraceStore): Workload[] {
   const random = new Random(99);
-  const spread = addressesWith(store, FIRST_BLOCK, 200, 450);
-  const tail = addressesWith(store, FIRST_BLOCK, 15, 25);
+  const spread = addressesWith(store, 200, 450);
+  const tail = addressesWith(store, 15, 25);
   console.log(`${tail.length} addresses with about 20 traces, ${spread.length} with 200 to 450`);
   const hot = { fromBlock: FIRST_BLOCK, toBlock: LAST_BLOCK };
   const one = (list: Sided[]) => (): Partial<TraceFilter> => {
@@ -141,17 +146,17 @@ function makeWorkloads(store: TraceStore): Workload[] {
     after: random.below(50),
   });
   return [
-    workload(store, 'typical', '0.5', DIFFERENT_REQUESTS, one(tail)),
-    workload(store, 'hot', '0.4', DIFFERENT_REQUESTS, one(spread)),
+    workload(store, { name: 'typical', must: '0.5' }, one(tail)),
+    workload(store, { name: 'hot', must: '0.4' }, one(spread)),
     {
-      ...workload(store, 'cold', '0.15', COLD_REQUESTS, one(spread)),
-      warmUp: workload(store, 'warm', '', 2000, warm).bodies,
+      ...workload(store, { name: 'cold', must: '0.15', count: COLD_REQUESTS }, one(spread)),
+      warmUp: workload(store, { name: 'warm', must: '', count: 2000 }, warm).bodies,
     },
-    workload(store, 'two lists, union', '0.3', DIFFERENT_REQUESTS, two('union')),
-    workload(store, 'two lists, intersection', '0.3', DIFFERENT_REQUESTS, two('intersection')),
-    workload(store, 'busy, after 0', '', DIFFERENT_REQUESTS, busiest(0)),
-    workload(store, 'busy, after 100,000', 'within 1.3 of after 0', DIFFERENT_REQUESTS, busiest(100_000)),
-    workload(store, 'no address, after 500,000', '0.5', DIFFERENT_REQUESTS, () => ({
+    workload(store, { name: 'two lists, union', must: '0.3' }, two('union')),
+    workload(store, { name: 'two lists, intersection', must: '0.3' }, two('intersection')),
+    workload(store, { name: 'busy, after 0', must: '' }, busiest(0)),
+    workload(store, { name: 'busy, after 100,000', must: 'within 1.3 of after 0' }, busiest(100_000)),
+    workload(store, { name: 'no address, after 500,000', must: '0.5' }, () => ({
       ...hot,
       after: 500_000 + random.below(1000),
     })),
@@ -164,14 +169,14 @@ interface Sided {
 }
 
 /** Addresses of the chain that have between `least` and `most` traces on one side over the hot blocks. */
-function addressesWith(store: TraceStore, fromBlock: number, least: number, most: number): Sided[] {
+function addressesWith(store: TraceStore, least: number, most: number): Sided[] {
   const found: Sided[] = [];
   for (let rank = 40; rank < 6000 && found.length < 4000; rank++)
     for (const side of ['fromAddresses', 'toAddresses'] as const) {
       const address = addressAt(rank);
       const count = countOf(
         store,
-        { fromBlock, toBlock: fromBlock + BLOCKS - 1, [side]: [address] },
+        { fromBlock: FIRST_BLOCK, toBlock: FIRST_BLOCK + BLOCKS - 1, [side]: [address] },
         most + 1,
       );
       if (count >= least && count <= most) found.push({ side, address });
@@ -195,11 +200,17 @@ const whole = (filter: Partial<TraceFilter>): TraceFilter => ({
   ...filter,
 });
 
+interface WorkloadOptions {
+  readonly name: string;
+  /** What its figure must reach; empty for nothing. */
+  readonly must: string;
+  /** Different requests. */
+  readonly count?: number;
+}
+
 function workload(
   store: TraceStore,
-  name: string,
-  must: string,
-  count: number,
+  { name, must, count = DIFFERENT_REQUESTS }: WorkloadOptions,
   draw: () => Partial<TraceFilter>,
 ): Workload {
   const bodies: Buffer[] = [];
@@ -249,20 +260,20 @@ async function measure(workloads: readonly Workload[]): Promise<void> {
     report(work, ours, theirs);
     if (work.name === 'busy, after 0') busyMs = ours.p50Ms / ours.bytesPerAnswer;
     if (work.name === 'busy, after 100,000' && busyMs !== undefined)
-      row(
-        'time a byte, after 100,000 against after 0',
-        'at most 1.3',
-        ours.p50Ms / ours.bytesPerAnswer / busyMs,
-        '',
-      );
+      row({
+        name: 'time a byte, after 100,000 against after 0',
+        must: 'at most 1.3',
+        value: ours.p50Ms / ours.bytesPerAnswer / busyMs,
+        note: '',
+      });
   }
   peakRssBytes = Math.max(peakRssBytes, peakRssOf(server));
-  row(
-    'resident memory of the server at its peak, MB',
-    'at most 400',
-    peakRssBytes / MEGABYTE,
-    'ingest and all requests',
-  );
+  row({
+    name: 'resident memory of the server at its peak, MB',
+    must: 'at most 400',
+    value: peakRssBytes / MEGABYTE,
+    note: 'ingest and all requests',
+  });
   await server.stop();
   await node.stop();
 }
@@ -271,7 +282,12 @@ function report(work: Workload, ours: LoadResult, theirs: LoadResult): void {
   const ratio = ours.requestsPerSecond / theirs.requestsPerSecond;
   const refused = ours.refused > 0 ? `, ${ours.refused} refused` : '';
   const note = `${ours.requestsPerSecond.toFixed(0)}/s, p50 ${ours.p50Ms.toFixed(2)} ms, p99 ${ours.p99Ms.toFixed(2)} ms`;
-  row(work.name, work.must, ratio, `${note}, ${(ours.bytesPerAnswer / 1000).toFixed(0)} kB${refused}`);
+  row({
+    name: work.name,
+    must: work.must,
+    value: ratio,
+    note: `${note}, ${(ours.bytesPerAnswer / 1000).toFixed(0)} kB${refused}`,
+  });
 }
 
 /** The most memory that a process has had resident. */
@@ -302,7 +318,7 @@ async function measureTurns(work: Workload, ours: string, theirs: string): Promi
 if (existsSync(join(folder, 'chain.json'))) console.log(`using the chain in ${folder}`);
 else {
   console.log(`making ${WARM_BLOCKS + BLOCKS} blocks of ${TRACES_PER_BLOCK} traces`);
-  makeChain(folder, WARM_FIRST, LAST_BLOCK, TRACES_PER_BLOCK, progress);
+  makeChain(folder, { first: WARM_FIRST, last: LAST_BLOCK, tracesPerBlock: TRACES_PER_BLOCK }, progress);
 }
 const chain = openMadeChain(folder);
 await ingest(chain);

@@ -33,8 +33,18 @@ function median(results: readonly LoadResult[]): LoadResult {
   return middle;
 }
 
-/** Prints one line of a benchmark's table: what, the figure, what it must reach, and how it came about. */
-export function row(name: string, must: string, value: number, note: string): void {
+/** A line of a benchmark's table. */
+interface Row {
+  readonly name: string;
+  readonly value: number;
+  /** What the figure must reach. */
+  readonly must: string;
+  /** How it came about. */
+  readonly note: string;
+}
+
+/** Prints one line of a benchmark's table. */
+export function row({ name, value, must, note }: Row): void {
   console.log(`${name.padEnd(46)} ${value.toFixed(2).padStart(8)}   ${must.padEnd(22)} ${note}`);
 }
 
