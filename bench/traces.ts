@@ -176,7 +176,7 @@ function addressesWith(store: TraceStore, least: number, most: number): Sided[] 
       const address = addressAt(rank);
       const count = countOf(
         store,
-        { fromBlock: FIRST_BLOCK, toBlock: FIRST_BLOCK + BLOCKS - 1, [side]: [address] },
+        { fromBlock: FIRST_BLOCK, toBlock: LAST_BLOCK, [side]: [address] },
         most + 1,
       );
       if (count >= least && count <= most) found.push({ side, address });

@@ -3,7 +3,6 @@ import {
   AnswerTooLargeError,
   type Hash,
   IndexConflictError,
-  indexBlock,
   JsonWriter,
   MAX_COUNT,
   MAX_RANGE_BLOCKS,
@@ -14,17 +13,11 @@ import {
 } from '../../src/ethereum/traces/index.ts';
 import { plainFilter } from '../support/plainFilter.ts';
 import { Random } from '../support/random.ts';
-import {
-  type ChainShape,
-  type SyntheticBlock,
-  syntheticAddresses,
-  syntheticBlock,
-} from '../support/syntheticChain.ts';
+import { syntheticBlock } from '../support/syntheticChain.ts';
 import { blockOfTrees, randomTree } from '../support/syntheticTree.ts';
+import { add, GrowingChain, shape } from './growingChain.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
-
-const shape: ChainShape = { addresses: syntheticAddresses(12), maxTransactions: 12, maxFrames: 6 };
 
 /** What every engine behind TraceStore must do. `open` opens the engine on the same data again and again. */
 export function traceStoreContract(
@@ -45,33 +38,29 @@ export function traceStoreContract(
     });
 
     test('answers as a plain filter over all traces does, while blocks come, go and fill gaps', async () => {
-      const random = new Random(7);
-      const model = new Map<number, SyntheticBlock>();
-      let finalized = 1000;
       // The chain starts below a segment's end, so that the first queries already touch two segments.
-      let next = 1010;
+      const chain = new GrowingChain(new Random(7), 1010);
       for (let round = 0; round < 40; round++) {
-        const step = random.below(10);
-        if (step < 7) next = await grow(store, random, model, next);
-        else if (step < 9) next = await reorganise(store, random, model, next, finalized);
-        else finalized = await finalize(store, random, finalized, next);
-        await compareSome(store, random, model, 25);
+        const step = chain.random.below(10);
+        if (step < 7) await chain.grow(store);
+        else if (step < 9) await chain.reorganise(store);
+        else await chain.finalize(store);
+        await compareSome(store, chain, 25);
       }
-      await backfill(store, random, model, 1010);
-      await compareSome(store, random, model, 200);
+      await chain.backfill(store);
+      await compareSome(store, chain, 200);
       await store.close();
       store = await data.open();
-      expect((await store.head())?.number).toBe(next - 1);
-      expect(await store.finalizedNumber()).toBe(finalized > 1000 ? finalized : undefined);
-      await compareSome(store, random, model, 100);
+      expect((await store.head())?.number).toBe(chain.next - 1);
+      expect(await store.finalizedNumber()).toBe(chain.finalized);
+      await compareSome(store, chain, 100);
     });
 
     test('an index that was reorganised answers every filter as one built from scratch does', async () => {
-      const random = new Random(11);
-      const model = new Map<number, SyntheticBlock>();
-      let next = await grow(store, random, model, 500, 40);
-      for (let i = 0; i < 10; i++) next = await reorganise(store, random, model, next, 400);
-      const traces = tracesOf(model);
+      const chain = new GrowingChain(new Random(11), 500);
+      await chain.grow(store, 40);
+      for (let i = 0; i < 10; i++) await chain.reorganise(store);
+      const { traces, next } = chain;
       for (const address of shape.addresses)
         for (const filter of [filterOf({ fromAddresses: [address] }), filterOf({ toAddresses: [address] })])
           for (let after = 0; after === 0 || after < traces.length; after += MAX_COUNT)
@@ -80,9 +69,9 @@ export function traceStoreContract(
 
     test('gives the traces of a block and of a transaction', async () => {
       const random = new Random(3);
-      const model = new Map<number, SyntheticBlock>();
-      await grow(store, random, model, 1020, 12);
-      for (const { header, traces } of model.values()) {
+      const chain = new GrowingChain(random, 1020);
+      await chain.grow(store, 12);
+      for (const { header, traces } of chain.blocks.values()) {
         expect(parse(await store.blockTraces(header.number, MAX_BYTES))).toEqual(traces);
         for (const hash of header.transactionHashes)
           expect(parse(await store.transactionTraces(hash, MAX_BYTES))).toEqual(
@@ -141,12 +130,12 @@ export function traceStoreContract(
 
     test('writes an answer where it is told to, and none where a block of the range is missing', async () => {
       const random = new Random(4);
-      const model = new Map<number, SyntheticBlock>();
-      await grow(store, random, model, 20, 5);
+      const chain = new GrowingChain(random, 20);
+      await chain.grow(store, 5);
       const json = new JsonWriter();
       const filter = filterOf({ fromBlock: 20, toBlock: 24 });
       const bytes = await store.filter(filter, MAX_BYTES, json);
-      expectText(bytes, plainFilter(tracesOf(model), filter));
+      expectText(bytes, plainFilter(chain.traces, filter));
       expect(bytes?.buffer).toBe(json.written().buffer);
       for (const range of [{ fromBlock: 19 }, { toBlock: 25 }, { fromBlock: 900, toBlock: 901 }])
         expect(await store.filter({ ...filter, ...range }, MAX_BYTES, json)).toBeUndefined();
@@ -154,8 +143,8 @@ export function traceStoreContract(
 
     test('names the first block of a range that it does not have', async () => {
       const random = new Random(5);
-      const model = new Map<number, SyntheticBlock>();
-      await grow(store, random, model, 2040, 20);
+      const chain = new GrowingChain(random, 2040);
+      await chain.grow(store, 20);
       expect(await store.firstMissing(2040, 2059)).toBeUndefined();
       expect(await store.firstMissing(2050, 2060)).toBe(2060);
       expect(await store.firstMissing(2030, 2050)).toBe(2030);
@@ -163,20 +152,20 @@ export function traceStoreContract(
 
     test('refuses a block that is not the child of the block before it, and changes nothing', async () => {
       const random = new Random(6);
-      const model = new Map<number, SyntheticBlock>();
-      await grow(store, random, model, 10, 5);
+      const chain = new GrowingChain(random, 10);
+      await chain.grow(store, 5);
       const stranger = syntheticBlock(random, shape, 15);
       await expect(add(store, [stranger])).rejects.toThrow(IndexConflictError);
-      const other = syntheticBlock(random, shape, 12, model.get(11)?.header.hash);
+      const other = syntheticBlock(random, shape, 12, chain.blocks.get(11)?.header.hash);
       await expect(add(store, [other])).rejects.toThrow(IndexConflictError);
       expect((await store.head())?.number).toBe(14);
-      await compareSome(store, random, model, 20);
+      await compareSome(store, chain, 20);
     });
 
     test('never undoes a finalized block', async () => {
       const random = new Random(8);
-      const model = new Map<number, SyntheticBlock>();
-      await grow(store, random, model, 10, 5);
+      const chain = new GrowingChain(random, 10);
+      await chain.grow(store, 5);
       await store.apply({ blocks: [], finalizedNumber: 12 });
       await expect(store.apply({ undoFrom: 12, blocks: [] })).rejects.toThrow(IndexConflictError);
       await store.apply({ undoFrom: 13, blocks: [] });
@@ -187,8 +176,8 @@ export function traceStoreContract(
 
     test('undoes a finalized block where a change says so, across gaps, and calls none final that is gone', async () => {
       const random = new Random(8);
-      await grow(store, random, new Map(), 100, 3);
-      await grow(store, random, new Map(), 2_000, 3);
+      await new GrowingChain(random, 100).grow(store, 3);
+      await new GrowingChain(random, 2_000).grow(store, 3);
       await store.apply({ blocks: [], finalizedNumber: 2_001 });
       expect((await store.lastBlock(5_000))?.number).toBe(2_002);
       expect((await store.lastBlock(1_999))?.number).toBe(102);
@@ -203,8 +192,8 @@ export function traceStoreContract(
 
     test('refuses an answer over its size', async () => {
       const random = new Random(9);
-      const model = new Map<number, SyntheticBlock>();
-      await grow(store, random, model, 10, 5);
+      const chain = new GrowingChain(random, 10);
+      await chain.grow(store, 5);
       const filter = filterOf({ fromBlock: 10, toBlock: 14 });
       await expect(async () => store.filter(filter, 1000)).rejects.toThrow(AnswerTooLargeError);
     });
@@ -248,94 +237,9 @@ const filterOf = (members: Partial<TraceFilter>): TraceFilter => ({
   ...members,
 });
 
-const add = (store: TraceStore, blocks: readonly SyntheticBlock[], undoFrom?: number): Promise<void> =>
-  store.apply({
-    ...(undoFrom !== undefined && { undoFrom }),
-    blocks: blocks.map(({ header, traces }) => indexBlock(header, traces)),
-  });
-
-async function grow(
-  store: TraceStore,
-  random: Random,
-  model: Map<number, SyntheticBlock>,
-  next: number,
-  count = random.between(1, 60),
-): Promise<number> {
-  const blocks = continueFrom(random, model, next, count);
-  await add(store, blocks);
-  return next + count;
-}
-
-async function reorganise(
-  store: TraceStore,
-  random: Random,
-  model: Map<number, SyntheticBlock>,
-  next: number,
-  finalized: number,
-): Promise<number> {
-  const lowest = Math.min(...model.keys());
-  const undoFrom = Math.max(lowest, finalized + 1, next - random.between(1, 20));
-  if (undoFrom >= next) return next;
-  for (let number = undoFrom; number < next; number++) model.delete(number);
-  const blocks = continueFrom(random, model, undoFrom, random.between(1, 25));
-  await add(store, blocks, undoFrom);
-  return undoFrom + blocks.length;
-}
-
-async function finalize(store: TraceStore, random: Random, finalized: number, next: number): Promise<number> {
-  const number = Math.min(next - 1, finalized + random.below(30));
-  await store.apply({ blocks: [], finalizedNumber: number });
-  return Math.max(finalized, number);
-}
-
-/** Puts blocks below the lowest one, from the last to the first: every insertion is before all that is there. */
-async function backfill(
-  store: TraceStore,
-  random: Random,
-  model: Map<number, SyntheticBlock>,
-  lowest: number,
-): Promise<void> {
-  const before = new Map<number, SyntheticBlock>();
-  continueFrom(random, before, lowest - 30, 29);
-  const child = model.get(lowest)?.header.parentHash;
-  const last = syntheticBlock(random, shape, lowest - 1, before.get(lowest - 2)?.header.hash);
-  const header = { ...last.header, hash: child as Hash }; // the block below the lowest one is in the model
-  before.set(lowest - 1, {
-    header,
-    traces: last.traces.map((trace) => ({ ...trace, blockHash: header.hash })),
-  });
-  for (const block of [...before.values()].reverse()) {
-    await add(store, [block]);
-    model.set(block.header.number, block);
-  }
-}
-
-function continueFrom(
-  random: Random,
-  model: Map<number, SyntheticBlock>,
-  next: number,
-  count: number,
-): SyntheticBlock[] {
-  return Array.from({ length: count }, (_, i) => {
-    const block = syntheticBlock(random, shape, next + i, model.get(next + i - 1)?.header.hash);
-    model.set(next + i, block);
-    return block;
-  });
-}
-
-const tracesOf = (model: ReadonlyMap<number, SyntheticBlock>): Trace[] =>
-  [...model.values()].sort((a, b) => a.header.number - b.header.number).flatMap(({ traces }) => [...traces]);
-
-async function compareSome(
-  store: TraceStore,
-  random: Random,
-  model: Map<number, SyntheticBlock>,
-  times: number,
-): Promise<void> {
-  if (model.size === 0) return;
-  const traces = tracesOf(model);
-  const numbers = [...model.keys()].sort((a, b) => a - b);
-  for (let i = 0; i < times; i++) await expectSame(store, traces, randomFilter(random, numbers));
+async function compareSome(store: TraceStore, chain: GrowingChain, times: number): Promise<void> {
+  const { numbers, traces } = chain;
+  for (let i = 0; i < times; i++) await expectSame(store, traces, randomFilter(chain.random, numbers));
 }
 
 async function expectSame(store: TraceStore, traces: readonly Trace[], filter: TraceFilter): Promise<void> {

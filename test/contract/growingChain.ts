@@ -1,0 +1,88 @@
+import { type Hash, indexBlock, type Trace, type TraceStore } from '../../src/ethereum/traces/index.ts';
+import type { Random } from '../support/random.ts';
+import {
+  type ChainShape,
+  type SyntheticBlock,
+  syntheticAddresses,
+  syntheticBlock,
+} from '../support/syntheticChain.ts';
+
+export const shape: ChainShape = { addresses: syntheticAddresses(12), maxTransactions: 12, maxFrames: 6 };
+
+export const add = (store: TraceStore, blocks: readonly SyntheticBlock[], undoFrom?: number): Promise<void> =>
+  store.apply({
+    ...(undoFrom !== undefined && { undoFrom }),
+    blocks: blocks.map(({ header, traces }) => indexBlock(header, traces)),
+  });
+
+/** A chain as it stands in a store: it grows, is reorganised and becomes final there, and is remembered here. */
+export class GrowingChain {
+  readonly random: Random;
+  readonly #first: number;
+  readonly blocks = new Map<number, SyntheticBlock>();
+  /** The number of the next block. */
+  next: number;
+  finalized: number | undefined;
+
+  constructor(random: Random, first: number) {
+    this.random = random;
+    this.#first = first;
+    this.next = first;
+  }
+
+  get numbers(): number[] {
+    return [...this.blocks.keys()].sort((a, b) => a - b);
+  }
+
+  get traces(): Trace[] {
+    return this.numbers.flatMap((number) => this.blocks.get(number)?.traces ?? []);
+  }
+
+  async grow(store: TraceStore, count = this.random.between(1, 60)): Promise<void> {
+    await add(store, this.#continue(this.blocks, this.next, count));
+    this.next += count;
+  }
+
+  async reorganise(store: TraceStore): Promise<void> {
+    const { random, next } = this;
+    const undoFrom = Math.max(this.#first, (this.finalized ?? -1) + 1, next - random.between(1, 20));
+    if (undoFrom >= next) return;
+    for (let number = undoFrom; number < next; number++) this.blocks.delete(number);
+    const blocks = this.#continue(this.blocks, undoFrom, random.between(1, 25));
+    await add(store, blocks, undoFrom);
+    this.next = undoFrom + blocks.length;
+  }
+
+  async finalize(store: TraceStore): Promise<void> {
+    this.finalized = Math.min(this.next - 1, (this.finalized ?? this.#first) + this.random.below(30));
+    await store.apply({ blocks: [], finalizedNumber: this.finalized });
+  }
+
+  /** Puts blocks below the first one, from the last to the first: every insertion is before all that is there. */
+  async backfill(store: TraceStore): Promise<void> {
+    const { random } = this;
+    const first = this.#first;
+    const before = new Map<number, SyntheticBlock>();
+    this.#continue(before, first - 30, 29);
+    const child = this.blocks.get(first)?.header.parentHash;
+    const last = syntheticBlock(random, shape, first - 1, before.get(first - 2)?.header.hash);
+    const header = { ...last.header, hash: child as Hash }; // the first block is there
+    before.set(first - 1, {
+      header,
+      traces: last.traces.map((trace) => ({ ...trace, blockHash: header.hash })),
+    });
+    for (const block of [...before.values()].reverse()) {
+      await add(store, [block]);
+      this.blocks.set(block.header.number, block);
+    }
+  }
+
+  /** Makes blocks from a number on, each the child of the one before in `blocks`. */
+  #continue(blocks: Map<number, SyntheticBlock>, from: number, count: number): SyntheticBlock[] {
+    return Array.from({ length: count }, (_, i) => {
+      const block = syntheticBlock(this.random, shape, from + i, blocks.get(from + i - 1)?.header.hash);
+      blocks.set(from + i, block);
+      return block;
+    });
+  }
+}
