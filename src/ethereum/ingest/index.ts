@@ -2,7 +2,8 @@
 export { ASSUMED_FINAL_DEPTH } from './assumedFinalDepth.ts';
 export { fillRange } from './fillRange.ts';
 export { FinalityError } from './fork.ts';
-export { Indexer, type IndexerObserver } from './indexer.ts';
+export { Indexer } from './indexer.ts';
+export type { IndexerObserver } from './indexerObserver.ts';
 export { missingBlocks } from './missingBlocks.ts';
 export { Pace } from './pace.ts';
 export { BlockUnavailableError } from './pastBlocks.ts';

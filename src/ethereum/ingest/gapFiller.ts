@@ -1,0 +1,76 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TraceProvider } from '../nodes/index.ts';
+import type { IndexChange, IndexedBlock, TraceStore } from '../traces/index.ts';
+import type { ChainFollower } from './chainFollower.ts';
+import { fillRange } from './fillRange.ts';
+import type { IndexerObserver } from './indexerObserver.ts';
+import { steadyPace } from './pace.ts';
+
+export interface GapFillerOptions {
+  /** First block to index. */
+  readonly fromBlock: number;
+  readonly pollIntervalMs: number;
+}
+
+export interface GapFillerDependencies {
+  readonly store: Pick<TraceStore, 'head' | 'firstMissing'>;
+  readonly source: TraceProvider;
+  readonly observer: Pick<IndexerObserver, 'failed' | 'filled' | 'gapClosed'>;
+  readonly signal: AbortSignal;
+  readonly follower: Pick<ChainFollower, 'lastHeads' | 'finalNumber'>;
+  /** Writes when nobody else does. */
+  readonly apply: (change: IndexChange) => Promise<void>;
+}
+
+/** Fills in what is missing below the followed blocks, as far as it cannot be replaced any more, while they are followed. */
+export class GapFiller {
+  readonly #options: GapFillerOptions;
+  readonly #dependencies: GapFillerDependencies;
+  #firstMissing: number | undefined;
+  /** Nothing is missing below, from the first block to index on. */
+  #filledTo = 0;
+
+  constructor(options: GapFillerOptions, dependencies: GapFillerDependencies) {
+    this.#options = options;
+    this.#dependencies = dependencies;
+  }
+
+  /** The lowest block that is missing of those to index; undefined where there is none. */
+  get firstMissing(): number | undefined {
+    return this.#firstMissing;
+  }
+
+  /** Blocks from this one on were removed. */
+  removedFrom(blockNumber: number): void {
+    this.#filledTo = Math.min(this.#filledTo, blockNumber);
+  }
+
+  /** Ends when nothing is missing, or is aborted. */
+  async run(): Promise<void> {
+    const { fromBlock, pollIntervalMs } = this.#options;
+    const { store, observer, signal, follower } = this.#dependencies;
+    this.#firstMissing = fromBlock;
+    for (; !signal.aborted; await sleep(pollIntervalMs, undefined, { signal }).catch(() => undefined)) {
+      const head = (await store.head())?.number;
+      if (follower.lastHeads === undefined || head === undefined) continue;
+      const missing = await store.firstMissing(Math.max(fromBlock, this.#filledTo), head);
+      this.#firstMissing = missing;
+      if (missing === undefined) return observer.gapClosed(fromBlock);
+      this.#filledTo = missing;
+      await this.#fill(missing, Math.min(head, await follower.finalNumber()));
+    }
+  }
+
+  async #fill(fromBlock: number, toBlock: number): Promise<void> {
+    const { store, source, observer, signal, apply } = this.#dependencies;
+    const written = (blocks: readonly IndexedBlock[]): void => {
+      this.#firstMissing = (blocks.at(-1)?.block.number ?? fromBlock) + 1;
+      observer.filled(blocks, toBlock);
+    };
+    const failed = (error: unknown, retryMs: number): void => observer.failed(error, retryMs);
+    const pace = steadyPace();
+    await fillRange({ store, source, fromBlock, toBlock, pace, signal, apply, written, failed }).catch(
+      (error: unknown) => observer.failed(error, this.#options.pollIntervalMs),
+    );
+  }
+}
