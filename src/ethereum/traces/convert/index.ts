@@ -18,5 +18,5 @@ export { fromCallTracer } from './fromCallTracer.ts';
 export { fromFlatCallTracer } from './fromFlatCallTracer.ts';
 export { type FullHeader, parseHeader } from './parseHeader.ts';
 export { parseTraceBlock } from './parseTraceBlock.ts';
-export { type FullBlock, parseTransactions } from './parseTransactions.ts';
+export { parseTransactions } from './parseTransactions.ts';
 export { TraceFormatError } from './traceFormatError.ts';

@@ -1,5 +1,6 @@
 import type { Positions, PostingList } from './list.ts';
 import { MergeIterator } from './mergeIterator.ts';
+import { IntersectionIterator, type PostingIterator, UnionIterator } from './postingIterator.ts';
 
 /** What one segment is asked for: positions from `start` (inclusive) to `end` (exclusive). */
 export interface SegmentSelection {
@@ -121,17 +122,6 @@ function skipInUnion(sides: BothSides, selection: SegmentSelection): { start: nu
   return lastNotAfter(selection, below);
 }
 
-/** Goes over ascending positions. */
-interface PostingIterator {
-  readonly lists: readonly PostingList[];
-  /** The position that it stands at; undefined at its end. */
-  peek(): number | undefined;
-  /** The number of the list that the position is from, among `lists`, and its index there. */
-  readonly listIndex: number;
-  readonly index: number;
-  advance(): void;
-}
-
 function take(iterator: PostingIterator, selection: SegmentSelection, alreadySkipped: number): Selected {
   let skipped = alreadySkipped;
   const positions: number[] = [];
@@ -178,82 +168,6 @@ export function lastNotAfter(
     else high = middle;
   }
   return { start: low, skipped: below(low) - before };
-}
-
-/** The positions of either side; one that is in both is taken from the first. */
-class UnionIterator implements PostingIterator {
-  readonly lists: readonly PostingList[];
-  readonly #a: MergeIterator;
-  readonly #b: MergeIterator;
-
-  /** The lists of `b` are numbered behind those of `a`. */
-  constructor(a: MergeIterator, b: MergeIterator) {
-    this.lists = [...a.lists, ...b.lists];
-    this.#a = a;
-    this.#b = b;
-  }
-
-  peek(): number | undefined {
-    return this.#first().peek();
-  }
-
-  get listIndex(): number {
-    return this.#first().listIndex;
-  }
-
-  get index(): number {
-    return this.#first().index;
-  }
-
-  advance(): void {
-    const a = this.#a.peek();
-    const b = this.#b.peek();
-    if (a !== undefined && (b === undefined || a <= b)) this.#a.advance();
-    if (b !== undefined && (a === undefined || b <= a)) this.#b.advance();
-  }
-
-  #first(): MergeIterator {
-    const a = this.#a.peek();
-    const b = this.#b.peek();
-    return a !== undefined && (b === undefined || a <= b) ? this.#a : this.#b;
-  }
-}
-
-/** The positions of both sides. */
-class IntersectionIterator implements PostingIterator {
-  readonly lists: readonly PostingList[];
-  readonly #a: MergeIterator;
-  readonly #b: MergeIterator;
-
-  /** The lists of `b` are numbered behind those of `a`. */
-  constructor(a: MergeIterator, b: MergeIterator) {
-    this.lists = [...a.lists, ...b.lists];
-    this.#a = a;
-    this.#b = b;
-  }
-
-  peek(): number | undefined {
-    let a = this.#a.peek();
-    let b = this.#b.peek();
-    while (a !== undefined && b !== undefined && a !== b) {
-      if (a < b) a = this.#a.seek(b);
-      else b = this.#b.seek(a);
-    }
-    return b === undefined ? undefined : a;
-  }
-
-  get listIndex(): number {
-    return this.#a.listIndex;
-  }
-
-  get index(): number {
-    return this.#a.index;
-  }
-
-  advance(): void {
-    this.#a.advance();
-    this.#b.advance();
-  }
 }
 
 function sum(numbers: readonly number[]): number {
