@@ -5,13 +5,6 @@ const MOVES_BEFORE_REBUILD = 16;
 
 const NO_PAGE = new Uint32Array();
 
-interface CursorStart {
-  readonly listIndex: number;
-  readonly list: PostingList;
-  readonly index: number;
-  readonly end: number;
-}
-
 /** A place in a list, which moves forward. */
 class Cursor {
   /** The position here; not to be looked at once the end is reached. */
@@ -25,7 +18,8 @@ class Cursor {
   #pageStart = 0;
 
   /** Stands at `index` of the list, which is read up to, not including, `end`. */
-  constructor({ listIndex, list, index, end }: CursorStart) {
+  // biome-ignore lint/complexity/useMaxParams: called for each of up to thousands of lists: no second object is made
+  constructor(listIndex: number, list: PostingList, index: number, end: number) {
     this.listIndex = listIndex;
     this.#list = list;
     this.#index = index;
@@ -99,10 +93,7 @@ export class MergeIterator {
   constructor({ lists, indexes, ends, firstListIndex = 0 }: ListParts) {
     this.lists = lists;
     this.#heap = lists
-      .map(
-        (list, i) =>
-          new Cursor({ listIndex: firstListIndex + i, list, index: indexes[i] ?? 0, end: ends[i] ?? 0 }),
-      )
+      .map((list, i) => new Cursor(firstListIndex + i, list, indexes[i] ?? 0, ends[i] ?? 0))
       .filter((cursor) => cursor.start());
     this.#order();
   }
