@@ -63,10 +63,10 @@ class Writer {
 
   async #writeBlocks(): Promise<void> {
     const shape = { addresses: syntheticAddresses(8), maxTransactions: 20, maxFrames: 6 };
-    let parent: Hash | undefined;
+    let parentHash: Hash | undefined;
     for (let number = 0; !this.#isStopped; number++) {
-      const { header, traces } = syntheticBlock(this.#random, shape, number, parent);
-      parent = header.hash;
+      const { header, traces } = syntheticBlock(this.#random, shape, { number, parentHash });
+      parentHash = header.hash;
       await this.traces.apply({ blocks: [indexBlock(header, traces)] });
     }
   }
