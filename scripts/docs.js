@@ -26,7 +26,8 @@ const PARTS = {
   'architecture: rooms': roomsTable,
 };
 
-const PART = /(<!-- ((\w+): (?!end)\w+) -->)\n[\s\S]*?(<!-- \3: end -->)/g;
+/** What stands between the two comments of a part. */
+const PART = /(?<=<!-- ((\w+): (?!end)\w+) -->)\n[\s\S]*?(?=<!-- \2: end -->)/g;
 
 const isCheck = process.argv.includes('--check');
 for (const name of readdirSync(docs).filter((file) => file.endsWith('.md'))) {
@@ -39,10 +40,10 @@ for (const name of readdirSync(docs).filter((file) => file.endsWith('.md'))) {
   if (isCheck) process.exitCode = 1;
 }
 
-/** @type {(whole: string, start: string, name: string, group: string, end: string) => string} */
-function withPart(whole, start, name, _group, end) {
+/** @type {(before: string, name: string) => string} */
+function withPart(before, name) {
   const part = PARTS[name];
-  return part === undefined ? whole : `${start}\n\n${part()}\n\n${end}`;
+  return part === undefined ? before : `\n\n${part()}\n\n`;
 }
 
 /** @type {(header: readonly string[], rows: readonly (readonly string[])[]) => string} */

@@ -26,7 +26,7 @@ export function benchAttackFree(): AttackFreeFigures {
   const zone = detector.zones.add(ZONE);
   if (zone !== undefined) detector.noteSeeded(zone);
   const known = Array.from({ length: NAMES }, (_, n) => questionOf(`h${n}.${ZONE}`, QueryType.A, KEY));
-  for (const { hashHigh, hashLow } of known) detector.profile.seed(hashHigh, hashLow, typeBit(QueryType.A));
+  for (const question of known) detector.profile.seed(question, typeBit(QueryType.A));
   const stamp = '2026-11-20T10:00:00.000000+00:00';
   detector.setRule(
     {
@@ -54,7 +54,7 @@ export function benchAttackFree(): AttackFreeFigures {
     if (question === undefined) continue;
     const outcome = outcomeOf(detector.decide(question, nowMs));
     if (outcome === 'dropped') dropped++;
-    else detector.learn(question, isTypo ? NXDOMAIN : NOERROR, i & 0xffff, nowMs);
+    else detector.learn(question, { kind: isTypo ? NXDOMAIN : NOERROR, network: i & 0xffff }, nowMs);
     if ((i + 1) % PER_SECOND === 0) {
       detector.tick(nowMs);
       if (detector.attack) attackSeconds++;

@@ -12,7 +12,7 @@ import { type RealServer, startNsd } from '../../test/dns/support/realServer.ts'
 import { newerNode } from '../../test/support/newerNode.ts';
 import { sides } from './cores.ts';
 import { type DefendedTask, GUARDS, type GuardKind } from './defended.ts';
-import { floods, knownFloods, NAMES, ZONE, zoneText } from './names.ts';
+import { floods, knownFloods, ZONE, zoneText } from './names.ts';
 import { floodOfSources, type LegitResult, legitimate } from './processes.ts';
 
 const ONE_CORE = '0';
@@ -43,7 +43,7 @@ export async function compare(args: readonly string[]): Promise<void> {
   const server = await startNsd(ZONE, zoneText(), { nice: -15, cores: ONE_CORE });
   try {
     for (const guard of choice.guards) {
-      const { legit, cpuMicros } = await costOf(guard, server, choice, node);
+      const { legit, cpuMicros } = await costOf(guard, { server, choice, node });
       console.log(
         `${guard.padEnd(11)} no flood: ${percent(legit)} of ${COST_PER_SECOND}/s answered, p99 ${legit.p99Ms.toFixed(2)} ms, ` +
           `${cpuMicros.toFixed(1)} us of processor a query`,
@@ -66,15 +66,15 @@ export async function compare(args: readonly string[]): Promise<void> {
 const percent = ({ answered, sent }: LegitResult): string =>
   `${((100 * answered) / sent).toFixed(2).padStart(6)} %`;
 
-async function costOf(guard: GuardKind, server: RealServer, choice: Choice, node: string) {
+async function costOf(guard: GuardKind, { server, choice, node }: Pick<Case, 'server' | 'choice' | 'node'>) {
   const defended = await defend(
     { guard, server, zoneFile: server.zoneFile, sensitivity: choice.sensitivity },
     node,
   );
   try {
-    await legitimate(defended.port, COST_PER_SECOND, 2, NAMES);
+    await legitimate(defended.port, COST_PER_SECOND, 2);
     const before = cpuSeconds(defended.pid);
-    const legit = await legitimate(defended.port, COST_PER_SECOND, choice.seconds, NAMES);
+    const legit = await legitimate(defended.port, COST_PER_SECOND, choice.seconds);
     return { legit, cpuMicros: ((cpuSeconds(defended.pid) - before) * 1e6) / legit.sent };
   } finally {
     await defended.stop();
@@ -94,9 +94,9 @@ async function underFlood(guard: GuardKind, { server, flood, rate, choice, node 
   const defended = await defend({ guard, server, zoneFile: server.zoneFile, sensitivity }, node);
   try {
     // A guard that has been running: its code is compiled when the flood comes.
-    await legitimate(defended.port, COST_PER_SECOND, 2, NAMES);
+    await legitimate(defended.port, COST_PER_SECOND, 2);
     const running = await floodOfSources(defended.port, SOURCES, { flood, perSecond: rate });
-    const legit = await legitimate(defended.port, LEGIT_PER_SECOND, seconds, NAMES);
+    const legit = await legitimate(defended.port, LEGIT_PER_SECOND, seconds);
     const { sent, seconds: lasted } = await running.stop();
     return { legit, floodPerSecond: sent / lasted };
   } finally {

@@ -90,7 +90,7 @@ async function underFlood(
     )
       await new Promise((resolve) => setTimeout(resolve, 50));
     const running = await start(dnsdist.port);
-    const legit = await legitimate(dnsdist.port, LEGIT_PER_SECOND, FLOOD_SECONDS, NAMES);
+    const legit = await legitimate(dnsdist.port, LEGIT_PER_SECOND, FLOOD_SECONDS);
     const { sent, seconds } = await running.stop();
     await guard.dataPlane.count();
     const refused = guard.dataPlane.verdicts()[verdictOf('dropped', 'unknownName')] ?? 0;

@@ -7,7 +7,7 @@ import { type RealServer, startNsd } from '../../test/dns/support/realServer.ts'
 import { newerNode } from '../../test/support/newerNode.ts';
 import { sides } from './cores.ts';
 import type { GuardTask } from './guardProcess.ts';
-import { floods, knownLine, NAMES, writeQueries, ZONE, zoneText } from './names.ts';
+import { floods, knownLine, writeQueries, ZONE, zoneText } from './names.ts';
 import { type Flood, flood, floodOfSources, forkGuard, legitimate, throughput } from './processes.ts';
 
 const LEGIT_PER_SECOND = 500;
@@ -84,17 +84,20 @@ async function fullSpeedFloods(folder: string): Promise<FloodFigure[]> {
     for (const [name, line] of Object.entries(floods)) {
       const file = join(folder, 'flood');
       writeQueries(file, line, FLOOD_LINES);
-      const fullSpeed = (port: number) => flood(port, file, { hasOwnCores: true });
-      figures.push(await underFlood(name, fullSpeed, task(true), newest));
+      const fullSpeed = { name, start: (port: number) => flood(port, file, { hasOwnCores: true }) };
+      figures.push(await underFlood(fullSpeed, task(true), newest));
       if (name !== 'random names') continue;
-      figures.push(await underFlood(name, fullSpeed, task(true, 'low'), newest));
-      figures.push(await underFlood(name, fullSpeed, task(false), newest));
+      figures.push(await underFlood(fullSpeed, task(true, 'low'), newest));
+      figures.push(await underFlood(fullSpeed, task(false), newest));
       if (newest === process.execPath) continue;
-      figures.push(await underFlood(name, fullSpeed, task(true), process.execPath));
-      figures.push(await underFlood(name, fullSpeed, task(false), process.execPath));
+      figures.push(await underFlood(fullSpeed, task(true), process.execPath));
+      figures.push(await underFlood(fullSpeed, task(false), process.execPath));
     }
-    const fromMany = (port: number) => floodOfSources(port, SOURCES);
-    figures.push(await underFlood(`1 query/s from each of ${SOURCES}`, fromMany, task(true), newest));
+    const fromMany = {
+      name: `1 query/s from each of ${SOURCES}`,
+      start: (port: number) => floodOfSources(port, SOURCES),
+    };
+    figures.push(await underFlood(fromMany, task(true), newest));
     return figures;
   } finally {
     await server.stop();
@@ -124,16 +127,15 @@ async function comparePairs(guarded: GuardTask, plain: GuardTask, queries: strin
 }
 
 async function underFlood(
-  name: string,
-  start: (port: number) => Flood | Promise<Flood>,
+  { name, start }: { readonly name: string; readonly start: (port: number) => Flood | Promise<Flood> },
   task: GuardTask,
   node: string,
 ): Promise<FloodFigure> {
   const guard = await forkGuard(task, { node, hasOwnCores: true });
   // A guard that has been running: its code is compiled when the flood comes.
-  await legitimate(guard.port, WARM_UP_PER_SECOND, 2, NAMES);
+  await legitimate(guard.port, WARM_UP_PER_SECOND, 2);
   const running = await start(guard.port);
-  const legit = await legitimate(guard.port, LEGIT_PER_SECOND, FLOOD_SECONDS, NAMES);
+  const legit = await legitimate(guard.port, LEGIT_PER_SECOND, FLOOD_SECONDS);
   const { sent, seconds } = await running.stop();
   await guard.stop();
   return {

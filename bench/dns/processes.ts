@@ -55,13 +55,9 @@ export interface LegitResult {
   readonly p99Ms: number;
 }
 
-export async function legitimate(
-  port: number,
-  perSecond: number,
-  seconds: number,
-  names: number,
-): Promise<LegitResult> {
-  const child = fork(here('legit.js'), [port, perSecond, seconds, names].map(String));
+/** Known names, asked for by users. */
+export async function legitimate(port: number, perSecond: number, seconds: number): Promise<LegitResult> {
+  const child = fork(here('legit.js'), [port, perSecond, seconds].map(String));
   const [result] = (await once(child, 'message')) as [LegitResult];
   await once(child, 'exit');
   return result;

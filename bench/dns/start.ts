@@ -20,8 +20,8 @@ export async function benchStart(): Promise<string[]> {
     const zone = detector.zones.add('example.test');
     if (zone !== undefined) detector.noteSeeded(zone);
     for (let n = 0; n < NAMES; n++) {
-      const { hashHigh, hashLow } = questionOf(`h${n}.example.test`, QueryType.A, KEY);
-      detector.profile.seed(hashHigh, hashLow, typeBit(QueryType.A), nowMs);
+      const question = questionOf(`h${n}.example.test`, QueryType.A, KEY);
+      detector.profile.seed(question, typeBit(QueryType.A));
     }
     const store = new DnsStore(folder);
     await store.save(detector.learned(nowMs), detector.profile.entries());

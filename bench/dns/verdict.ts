@@ -48,7 +48,7 @@ export function benchVerdict(): VerdictFigures {
   );
   for (let n = 0; n < NAMES; n++) {
     const question = questionOf(`h${n}.example.test`, QueryType.A, KEY);
-    detector.profile.seed(question.hashHigh, question.hashLow, typeBit(QueryType.A));
+    detector.profile.seed(question, typeBit(QueryType.A));
   }
   const packet = (name: string, cut = 0) => {
     const bytes = queryPacket(nameToWire(name), QueryType.A);
@@ -58,7 +58,7 @@ export function benchVerdict(): VerdictFigures {
   const known = numbers.map((n) => packet(`h${(n * 7919) % NAMES}.example.test`));
   const unknown = numbers.map((n) => packet(`x${(n * 7919).toString(36)}q.example.test`));
   const run = (packets: readonly Uint8Array[], queries = QUERIES) =>
-    measure(detector, packets, queries, nowMs);
+    nanosOfEach(packets, queries, (question, i) => detector.decide(question, nowMs + i / 100));
   run(known);
   return {
     knownNs: run(known),
@@ -111,17 +111,16 @@ const malformed: Readonly<Record<string, (packet: Uint8Array) => Uint8Array>> = 
   'other opcode': (packet) => withByte(packet, 2, 0x28),
 };
 
-function measure(
-  detector: AttackDetector,
+function nanosOfEach(
   packets: readonly Uint8Array[],
   queries: number,
-  startMs: number,
+  decide: (question: Question, i: number) => void,
 ): number {
   const question = new Question();
   const started = process.hrtime.bigint();
   for (let i = 0; i < queries; i++) {
     const packet = packets[i % packets.length] ?? new Uint8Array();
-    if (readQuery(packet, packet.length, KEY, question) === 0) detector.decide(question, startMs + i / 100);
+    if (readQuery(packet, KEY, question) === 0) decide(question, i);
   }
   return Number(process.hrtime.bigint() - started) / queries;
 }

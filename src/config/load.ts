@@ -46,7 +46,7 @@ function mergeFile(tree: Tree, file: { name: string; text: string }): void {
   const content = parseFile(file);
   if (content === null || content === undefined) return;
   if (!isTree(content)) throw new ConfigError(`${file.name}: expected options by name, like "port: 8420"`);
-  mergeMembers(tree, content, '', file.name);
+  mergeMembers(tree, content, { prefix: '', fileName: file.name });
 }
 
 function parseFile(file: { name: string; text: string }): unknown {
@@ -58,7 +58,8 @@ function parseFile(file: { name: string; text: string }): unknown {
   }
 }
 
-function mergeMembers(tree: Tree, content: Tree, prefix: string, fileName: string): void {
+function mergeMembers(tree: Tree, content: Tree, at: { prefix: string; fileName: string }): void {
+  const { prefix, fileName } = at;
   for (const [key, value] of Object.entries(content)) {
     const path = `${prefix}${key}`;
     const option = OPTIONS.find((known) => known.path === path);
@@ -66,7 +67,7 @@ function mergeMembers(tree: Tree, content: Tree, prefix: string, fileName: strin
       set(tree, path, check(option, value, `${path} in ${fileName}`));
     } else if (OPTIONS.some((known) => known.path.startsWith(`${path}.`))) {
       if (!isTree(value)) throw new ConfigError(`${path} in ${fileName}: expected options by name below it`);
-      mergeMembers(tree, value, `${path}.`, fileName);
+      mergeMembers(tree, value, { prefix: `${path}.`, fileName });
     } else {
       const siblings = OPTIONS.filter((known) => known.path.startsWith(prefix)).map((known) => known.path);
       throw new ConfigError(

@@ -44,7 +44,14 @@ export {
 export { type RuleField, RuleFormat, ruleFormat } from './ruleFormat.ts';
 export { allowedRuleId, isRuleId, ruleIdPattern } from './ruleId.ts';
 export { profileSensitivities, ruleSchema, sensitivities } from './ruleSchema.ts';
-export { type CreatedRule, RETRY_KEY_LIFE_MS, type RuleDecision, type RuleStore } from './ruleStore.ts';
+export {
+  type CreatedRule,
+  RETRY_KEY_LIFE_MS,
+  type RuleCreation,
+  type RuleDeletion,
+  type RuleStore,
+  type RuleUpdate,
+} from './ruleStore.ts';
 export { KeyReused, StoreUnavailable, TooManyEntries, TooManyRules } from './storeErrors.ts';
 export { targetOf } from './target.ts';
 export { formatTimestamp, type Micros, parseTimestamp, wallClock } from './timestamp.ts';

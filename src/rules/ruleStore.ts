@@ -15,16 +15,16 @@ export interface RuleStore {
   get(accountId: string, ruleId: string): Promise<Rule | undefined>;
 
   /** Throws `TooManyRules`, and `KeyReused` where the retry key came before with another rule. */
-  create(accountId: string, rule: NewRule, actor: Actor, retryKey?: string): Promise<CreatedRule>;
+  create(accountId: string, rule: NewRule, change: RuleCreation): Promise<CreatedRule>;
 
   /**
    * Changes a rule by what `decide` makes of the stored one, inside the transaction. An empty decision changes
    * nothing. What `decide` throws comes out, with nothing written. Undefined where there is no such rule.
    */
-  update(accountId: string, ruleId: string, decide: RuleDecision, actor: Actor): Promise<Rule | undefined>;
+  update(accountId: string, ruleId: string, change: RuleUpdate): Promise<Rule | undefined>;
 
   /** Deletes a rule unless `check` throws on the stored one. False where there is no such rule. */
-  delete(accountId: string, ruleId: string, check: (stored: Rule) => void, actor: Actor): Promise<boolean>;
+  delete(accountId: string, ruleId: string, change: RuleDeletion): Promise<boolean>;
 
   /** Deletes every rule of an account. Returns how many there were. */
   deleteAll(accountId: string, actor: Actor): Promise<number>;
@@ -36,7 +36,21 @@ export interface RuleStore {
   onChange(listener: (accountId: string) => void): () => void;
 }
 
-export type RuleDecision = (stored: Rule) => Partial<RuleSettings>;
+export interface RuleCreation {
+  readonly actor: Actor;
+  /** The same creation, sent again with the same key, has the first one's answer. */
+  readonly retryKey?: string | undefined;
+}
+
+export interface RuleUpdate {
+  readonly decide: (stored: Rule) => Partial<RuleSettings>;
+  readonly actor: Actor;
+}
+
+export interface RuleDeletion {
+  readonly check: (stored: Rule) => void;
+  readonly actor: Actor;
+}
 
 export interface CreatedRule {
   readonly rule: Rule;

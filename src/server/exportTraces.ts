@@ -32,7 +32,7 @@ export interface ExportOptions {
  * at hand is in memory.
  */
 export async function* exportTraces(options: ExportOptions): AsyncGenerator<readonly Trace[]> {
-  const { fromBlock, toBlock, address } = options;
+  const { toBlock } = options;
   const store = openIndex(options);
   try {
     await checkComplete(store, options);
@@ -45,26 +45,23 @@ export async function* exportTraces(options: ExportOptions): AsyncGenerator<read
           'whole. Run it again, or end the range at a block that is final',
       );
     };
-    for await (const page of pagesOf(store, fromBlock, toBlock, address, checkChain)) yield page;
+    for await (const page of pagesOf(store, options)) {
+      // What stands now stood while the page was read.
+      await checkChain();
+      yield page;
+    }
   } finally {
     await store.close();
   }
 }
 
-/** `checkChain` looks after each page: what stands then stood while the page was read. */
 async function* pagesOf(
   store: TraceReader,
-  fromBlock: number,
-  toBlock: number,
-  address: Address | undefined,
-  checkChain: () => Promise<void>,
+  { fromBlock, toBlock, address }: ExportOptions,
 ): AsyncGenerator<readonly Trace[]> {
   if (address === undefined) {
-    for (let number = fromBlock; number <= toBlock; number++) {
-      const page = parse((await store.blockTraces(number, Number.POSITIVE_INFINITY)) ?? NO_TRACES);
-      await checkChain();
-      yield page;
-    }
+    for (let number = fromBlock; number <= toBlock; number++)
+      yield parse((await store.blockTraces(number, Number.POSITIVE_INFINITY)) ?? NO_TRACES);
     return;
   }
   const parties = { fromAddresses: [address], toAddresses: [address], mode: 'union' } as const;
@@ -73,7 +70,6 @@ async function* pagesOf(
     for (let after = 0, isMore = true; isMore; after += MAX_COUNT) {
       const filter: TraceFilter = { fromBlock: first, toBlock: last, ...parties, after, count: MAX_COUNT };
       const page = parse((await store.filter(filter, Number.POSITIVE_INFINITY)) ?? NO_TRACES);
-      await checkChain();
       yield page;
       isMore = page.length === MAX_COUNT;
     }

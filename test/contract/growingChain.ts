@@ -65,7 +65,10 @@ export class GrowingChain {
     const before = new Map<number, SyntheticBlock>();
     this.#continue(before, first - 30, 29);
     const child = this.blocks.get(first)?.header.parentHash;
-    const last = syntheticBlock(random, shape, first - 1, before.get(first - 2)?.header.hash);
+    const last = syntheticBlock(random, shape, {
+      number: first - 1,
+      parentHash: before.get(first - 2)?.header.hash,
+    });
     const header = { ...last.header, hash: child as Hash }; // the first block is there
     before.set(first - 1, {
       header,
@@ -80,8 +83,10 @@ export class GrowingChain {
   /** Makes blocks from a number on, each the child of the one before in `blocks`. */
   #continue(blocks: Map<number, SyntheticBlock>, from: number, count: number): SyntheticBlock[] {
     return Array.from({ length: count }, (_, i) => {
-      const block = syntheticBlock(this.random, shape, from + i, blocks.get(from + i - 1)?.header.hash);
-      blocks.set(from + i, block);
+      const number = from + i;
+      const parentHash = blocks.get(number - 1)?.header.hash;
+      const block = syntheticBlock(this.random, shape, { number, parentHash });
+      blocks.set(number, block);
       return block;
     });
   }

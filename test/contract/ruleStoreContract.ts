@@ -60,17 +60,21 @@ export function ruleStoreContract(engine: Engine): void {
       await withStores(
         async ({ rules }) => {
           clock += 9_000 * hour;
-          await rules.create('a', fields, actor, 'ahead');
+          await rules.create('a', fields, { actor, retryKey: 'ahead' });
           clock -= 9_000 * hour;
-          await rules.create('a', fields, actor, 'right');
+          await rules.create('a', fields, { actor, retryKey: 'right' });
           const other = { ...fields, mode: 'disabled' } as const;
           clock += 23 * hour;
           for (const key of ['ahead', 'right'])
-            await expect(rules.create('a', other, actor, key)).rejects.toBeInstanceOf(KeyReused);
+            await expect(rules.create('a', other, { actor, retryKey: key })).rejects.toBeInstanceOf(
+              KeyReused,
+            );
           clock += 2 * hour;
           for (const key of ['ahead', 'right'])
-            expect((await rules.create('a', other, actor, key)).replayed).toBe(false);
-          await expect(rules.create('a', fields, actor, 'ahead')).rejects.toBeInstanceOf(KeyReused);
+            expect((await rules.create('a', other, { actor, retryKey: key })).replayed).toBe(false);
+          await expect(rules.create('a', fields, { actor, retryKey: 'ahead' })).rejects.toBeInstanceOf(
+            KeyReused,
+          );
         },
         () => clock,
       );
@@ -78,7 +82,7 @@ export function ruleStoreContract(engine: Engine): void {
 
     it('gives back what was created, by id and in the list', () =>
       withStores(async ({ rules }) => {
-        const { rule } = await rules.create('a', fields, actor);
+        const { rule } = await rules.create('a', fields, { actor });
         expect(await rules.get('a', rule.id)).toEqual(rule);
         expect(await rules.list('a')).toEqual([rule]);
         expect(await rules.get('b', rule.id)).toBeUndefined();
@@ -87,12 +91,12 @@ export function ruleStoreContract(engine: Engine): void {
 
     it('gives the same frozen list until something changes', () =>
       withStores(async ({ rules }) => {
-        const { rule } = await rules.create('a', fields, actor);
+        const { rule } = await rules.create('a', fields, { actor });
         const list = await rules.list('a');
         expect(Object.isFrozen(list)).toBe(true);
-        await rules.create('b', fields, actor);
+        await rules.create('b', fields, { actor });
         expect(await rules.list('a')).toBe(list);
-        await rules.update('a', rule.id, () => ({ mode: 'disabled' }), actor);
+        await rules.update('a', rule.id, { decide: () => ({ mode: 'disabled' }), actor });
         expect(await rules.list('a')).not.toBe(list);
         expect(list[0]?.mode).toBe('enabled');
       }));
@@ -101,11 +105,13 @@ export function ruleStoreContract(engine: Engine): void {
       withStores(
         async ({ rules }) => {
           const stamps: string[] = [];
-          const { rule } = await rules.create('a', fields, actor);
+          const { rule } = await rules.create('a', fields, { actor });
           stamps.push(rule.modified_on);
           for (const mode of ['disabled', 'enabled', 'monitoring'] as const)
-            stamps.push((await rules.update('a', rule.id, () => ({ mode }), actor))?.modified_on ?? '');
-          stamps.push((await rules.create('b', fields, actor)).rule.modified_on);
+            stamps.push(
+              (await rules.update('a', rule.id, { decide: () => ({ mode }), actor }))?.modified_on ?? '',
+            );
+          stamps.push((await rules.create('b', fields, { actor })).rule.modified_on);
           expect(stamps).toEqual([...new Set(stamps)].sort());
         },
         (() => {
@@ -119,26 +125,28 @@ export function ruleStoreContract(engine: Engine): void {
 
     it('loses no field when one rule is changed from many sides at once', () =>
       withStores(async ({ rules }) => {
-        const { rule } = await rules.create('a', fields, actor);
+        const { rule } = await rules.create('a', fields, { actor });
         const changes = [
           { mode: 'disabled' },
           { profile_sensitivity: 'very_high' },
           { rate_sensitivity: 'high' },
           { burst_sensitivity: 'medium' },
         ] as const;
-        await Promise.all(changes.map((change) => rules.update('a', rule.id, () => change, actor)));
+        await Promise.all(
+          changes.map((change) => rules.update('a', rule.id, { decide: () => change, actor })),
+        );
         expect(await rules.get('a', rule.id)).toMatchObject(Object.assign({}, ...changes));
       }));
 
     it('writes nothing when the decision is empty or throws', () =>
       withStores(async ({ rules, audit }) => {
-        const { rule } = await rules.create('a', fields, actor);
-        expect(await rules.update('a', rule.id, () => ({}), actor)).toEqual(rule);
+        const { rule } = await rules.create('a', fields, { actor });
+        expect(await rules.update('a', rule.id, { decide: () => ({}), actor })).toEqual(rule);
         const refuse = () => {
           throw new Error('refused');
         };
-        await expect(rules.update('a', rule.id, refuse, actor)).rejects.toThrow('refused');
-        await expect(rules.delete('a', rule.id, refuse, actor)).rejects.toThrow('refused');
+        await expect(rules.update('a', rule.id, { decide: refuse, actor })).rejects.toThrow('refused');
+        await expect(rules.delete('a', rule.id, { check: refuse, actor })).rejects.toThrow('refused');
         expect(await rules.list('a')).toEqual([rule]);
         expect(await entries(audit)).toHaveLength(1);
       }));
@@ -146,49 +154,54 @@ export function ruleStoreContract(engine: Engine): void {
     it('tells that a rule is not there', () =>
       withStores(async ({ rules }) => {
         const id = '3fa85f64-5717-4562-b3fc-2c963f66afa6';
-        expect(await rules.update('a', id, () => ({ mode: 'disabled' }), actor)).toBeUndefined();
-        expect(await rules.delete('a', id, allow, actor)).toBe(false);
+        expect(await rules.update('a', id, { decide: () => ({ mode: 'disabled' }), actor })).toBeUndefined();
+        expect(await rules.delete('a', id, { check: allow, actor })).toBe(false);
         expect(await rules.deleteAll('a', actor)).toBe(0);
       }));
 
     it('names the older rules with the same target', () =>
       withStores(async ({ rules }) => {
-        const older = await rules.create('a', fields, actor);
-        await rules.create('a', { ...fields, name: 'WEU' }, actor);
-        await rules.create('a', { ...fields, scope: 'datacenter' }, actor);
-        await rules.create('b', fields, actor);
-        const newer = await rules.create('a', { ...fields, name: 'weur' }, actor);
+        const older = await rules.create('a', fields, { actor });
+        await rules.create('a', { ...fields, name: 'WEU' }, { actor });
+        await rules.create('a', { ...fields, scope: 'datacenter' }, { actor });
+        await rules.create('b', fields, { actor });
+        const newer = await rules.create('a', { ...fields, name: 'weur' }, { actor });
         expect(newer.overrides).toEqual([older.rule.id]);
-        await rules.delete('a', older.rule.id, allow, actor);
-        expect((await rules.create('a', fields, actor)).overrides).toEqual([newer.rule.id]);
+        await rules.delete('a', older.rule.id, { check: allow, actor });
+        expect((await rules.create('a', fields, { actor })).overrides).toEqual([newer.rule.id]);
       }));
 
     it('holds its limit of rules, also against creates at once', () =>
       withStores(async ({ rules }) => {
         const results = await Promise.allSettled(
-          Array.from({ length: MAX_RULES_PER_ACCOUNT + 10 }, () => rules.create('a', fields, actor)),
+          Array.from({ length: MAX_RULES_PER_ACCOUNT + 10 }, () => rules.create('a', fields, { actor })),
         );
         const refused = results.filter((result) => result.status === 'rejected');
         expect(refused).toHaveLength(10);
         for (const { reason } of refused) expect(reason).toBeInstanceOf(TooManyRules);
         expect(await rules.list('a')).toHaveLength(MAX_RULES_PER_ACCOUNT);
         expect(await rules.deleteAll('a', actor)).toBe(MAX_RULES_PER_ACCOUNT);
-        expect((await rules.create('a', fields, actor)).overrides).toEqual([]);
+        expect((await rules.create('a', fields, { actor })).overrides).toEqual([]);
       }));
 
     it('answers a retry key for 24 hours, then forgets it', async () => {
       let moment = 1_790_000_000_000_000;
       await withStores(
         async ({ rules }) => {
-          const first = await rules.create('a', fields, actor, 'key');
+          const first = await rules.create('a', fields, { actor, retryKey: 'key' });
           moment += 86_399_000_000;
-          expect(await rules.create('a', fields, actor, 'key')).toEqual({ ...first, replayed: true });
+          expect(await rules.create('a', fields, { actor, retryKey: 'key' })).toEqual({
+            ...first,
+            replayed: true,
+          });
           const other = { ...fields, mode: 'disabled' } as const;
-          await expect(rules.create('a', other, actor, 'key')).rejects.toBeInstanceOf(KeyReused);
+          await expect(rules.create('a', other, { actor, retryKey: 'key' })).rejects.toBeInstanceOf(
+            KeyReused,
+          );
           moment += 2_000_000;
-          const next = await rules.create('a', other, actor, 'key');
+          const next = await rules.create('a', other, { actor, retryKey: 'key' });
           expect(next.replayed).toBe(false);
-          expect((await rules.create('a', other, actor, 'key')).rule).toEqual(next.rule);
+          expect((await rules.create('a', other, { actor, retryKey: 'key' })).rule).toEqual(next.rule);
         },
         () => moment,
       );
@@ -197,11 +210,11 @@ export function ruleStoreContract(engine: Engine): void {
     it('finds everything again after it was closed', async () => {
       const place = engine.newPlace();
       const before = await place.open();
-      const { rule } = await before.rules.create('a', fields, actor, 'key');
+      const { rule } = await before.rules.create('a', fields, { actor, retryKey: 'key' });
       await before.close();
       const after = await place.open();
       expect(await after.rules.list('a')).toEqual([rule]);
-      expect((await after.rules.create('a', fields, actor, 'key')).replayed).toBe(true);
+      expect((await after.rules.create('a', fields, { actor, retryKey: 'key' })).replayed).toBe(true);
       await after.close();
       place.remove();
     });
@@ -212,9 +225,9 @@ export function ruleStoreContract(engine: Engine): void {
       const heard: string[] = [];
       const timesHeard = (account: string) => heard.filter((each) => each === account).length;
       const end = here.rules.onChange((account) => heard.push(account));
-      await here.rules.create('own', fields, actor);
+      await here.rules.create('own', fields, { actor });
       expect(heard).toContain('own');
-      await there.rules.create('foreign', fields, actor);
+      await there.rules.create('foreign', fields, { actor });
       await expect.poll(() => timesHeard('foreign'), { timeout: HANG_MS }).toBeGreaterThan(0);
       const before = timesHeard('foreign');
       await there.rules.deleteAll('foreign', actor);
@@ -232,9 +245,9 @@ export function ruleStoreContract(engine: Engine): void {
   describe(`${engine.name}: an audit`, () => {
     it('has who, when, from where, before and after of every change, in their order', () =>
       withStores(async ({ rules, audit }) => {
-        const { rule } = await rules.create('a', fields, actor);
-        const changed = await rules.update('a', rule.id, () => ({ mode: 'disabled' }), actor);
-        await rules.delete('a', rule.id, allow, { by: 'token-2', from: '192.0.2.2' });
+        const { rule } = await rules.create('a', fields, { actor });
+        const changed = await rules.update('a', rule.id, { decide: () => ({ mode: 'disabled' }), actor });
+        await rules.delete('a', rule.id, { check: allow, actor: { by: 'token-2', from: '192.0.2.2' } });
         const common = { ...actor, account: 'a', rule: rule.id };
         expect(await entries(audit)).toEqual([
           { ...common, at: rule.created_on, action: 'rule.create', before: null, after: rule },
@@ -249,7 +262,8 @@ export function ruleStoreContract(engine: Engine): void {
     it('has an entry of its own for each rule of a deletion of all', () =>
       withStores(async ({ rules, audit }) => {
         const ids = [];
-        for (let index = 0; index < 3; index++) ids.push((await rules.create('a', fields, actor)).rule.id);
+        for (let index = 0; index < 3; index++)
+          ids.push((await rules.create('a', fields, { actor })).rule.id);
         await rules.deleteAll('a', actor);
         const deleted = (await entries(audit)).slice(3);
         expect(deleted.map((entry) => 'rule' in entry && entry.rule)).toEqual(ids);
@@ -259,7 +273,8 @@ export function ruleStoreContract(engine: Engine): void {
     it('can be read by account, rule and time, and backwards', () =>
       withStores(async ({ rules, tokens, audit }) => {
         const made: Rule[] = [];
-        for (const account of ['a', 'b', 'a']) made.push((await rules.create(account, fields, actor)).rule);
+        for (const account of ['a', 'b', 'a'])
+          made.push((await rules.create(account, fields, { actor })).rule);
         await tokens.create(newToken, actor);
         const [first, second, third] = made as [Rule, Rule, Rule];
         const ids = async (filter: AuditFilter, newestFirst = false) =>
@@ -279,9 +294,9 @@ export function ruleStoreContract(engine: Engine): void {
 
     it('of more entries than are read in one go is whole, both ways', () =>
       withStores(async ({ rules, audit }) => {
-        await Promise.all(Array.from({ length: 1000 }, () => rules.create('a', fields, actor)));
+        await Promise.all(Array.from({ length: 1000 }, () => rules.create('a', fields, { actor })));
         await rules.deleteAll('a', actor);
-        await Promise.all(Array.from({ length: 500 }, () => rules.create('a', fields, actor)));
+        await Promise.all(Array.from({ length: 500 }, () => rules.create('a', fields, { actor })));
         const stamps = (await entries(audit)).map((entry) => entry.at);
         expect(stamps).toHaveLength(2500);
         expect(stamps).toEqual([...new Set(stamps)].sort());

@@ -154,9 +154,12 @@ export function traceStoreContract(
       const random = new Random(6);
       const chain = new GrowingChain(random, 10);
       await chain.grow(store, 5);
-      const stranger = syntheticBlock(random, shape, 15);
+      const stranger = syntheticBlock(random, shape, { number: 15 });
       await expect(add(store, [stranger])).rejects.toThrow(IndexConflictError);
-      const other = syntheticBlock(random, shape, 12, chain.blocks.get(11)?.header.hash);
+      const other = syntheticBlock(random, shape, {
+        number: 12,
+        parentHash: chain.blocks.get(11)?.header.hash,
+      });
       await expect(add(store, [other])).rejects.toThrow(IndexConflictError);
       expect((await store.head())?.number).toBe(14);
       await compareSome(store, chain, 20);

@@ -77,8 +77,7 @@ async function floodUntil({ client, dnsdist }: Running, condition: () => Promise
 /** A hundred queries every few milliseconds until the condition holds. */
 async function floodWith(
   { client, dnsdist }: Running,
-  type: number,
-  nameOf: (n: number) => string,
+  { type, nameOf }: { readonly type: number; readonly nameOf: (n: number) => string },
   condition: () => Promise<boolean>,
 ): Promise<void> {
   let sent = 0;
@@ -176,8 +175,7 @@ describe('dnsdist, driven', () => {
     // A zone's names are known with A, AAAA, HTTPS and NS besides what they have: TXT is none of these.
     await floodWith(
       all,
-      QueryType.TXT,
-      (n) => `h${n % 100}`,
+      { type: QueryType.TXT, nameOf: (n) => `h${n % 100}` },
       async () => (await matched()) >= 200,
     );
     for (const [i, type] of [QueryType.A, QueryType.AAAA, QueryType.HTTPS, QueryType.NS].entries()) {
@@ -192,8 +190,7 @@ describe('dnsdist, driven', () => {
     const before = await settled(matched);
     await floodWith(
       all,
-      QueryType.A,
-      (n) => `x${n}`,
+      { type: QueryType.A, nameOf: (n) => `x${n}` },
       async () => (await matched()) > before,
     );
     all.rules.set(RULE);
@@ -209,12 +206,7 @@ describe('dnsdist, driven', () => {
     const all = await running({ ...RULE, profile_sensitivity: 'very_high' });
     const matched = () => refused(all.guard);
     await until('the rule is in force', async () => all.guard.dataPlane.hasRules());
-    await floodWith(
-      all,
-      QueryType.A,
-      () => 'h1',
-      async () => (await matched()) >= 200,
-    );
+    await floodWith(all, { type: QueryType.A, nameOf: () => 'h1' }, async () => (await matched()) >= 200);
     const before = await settled(matched);
     for (let j = 0; j < 20; j++) {
       const answer = await all.client.ask(query(`h2.${ZONE_NAME}`, QueryType.A, j), all.dnsdist);

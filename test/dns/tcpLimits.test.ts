@@ -33,8 +33,7 @@ const REOPEN_MS = 50;
 function crowd(
   target: Target,
   begin: (socket: Socket) => void,
-  addresses = ATTACKERS,
-  each = EACH,
+  { addresses = ATTACKERS, each = EACH }: { addresses?: readonly string[]; each?: number } = {},
 ): { opened: () => number; open: () => number } {
   const open = new Set<Socket>();
   let opened = 0;
@@ -150,7 +149,7 @@ describe('a thousand connections from ten addresses', () => {
         Array.from({ length: 5 }, async () => regular(await tcp(target, '127.0.3.2'))),
       );
       await until('they are answered', () => active.every(({ answered }) => answered() > 0));
-      const attackers = crowd(target, begin, ATTACKERS, each);
+      const attackers = crowd(target, begin, { each });
       await until('the attack is on', () => attackers.opened() >= 1000);
       for (let i = 0; i < 20; i++) {
         const user = await TcpClient.open(target, `127.0.3.${10 + (i % 4)}`);
@@ -323,7 +322,9 @@ describe('connections to the servers behind', () => {
     );
     atEnd(() => server.stop());
     const { target, plane } = await guarded(RULE, { servers: [server] });
-    const attackers = crowd(target, (socket) => socket.resume().write(framed(slow)), ATTACKERS.slice(0, 3));
+    const attackers = crowd(target, (socket) => socket.resume().write(framed(slow)), {
+      addresses: ATTACKERS.slice(0, 3),
+    });
     await until(
       'the servers are taken',
       () => attackers.opened() >= 200 && plane.tcp.serverConnections === 48,

@@ -75,32 +75,35 @@ describe('what clients do to a server', () => {
   });
 
   it.each([
-    ['the body', '[', ']', 400, -32600],
-    [
-      'params of a method of ours',
-      '{"jsonrpc":"2.0","id":1,"method":"trace_filter","params":[',
-      ']}',
-      200,
-      -32602,
-    ],
-    [
-      'params of a relayed method',
-      '{"jsonrpc":"2.0","id":1,"method":"eth_getBalance","params":[',
-      ']}',
-      200,
-      -32602,
-    ],
-    ['id', '{"jsonrpc":"2.0","method":"eth_chainId","id":', '}', 400, -32600],
-    ['method', '{"jsonrpc":"2.0","id":1,"method":', '}', 400, -32600],
-  ])('JSON nested 100,000 deep in %s is refused', async (_where, before, after, status, code) => {
+    // Of a batch of one: the fault is of its entry.
+    { where: 'the body', before: '[', after: ']', status: 200, code: -32600 },
+    {
+      where: 'params of a method of ours',
+      before: '{"jsonrpc":"2.0","id":1,"method":"trace_filter","params":[',
+      after: ']}',
+      status: 200,
+      code: -32602,
+    },
+    {
+      where: 'params of a relayed method',
+      before: '{"jsonrpc":"2.0","id":1,"method":"eth_getBalance","params":[',
+      after: ']}',
+      status: 200,
+      code: -32602,
+    },
+    {
+      where: 'id',
+      before: '{"jsonrpc":"2.0","method":"eth_chainId","id":',
+      after: '}',
+      status: 400,
+      code: -32600,
+    },
+    { where: 'method', before: '{"jsonrpc":"2.0","id":1,"method":', after: '}', status: 400, code: -32600 },
+  ])('JSON nested 100,000 deep in $where is refused', async ({ before, after, status, code }) => {
     const nested = '['.repeat(DEPTH) + ']'.repeat(DEPTH);
-    const isBatch = before === '[';
     const answer = await send(floodgate.gatewayUrl, { body: before + nested + after });
-    const entry = isBatch ? answer.json[0] : answer.json;
-    expect({ status: answer.status, code: entry.error.code }).toEqual({
-      status: isBatch ? 200 : status,
-      code,
-    });
+    const entry = Array.isArray(answer.json) ? answer.json[0] : answer.json;
+    expect({ status: answer.status, code: entry.error.code }).toEqual({ status, code });
   });
 
   it('JSON nested 100,000 deep and never closed is not JSON', async () => {

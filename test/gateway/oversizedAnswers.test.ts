@@ -52,13 +52,19 @@ const refusal = {
   },
 };
 
-async function says(floodgate: Floodgate, metric: string, node: string, value: number): Promise<boolean> {
+interface NodeMetric {
+  readonly metric: string;
+  readonly node: string;
+  readonly value: number;
+}
+
+async function says(floodgate: Floodgate, { metric, node, value }: NodeMetric): Promise<boolean> {
   const page = await (await fetch(`${floodgate.url}/metrics`)).text();
   return page.includes(`${metric}{network="mainnet",node="${node}"} ${value}\n`);
 }
 
 const isUp = (floodgate: Floodgate, node: string): Promise<boolean> =>
-  says(floodgate, 'floodgate_upstream_up', node, 1);
+  says(floodgate, { metric: 'floodgate_upstream_up', node, value: 1 });
 
 const allAreUp = async (floodgate: Floodgate, nodes = NODES): Promise<boolean> => {
   const up = await Promise.all(nodes.map((node) => isUp(floodgate, node)));
@@ -322,7 +328,7 @@ describe('answers above the limit, of a single node (a fake before a real one)',
       // A poll that tells of a new head meanwhile would make it another block.
       const head = Number(await connect(chain.anvil.url).call<string>('eth_blockNumber'));
       await until('the head is known', () =>
-        says(floodgate, 'floodgate_upstream_head_block', 'node-1', head),
+        says(floodgate, { metric: 'floodgate_upstream_head_block', node: 'node-1', value: head }),
       );
       node.spoil = withLength('eth_call');
       const params = anyCall(block);

@@ -104,41 +104,39 @@ describe('relayed methods', () => {
     code: -32602,
     message: expect.stringMatching(new RegExp(words.join('.*'))),
   });
-  it.each<[string, string, readonly unknown[], object]>([
-    ['too many blocks of fees', 'eth_feeHistory', ['0xb', 'latest', []], limit(10, 11)],
-    ['801 blocks of logs', 'eth_getLogs', [{ fromBlock: '0x1', toBlock: '0x321' }], limit(800, 801)],
-    ['reversed logs', 'eth_getLogs', [{ fromBlock: '0x2', toBlock: '0x1' }], invalid('fromBlock 2')],
-    ['pending logs', 'eth_getLogs', [{ fromBlock: 'pending' }], invalid('fromBlock', 'pending')],
+  it.each<[string, [method: string, ...params: unknown[]], object]>([
+    ['too many blocks of fees', ['eth_feeHistory', '0xb', 'latest', []], limit(10, 11)],
+    ['801 blocks of logs', ['eth_getLogs', { fromBlock: '0x1', toBlock: '0x321' }], limit(800, 801)],
+    ['reversed logs', ['eth_getLogs', { fromBlock: '0x2', toBlock: '0x1' }], invalid('fromBlock 2')],
+    ['pending logs', ['eth_getLogs', { fromBlock: 'pending' }], invalid('fromBlock', 'pending')],
     [
       'logs by hash and number',
-      'eth_getLogs',
-      [{ blockHash: ZERO_HASH, fromBlock: '0x1' }],
+      ['eth_getLogs', { blockHash: ZERO_HASH, fromBlock: '0x1' }],
       invalid('blockHash', 'fromBlock'),
     ],
-    ['an unknown member of a filter', 'eth_getLogs', [{ from: '0x1' }], invalid('unknown', '"from"')],
-    ['five topics', 'eth_getLogs', [{ topics: [null, null, null, null, null] }], invalid('topics', '4')],
-    ['a short topic', 'eth_getLogs', [{ topics: ['0x12'] }], invalid('topics\\[0\\]', 'hash', '0x12')],
-    ['no address', 'eth_getBalance', [], invalid('params\\[0\\]', 'address', 'missing')],
-    ['half an address', 'eth_getBalance', ['0x12', 'latest'], invalid('address', '0x12')],
-    ['a tag that is none', 'eth_getBalance', [ZERO_ADDRESS, 'newest'], invalid('latest', 'newest')],
-    ['a decimal number', 'eth_getBlockByNumber', ['12', false], invalid('block', '"12"')],
-    ['a negative number', 'eth_getBlockByNumber', [-1, false], invalid('block', '-1')],
-    ['a fraction', 'eth_getBlockByNumber', [1.5, false], invalid('block', '1.5')],
-    ['a number beyond 2^53', 'eth_getBlockByNumber', ['0x20000000000000', false], invalid('block')],
-    ['too many parameters', 'eth_chainId', [1], invalid('at most 0', 'has 1')],
-    ['no boolean', 'eth_getBlockByNumber', ['0x1', 'yes'], invalid('true or false')],
-    ['odd data', 'web3_sha3', ['0x123'], invalid('even')],
-    ['an unknown member of a call', 'eth_call', [{ foo: 1, to: ZERO_ADDRESS }], invalid('unknown', '"foo"')],
-    ['__proto__ in a call', 'eth_call', [JSON.parse('{"__proto__":{}}')], invalid('unknown', '__proto__')],
-    ['falling percentiles', 'eth_feeHistory', [1, 'latest', [2, 1]], invalid('rising')],
+    ['an unknown member of a filter', ['eth_getLogs', { from: '0x1' }], invalid('unknown', '"from"')],
+    ['five topics', ['eth_getLogs', { topics: [null, null, null, null, null] }], invalid('topics', '4')],
+    ['a short topic', ['eth_getLogs', { topics: ['0x12'] }], invalid('topics\\[0\\]', 'hash', '0x12')],
+    ['no address', ['eth_getBalance'], invalid('params\\[0\\]', 'address', 'missing')],
+    ['half an address', ['eth_getBalance', '0x12', 'latest'], invalid('address', '0x12')],
+    ['a tag that is none', ['eth_getBalance', ZERO_ADDRESS, 'newest'], invalid('latest', 'newest')],
+    ['a decimal number', ['eth_getBlockByNumber', '12', false], invalid('block', '"12"')],
+    ['a negative number', ['eth_getBlockByNumber', -1, false], invalid('block', '-1')],
+    ['a fraction', ['eth_getBlockByNumber', 1.5, false], invalid('block', '1.5')],
+    ['a number beyond 2^53', ['eth_getBlockByNumber', '0x20000000000000', false], invalid('block')],
+    ['too many parameters', ['eth_chainId', 1], invalid('at most 0', 'has 1')],
+    ['no boolean', ['eth_getBlockByNumber', '0x1', 'yes'], invalid('true or false')],
+    ['odd data', ['web3_sha3', '0x123'], invalid('even')],
+    ['an unknown member of a call', ['eth_call', { foo: 1, to: ZERO_ADDRESS }], invalid('unknown', '"foo"')],
+    ['__proto__ in a call', ['eth_call', JSON.parse('{"__proto__":{}}')], invalid('unknown', '__proto__')],
+    ['falling percentiles', ['eth_feeHistory', 1, 'latest', [2, 1]], invalid('rising')],
     [
       'a thousand and one addresses',
-      'eth_getLogs',
-      [{ address: Array(1001).fill(ZERO_ADDRESS) }],
+      ['eth_getLogs', { address: Array(1001).fill(ZERO_ADDRESS) }],
       invalid('1000'),
     ],
-  ])('%s: refused, naming what and why', async (_what, method, params, error) => {
-    const answer = await call(floodgate.gatewayUrl, method, ...params);
+  ])('%s: refused, naming what and why', async (_what, asked, error) => {
+    const answer = await call(floodgate.gatewayUrl, ...asked);
     expect(answer.status).toBe(200);
     expect(answer.json.error).toMatchObject(error);
   });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTraceStore } from '../../src/ethereum/store/lmdb/traces/index.ts';
-import { type Hash, indexBlock, type TraceStore } from '../../src/ethereum/traces/index.ts';
+import { indexBlock, type TraceStore } from '../../src/ethereum/traces/index.ts';
 import { Random } from '../support/random.ts';
 import { type SyntheticBlock, syntheticAddresses, syntheticBlock } from '../support/syntheticChain.ts';
 
@@ -79,7 +79,7 @@ describe('an index that another process reads while it is written', () => {
   async function write(undoFrom: number | undefined): Promise<void> {
     const first = chain.length;
     for (let number = first; number < first + BLOCKS_PER_STEP; number++)
-      chain.push(syntheticBlock(random, SHAPE, number, chain[number - 1]?.header.hash as Hash));
+      chain.push(syntheticBlock(random, SHAPE, { number, parentHash: chain[number - 1]?.header.hash }));
     const blocks = chain.slice(first).map(({ header, traces }) => indexBlock(header, traces));
     await store.apply({ blocks, ...(undoFrom !== undefined && { undoFrom }) });
   }

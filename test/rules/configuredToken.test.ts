@@ -159,14 +159,14 @@ describe.concurrent('a server without a configured token', () => {
 });
 
 it.concurrent.each([
-  ['a flag', ['--api-token', ''], {}, undefined],
-  ['a flag of blanks', ['--api-token', ' '.repeat(20)], {}, undefined],
-  ['a variable of blanks', [], { FLOODGATE_API_TOKEN: ' '.repeat(20) }, undefined],
-  ['the file', [], {}, "apiToken: ''"],
-  ['the file, left open', [], {}, 'apiToken:'],
-])('an empty token in %s is refused', async (what, args, env, text) => {
+  { what: 'a flag', args: ['--api-token', ''] },
+  { what: 'a flag of blanks', args: ['--api-token', ' '.repeat(20)] },
+  { what: 'a variable of blanks', env: { FLOODGATE_API_TOKEN: ' '.repeat(20) } },
+  { what: 'the file', text: "apiToken: ''" },
+  { what: 'the file, left open', text: 'apiToken:' },
+])('an empty token in $what is refused', async ({ what, args = [], env = {}, text = '{}' }) => {
   const file = join(folder, `${what}.yaml`);
-  writeFileSync(file, text ?? '{}');
+  writeFileSync(file, text);
   const ended = await start(['--rules-only', '--config', file, ...args], {
     FLOODGATE_DATA_DIR: folder,
     ...env,

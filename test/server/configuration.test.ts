@@ -44,49 +44,55 @@ describe('the command line', () => {
     },
   );
 
-  const REFUSED: readonly (readonly [
-    what: string,
-    args: () => readonly string[],
-    env: Readonly<Record<string, string>>,
-    names: readonly string[],
-  ])[] = [
-    [
-      'start without a node',
-      () => ['start'],
-      {},
-      ['--upstream', 'FLOODGATE_UPSTREAM', '--rules-only', 'floodgate dev'],
-    ],
-    ['a bad flag', () => ['start', '--rules-only', '--port', '99999'], {}, ['--port', '99999', '65535']],
-    [
-      'a bad variable',
-      () => ['start', '--rules-only'],
-      { FLOODGATE_PORT: 'x' },
-      ['FLOODGATE_PORT', '"x"', '65535'],
-    ],
-    ['an unknown flag', () => ['start', '--rules-only', '--prot', '1'], {}, ['--prot', '--port']],
-    ['an unknown command', () => ['strat'], {}, ['strat', 'start']],
-    [
-      'an unknown option in the file',
-      () => ['start', '--config', fileWith('rulesOnyl: true')],
-      {},
-      ['rulesOnyl', 'rulesOnly'],
-    ],
-    [
-      'a file that is not there',
-      () => ['start', '--config', join(folder, 'none.yaml')],
-      {},
-      ['none.yaml', 'cannot be read'],
-    ],
-    ['a folder as the file', () => ['start', '--config', folder], {}, ['cannot be read']],
-    [
-      'a file named by its variable',
-      () => ['start'],
-      { FLOODGATE_CONFIG: '/nowhere.yaml' },
-      ['/nowhere.yaml'],
-    ],
+  interface Refused {
+    readonly what: string;
+    readonly args: () => readonly string[];
+    readonly env?: Readonly<Record<string, string>>;
+    readonly names: readonly string[];
+  }
+  const REFUSED: readonly Refused[] = [
+    {
+      what: 'start without a node',
+      args: () => ['start'],
+      names: ['--upstream', 'FLOODGATE_UPSTREAM', '--rules-only', 'floodgate dev'],
+    },
+    {
+      what: 'a bad flag',
+      args: () => ['start', '--rules-only', '--port', '99999'],
+      names: ['--port', '99999', '65535'],
+    },
+    {
+      what: 'a bad variable',
+      args: () => ['start', '--rules-only'],
+      env: { FLOODGATE_PORT: 'x' },
+      names: ['FLOODGATE_PORT', '"x"', '65535'],
+    },
+    {
+      what: 'an unknown flag',
+      args: () => ['start', '--rules-only', '--prot', '1'],
+      names: ['--prot', '--port'],
+    },
+    { what: 'an unknown command', args: () => ['strat'], names: ['strat', 'start'] },
+    {
+      what: 'an unknown option in the file',
+      args: () => ['start', '--config', fileWith('rulesOnyl: true')],
+      names: ['rulesOnyl', 'rulesOnly'],
+    },
+    {
+      what: 'a file that is not there',
+      args: () => ['start', '--config', join(folder, 'none.yaml')],
+      names: ['none.yaml', 'cannot be read'],
+    },
+    { what: 'a folder as the file', args: () => ['start', '--config', folder], names: ['cannot be read'] },
+    {
+      what: 'a file named by its variable',
+      args: () => ['start'],
+      env: { FLOODGATE_CONFIG: '/nowhere.yaml' },
+      names: ['/nowhere.yaml'],
+    },
   ];
 
-  it.concurrent.each(REFUSED)('refuses %s, and says what to do', async (_what, args, env, names) => {
+  it.concurrent.each(REFUSED)('refuses $what, and says what to do', async ({ args, env = {}, names }) => {
     const ended = await floodgate(args(), { cwd: folder, env });
     expect(ended.code).toBe(EX_USAGE);
     for (const name of names) expect(ended.stderr).toContain(name);

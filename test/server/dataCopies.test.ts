@@ -50,11 +50,11 @@ class Writer {
     const { rules, lists } = this.rules;
     const denied = { accountId: 'acc', list: 'denylist' } as const;
     while (!this.#isStopped) {
-      const { rule } = await rules.create('acc', newRule, actor);
-      await rules.update('acc', rule.id, () => ({ mode: 'monitoring' }), actor);
+      const { rule } = await rules.create('acc', newRule, { actor });
+      await rules.update('acc', rule.id, { decide: () => ({ mode: 'monitoring' }), actor });
       const { id } = await lists.create(denied, { prefix: '192.0.2.7', comment: '', enabled: true }, actor);
       await lists.update(denied, id, { decide: () => ({ enabled: false }), actor });
-      if (++this.written % 2 === 0) await rules.delete('acc', rule.id, () => undefined, actor);
+      if (++this.written % 2 === 0) await rules.delete('acc', rule.id, { check: () => undefined, actor });
       if (this.written % 2 === 0) await lists.delete(denied, id, { check: () => undefined, actor });
       if (this.written % 500 === 0) await rules.deleteAll('acc', actor);
       if (this.written % 500 === 0) await lists.deleteAll(denied, actor);
@@ -63,10 +63,10 @@ class Writer {
 
   async #writeBlocks(): Promise<void> {
     const shape = { addresses: syntheticAddresses(8), maxTransactions: 20, maxFrames: 6 };
-    let parent: Hash | undefined;
+    let parentHash: Hash | undefined;
     for (let number = 0; !this.#isStopped; number++) {
-      const { header, traces } = syntheticBlock(this.#random, shape, number, parent);
-      parent = header.hash;
+      const { header, traces } = syntheticBlock(this.#random, shape, { number, parentHash });
+      parentHash = header.hash;
       await this.traces.apply({ blocks: [indexBlock(header, traces)] });
     }
   }
@@ -167,7 +167,7 @@ describe('copies of the data folder', () => {
   it('access lists that are not what the audit says are told, and a store that has none is whole', async () => {
     const made = folder();
     const storage = openRulesStorage(made);
-    await storage.rules.create('acc', newRule, actor);
+    await storage.rules.create('acc', newRule, { actor });
     await storage.close();
     const change = async (work: (root: RootDatabase) => Promise<unknown>) => {
       const root = openLmdb({ path: join(made, 'rules'), maxDbs: 16 });
@@ -238,7 +238,7 @@ describe('the format of a store', () => {
   it('of rules is upgraded where it is older, and nothing is lost', async () => {
     const dataDir = folder();
     const first = openRulesStorage(dataDir);
-    const { rule } = await first.rules.create('acc', newRule, actor);
+    const { rule } = await first.rules.create('acc', newRule, { actor });
     await first.close();
     await writeAsBefore(join(dataDir, 'rules'));
     const upgraded = openRulesStorage(dataDir);

@@ -18,12 +18,11 @@ export interface ChainShape {
 export const syntheticAddresses = (count: number): Address[] =>
   Array.from({ length: count }, (_, i) => `0x${(i + 1).toString(16).padStart(40, 'a')}` as Address);
 
-/** Makes the block after `parent` (or block `number` where there is none) with traces of every type. */
+/** Makes the block with this number, child of this parent where there is one, with traces of every type. */
 export function syntheticBlock(
   random: Random,
   shape: ChainShape,
-  number: number,
-  parentHash?: Hash,
+  { number, parentHash }: { readonly number: number; readonly parentHash?: Hash | undefined },
 ): SyntheticBlock {
   const hash = random.hex(32) as Hash;
   const traces: Trace[] = [];
@@ -45,7 +44,7 @@ export function syntheticBlock(
         }),
       );
   }
-  if (random.chance(0.2)) traces.push(reward(random, shape, hash, number));
+  if (random.chance(0.2)) traces.push(reward(random.pick(shape.addresses), hash, number));
   const header: BlockHeader = {
     number,
     hash,
@@ -92,10 +91,10 @@ function frameTrace(random: Random, shape: ChainShape, place: Place): Trace {
   return { action, blockHash, blockNumber, ...reverted, result, ...rest, type: 'call' };
 }
 
-function reward(random: Random, shape: ChainShape, blockHash: Hash, blockNumber: number): Trace {
+function reward(author: Address, blockHash: Hash, blockNumber: number): Trace {
   return {
     action: {
-      author: random.pick(shape.addresses),
+      author,
       rewardType: 'block',
       value: '0x1bc16d674ec80000' as Quantity,
     },

@@ -34,7 +34,10 @@ class RevertedNode {
   grow(to: number): void {
     while (this.head < to)
       this.#blocks.push(
-        syntheticBlock(this.#random, this.#shape, this.#blocks.length, this.#blocks.at(-1)?.header.hash),
+        syntheticBlock(this.#random, this.#shape, {
+          number: this.#blocks.length,
+          parentHash: this.#blocks.at(-1)?.header.hash,
+        }),
       );
   }
 

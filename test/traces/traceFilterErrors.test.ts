@@ -26,19 +26,13 @@ const bad = (says: string, members: string, ...names: string[]): Row => ({
   code: -32602,
   names,
 });
-const overLimit = (
-  says: string,
-  members: string,
-  limit: number,
-  requested: number,
-  ...names: string[]
-): Row => ({
-  says,
-  params: filter(members),
-  code: -32005,
-  names: [String(limit), String(requested), ...names],
-  data: { limit, requested },
-});
+const overLimit =
+  (limit: number, requested: number) =>
+  (says: string, members: string, ...names: string[]): Row => ({
+    ...bad(says, members, String(limit), String(requested), ...names),
+    code: -32005,
+    data: { limit, requested },
+  });
 const pastHead = (says: string, members: string, ...names: string[]): Row => ({
   ...bad(says, members, ...names, String(HEAD)),
   data: { head: HEAD },
@@ -124,26 +118,24 @@ const ROWS: readonly Row[] = [
     'fromBlock',
   ),
 
-  overLimit('801 blocks', '"fromBlock":0,"toBlock":800', 800, 801, 'fromBlock', 'toBlock'),
-  overLimit('801 blocks past the head', '"fromBlock":"0xf4240","toBlock":"0xf4560"', 800, 801),
-  overLimit('the widest range there is', '"fromBlock":0,"toBlock":9007199254740990', 800, 2 ** 53 - 1),
-  overLimit('a count of 201', '"count":201', 200, 201, 'count'),
-  overLimit('a count of 201 in hex', '"count":"0xc9"', 200, 201, 'count'),
-  overLimit('1,001 senders', `"fromAddress":${addresses(1001)}`, 1000, 1001, 'fromAddress'),
-  overLimit('1,001 recipients', `"toAddress":${addresses(1001)}`, 1000, 1001, 'toAddress'),
-  overLimit(
+  overLimit(800, 801)('801 blocks', '"fromBlock":0,"toBlock":800', 'fromBlock', 'toBlock'),
+  overLimit(800, 801)('801 blocks past the head', '"fromBlock":"0xf4240","toBlock":"0xf4560"'),
+  overLimit(800, 2 ** 53 - 1)('the widest range there is', '"fromBlock":0,"toBlock":9007199254740990'),
+  overLimit(200, 201)('a count of 201', '"count":201', 'count'),
+  overLimit(200, 201)('a count of 201 in hex', '"count":"0xc9"', 'count'),
+  overLimit(1000, 1001)('1,001 senders', `"fromAddress":${addresses(1001)}`, 'fromAddress'),
+  overLimit(1000, 1001)('1,001 recipients', `"toAddress":${addresses(1001)}`, 'toAddress'),
+  overLimit(1000, 1001)(
     'the same sender 1,001 times',
     `"fromAddress":${JSON.stringify(new Array(1001).fill(ADDRESS))}`,
-    1000,
-    1001,
     'fromAddress',
   ),
 
   bad('an unknown member before a limit', '"count":201,"x":1', 'x'),
   bad('a bad address before a limit', '"count":201,"toAddress":"0x"', 'toAddress'),
   bad('a bad quantity before a width', '"fromBlock":0,"toBlock":800,"after":-1', 'after'),
-  overLimit('a limit before the head', `"toBlock":${PAST_HEAD},"fromBlock":1,"count":201`, 200, 201),
-  overLimit('a limit before a range that is reversed', '"fromBlock":5,"toBlock":4,"count":201', 200, 201),
+  overLimit(200, 201)('a limit before the head', `"toBlock":${PAST_HEAD},"fromBlock":1,"count":201`),
+  overLimit(200, 201)('a limit before a range that is reversed', '"fromBlock":5,"toBlock":4,"count":201'),
 ];
 
 interface Answered {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import Fastify from 'fastify';
+import Fastify, { type InjectOptions } from 'fastify';
 import Type from 'typebox';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { rulesApi } from '../../rules/api/index.ts';
@@ -49,8 +49,7 @@ beforeAll(async () => {
   } = await older.rules.create(
     ACCOUNT,
     { ...exampleRule, scope: 'region', name: 'older' },
-    actor,
-    'older-key',
+    { actor, retryKey: 'older-key' },
   ));
   await older.close();
 
@@ -69,11 +68,17 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const send = async (method: 'GET' | 'POST' | 'PATCH', path: string, payload?: object, key?: string) => {
-  const headers = { authorization, ...(key !== undefined && { 'idempotency-key': key }) };
-  const answer = await server.inject({ method, url: path, headers, ...(payload && { payload }) });
+const inject = async ({ headers, ...options }: InjectOptions) => {
+  const answer = await server.inject({ ...options, headers: { authorization, ...headers } });
   return { status: answer.statusCode, headers: answer.headers, ...answer.json() };
 };
+
+const send = (method: 'GET' | 'POST' | 'PATCH', path: string, payload?: object) =>
+  inject({ method, url: path, ...(payload && { payload }) });
+
+/** A create that may be a retry. */
+const createAs = (retryKey: string, payload: object) =>
+  inject({ method: 'POST', url: PATH, headers: { 'idempotency-key': retryKey }, payload });
 
 /** What the command prints, run in this process with the wider schema. */
 async function floodgate(...words: readonly string[]): Promise<string> {
@@ -143,20 +148,20 @@ it('a rule that was stored without it has its default, everywhere', async () => 
 });
 
 it('a retry with another value is another rule; one that says the default or leaves it out is the same', async () => {
-  const first = await send('POST', PATH, NEW, 'key');
-  const again = await send('POST', PATH, { ...NEW, weight: 5 }, 'key');
+  const first = await createAs('key', NEW);
+  const again = await createAs('key', { ...NEW, weight: 5 });
   expect(again).toMatchObject({
     status: 200,
     result: first.result,
     headers: { 'idempotent-replayed': 'true' },
   });
-  expect(await send('POST', PATH, { ...NEW, log_level: 'quiet' }, 'key')).toMatchObject({ status: 422 });
-  expect(await send('POST', PATH, { ...NEW, weight: 4 }, 'key')).toMatchObject({ status: 422 });
+  expect(await createAs('key', { ...NEW, log_level: 'quiet' })).toMatchObject({ status: 422 });
+  expect(await createAs('key', { ...NEW, weight: 4 })).toMatchObject({ status: 422 });
 });
 
 it('a retry finds the rule that was created before there was the field', async () => {
   const body = { ...exampleRule, scope: 'region', name: 'older', log_level: 'quiet' };
-  const { status, result } = await send('POST', PATH, body, 'older-key');
+  const { status, result } = await createAs('older-key', body);
   expect({ status, id: result.id, level: result.log_level }).toEqual({
     status: 200,
     id: olderId,

@@ -102,22 +102,26 @@ export function analyticsOf({ detector, stats, store, now }: AnalyticsParts) {
       since: new Date(sinceMs).toISOString(),
       until: new Date(untilMs).toISOString(),
       totals: countsOf(records.flatMap(({ verdicts }) => verdicts)),
-      now: standing(detector, stats, ruleId, nowMs),
+      now: standing({ detector, stats }, ruleId, nowMs),
       ...(query['name'] !== undefined && {
-        explanation: explained(detector, query['name'], query['type'], nowMs),
+        explanation: explained(detector, query, nowMs),
       }),
       minutes: records.map(minuteOf),
     };
   };
 }
 
-function explained(detector: AttackDetector, name: unknown, type: unknown, nowMs: number): Explanation {
+function explained(
+  detector: AttackDetector,
+  { name, type }: Readonly<Record<string, unknown>>,
+  nowMs: number,
+): Explanation {
   const typeText = typeof type === 'string' ? type.toUpperCase() : 'A';
   const number = typeNumber(typeText);
   if (number === undefined)
     throw new InvalidAnalyticsQuery('type', 'type is no query type; write A, AAAA, TXT or TYPE65');
   try {
-    return explain(detector, String(name), { name: typeText, number }, nowMs);
+    return explain(detector, { name: String(name), type: { name: typeText, number } }, nowMs);
   } catch (error) {
     if (error instanceof BadNameError) throw new InvalidAnalyticsQuery('name', error.message);
     throw error;
@@ -134,8 +138,7 @@ function moment(name: string, value: unknown, fallbackMs: number): number {
 
 /** How the guard stands at this moment, as one rule sees it. */
 function standing(
-  detector: AttackDetector,
-  stats: QueryStats,
+  { detector, stats }: Pick<AnalyticsParts, 'detector' | 'stats'>,
   ruleId: string,
   nowMs: number,
 ): Analytics['now'] {

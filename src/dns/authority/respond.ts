@@ -24,7 +24,7 @@ const POINTER_TO_QUESTION = Uint8Array.of(0xc0, HEADER_BYTES);
 /** The answer of the zones to a query, undefined for what deserves none. `tcp` lifts the limit on the size. */
 export function respond(zones: readonly ZoneData[], query: Uint8Array, tcp: boolean): Uint8Array | undefined {
   const question = new Question();
-  const result = readQuery(query, query.length, NO_KEY, question);
+  const result = readQuery(query, NO_KEY, question);
   if (result === ReadResult.tooShort || result === ReadResult.response) return undefined;
   if (result === ReadResult.transfer)
     return Buffer.concat([

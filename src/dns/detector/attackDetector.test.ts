@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Rule } from '../../rules/index.ts';
-import { nameToWire, QueryType, Question, questionOf, questionOfWire, typeBit } from '../protocol/index.ts';
+import {
+  nameToWire,
+  QueryType,
+  Question,
+  queryPacket,
+  questionOf,
+  readQuestionSection,
+  typeBit,
+} from '../protocol/index.ts';
 import { AttackDetector, type DetectorOptions } from './attackDetector.ts';
 import { outcomeOf, outcomes, reasonOf, type Verdict } from './verdict.ts';
 
@@ -31,8 +39,11 @@ const known = (n: number) => knownQuestions[n % NAMES] ?? question(ZONE);
 let randoms = 0;
 /** Used again for each random name: there are a million of them. */
 const randomQuestion = new Question();
-const random = () =>
-  questionOfWire(nameToWire(`r${(randoms++).toString(36)}x.${ZONE}`), QueryType.A, KEY, randomQuestion);
+const random = () => {
+  const packet = queryPacket(nameToWire(`r${(randoms++).toString(36)}x.${ZONE}`), QueryType.A);
+  readQuestionSection(packet, KEY, randomQuestion);
+  return randomQuestion;
+};
 
 /** A detector that knows a zone of a thousand names by its file. */
 function seeded(rule: Partial<Rule> = {}, options: Partial<DetectorOptions> = {}): AttackDetector {
@@ -43,8 +54,7 @@ function seeded(rule: Partial<Rule> = {}, options: Partial<DetectorOptions> = {}
   );
   const zone = detector.zones.add(ZONE);
   for (let n = 0; n < NAMES; n++) {
-    const { hashHigh, hashLow } = known(n);
-    detector.profile.seed(hashHigh, hashLow, typeBit(QueryType.A));
+    detector.profile.seed(known(n), typeBit(QueryType.A));
   }
   if (zone !== undefined) detector.noteSeeded(zone);
   // A quiet minute of long ago: a threshold that rests on traffic, and the next one is due.
@@ -79,7 +89,7 @@ function run(
       const tally = isKnown ? seen.known : seen.random;
       tally[outcome] = (tally[outcome] ?? 0) + 1;
       if (outcome !== 'dropped' && outcome !== 'truncated')
-        detector.learn(asked, isKnown ? NOERROR : NXDOMAIN, i + second, nowMs);
+        detector.learn(asked, { kind: isKnown ? NOERROR : NXDOMAIN, network: i + second }, nowMs);
     }
     detector.tick(startMs + (second + 1) * SECOND_MS);
   }
@@ -208,7 +218,7 @@ describe('an attack', () => {
     const before = [detector.profile.size, detector.zones.get(ZONE)?.learned()];
     for (let i = 0; i < 500; i++)
       for (const network of [1, 2])
-        detector.learn(question(`poison${i}.${ZONE}`), NOERROR, network, attackMs + 6 * SECOND_MS);
+        detector.learn(question(`poison${i}.${ZONE}`), { kind: NOERROR, network }, attackMs + 6 * SECOND_MS);
     run(detector, { seconds: 70, known: 3000, random: 2000, startMs: attackMs + 6 * SECOND_MS });
     expect([detector.profile.size, detector.zones.get(ZONE)?.learned()]).toEqual(before);
     expect(detector.history.threshold.ratePerSecond).toBe(300);
@@ -221,7 +231,7 @@ describe('an attack', () => {
         const asked = question(`fresh${i}.${ZONE}`);
         const nowMs = NOW + second * SECOND_MS + i;
         if (outcomeOf(detector.decide(asked, nowMs)) !== 'dropped')
-          detector.learn(asked, NOERROR, i + second, nowMs);
+          detector.learn(asked, { kind: NOERROR, network: i + second }, nowMs);
       }
       detector.tick(NOW + (second + 1) * SECOND_MS);
     }
@@ -280,7 +290,7 @@ describe('a guard that knows nothing yet', () => {
   it('never learns names that do not exist', () => {
     const detector = fresh();
     for (let i = 0; i < 1000; i++)
-      for (const network of [1, 2, 3]) detector.learn(known(i), NXDOMAIN, network, NOW);
+      for (const network of [1, 2, 3]) detector.learn(known(i), { kind: NXDOMAIN, network }, NOW);
     expect(detector.profile.size).toBe(0);
   });
 });
@@ -309,7 +319,7 @@ describe('a zone whose names cannot be learned', () => {
         const nowMs = NOW + second * SECOND_MS + i * 3;
         const outcome = outcomeOf(detector.decide(asked, nowMs));
         if (outcome === 'dropped' && second > 700) dropped++;
-        if (outcome !== 'dropped') detector.learn(asked, NOERROR, i, nowMs);
+        if (outcome !== 'dropped') detector.learn(asked, { kind: NOERROR, network: i }, nowMs);
       }
       detector.tick(NOW + (second + 1) * SECOND_MS);
     }

@@ -49,6 +49,11 @@ const MS_PER_SECOND = 1000;
 /** Longer than any restart; a zone that nobody kept in step for longer may have other names by now. */
 const NAMES_HOLD_MS = 24 * 3_600_000;
 
+interface AnsweredTo {
+  readonly kind: number;
+  readonly network: number;
+}
+
 export class AttackDetector implements AnswerSink {
   readonly options: DetectorOptions;
   readonly key: HashKey;
@@ -165,15 +170,17 @@ export class AttackDetector implements AnswerSink {
     if (zone.attacked(nowMs)) this.#attack = true;
   }
 
-  /** Why this query would have to pay under the rule in force, `none` when it would not. Changes nothing. */
-  reasonToPay(question: Question, zone: Zone, place: number, beyondUsual: boolean, nowMs: number): Reason {
-    return this.#policy.reasonToPay(question, zone.shared, place, beyondUsual, nowMs);
+  /** Why a query within the name's usual rate would have to pay, `none` when it would not. Changes nothing. */
+  reasonToPay(question: Question, zone: Zone, nowMs: number): Reason {
+    const place = this.profile.find(question.hashHigh, question.hashLow);
+    return this.#policy.reasonToPay(question, zone.shared, place, false, nowMs);
   }
 
   /**
    * Learns from an answer, whose question was read from it: the name, and the zone that a negative answer names.
    * `client` is the address of whoever asked; `isProven` where it cannot be forged, as over TCP.
    */
+  // biome-ignore lint/complexity/useMaxParams: called for each answer: no object is made
   learnAnswer(answer: Uint8Array, question: Question, client: string, nowMs: number, isProven = false): void {
     learnAnswer(this, answer, question, client, nowMs, isProven);
   }
@@ -187,14 +194,15 @@ export class AttackDetector implements AnswerSink {
   }
 
   /** Learns that a question was answered: how (`AnswerKind`), and `network` the hash of the asking network. */
-  learn(question: Question, kind: number, network: number, nowMs: number, isProven = false): void {
-    this.learnIn(this.zoneIndex.find(question), question, kind, network, nowMs, isProven);
+  learn(question: Question, { kind, network }: AnsweredTo, nowMs: number): void {
+    this.learnIn(this.zoneIndex.find(question), question, kind, network, nowMs);
   }
 
   /** As {@link learn}, where the number of the question's zone is known already. */
+  // biome-ignore lint/complexity/useMaxParams: called for each answer: no object is made
   learnIn(
     number: number,
-    { hashHigh, hashLow, type }: AskedName,
+    asked: AskedName,
     kind: number,
     network: number,
     nowMs: number,
@@ -202,19 +210,19 @@ export class AttackDetector implements AnswerSink {
   ): void {
     const zone = this.zones.byNumber(number);
     const { profile } = this;
-    const place = profile.find(hashHigh, hashLow);
+    const place = profile.find(asked.hashHigh, asked.hashLow);
     const known = place >= 0;
     const attacked = zone.attacked(nowMs);
     if (!zone.noteAnswer(kind, known, attacked)) return;
     // What is known stays so, whatever else is not learned now.
-    const isOld = known && profile.touch(place, type, nowMs, number, isProven);
+    const isOld = known && profile.touch(place, asked.type, nowMs, number, isProven);
     // What any name would have been answered teaches nothing.
     if (zone.boundless) return;
     if (attacked) {
-      if (!isOld) profile.keep(hashHigh, hashLow, type, nowMs, number);
+      if (!isOld) profile.keep(asked, nowMs, number);
     } else if (isOld) zone.notePositive(false);
     else {
-      const seen = profile.learn(hashHigh, hashLow, type, network, nowMs, number, isProven);
+      const seen = profile.learn(asked, network, nowMs, number, isProven);
       zone.notePositive(!known && seen === 'first');
     }
   }

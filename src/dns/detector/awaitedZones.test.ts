@@ -63,7 +63,7 @@ function run(
       const question = questionOf(nameOf(second * perSecond + i), type, KEY);
       const outcome = outcomeOf(detector.decide(question, nowMs));
       outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
-      if (outcome !== 'dropped') detector.learn(question, rcode, 1, nowMs);
+      if (outcome !== 'dropped') detector.learn(question, { kind: rcode, network: 1 }, nowMs);
     }
     detector.tick(startMs + (second + 1) * SECOND_MS);
   }
@@ -86,7 +86,9 @@ it('a zone whose names are still being read loses nothing, takes no token from o
   expect(run(detector, { ...late, type: QueryType.MX, startMs: NOW + 10_000 })).toEqual({ passed: 10_000 });
   expect([detector.attack, detector.zones.get(LATE)?.attacked(NOW + 60_000)]).toEqual([false, false]);
   expect(detector.tokens(NOW + 60_000)).toBe(detector.bucketSize().burst);
-  expect(explain(detector, `h1.${LATE}`, { name: 'A', number: 1 }, NOW + 60_000)).toMatchObject({
+  expect(
+    explain(detector, { name: `h1.${LATE}`, type: { name: 'A', number: 1 } }, NOW + 60_000),
+  ).toMatchObject({
     zone: LATE,
     zone_awaits_names: true,
     verdict: 'passes',

@@ -33,8 +33,14 @@ function guarded(settings: Partial<Rule>): AttackDetector {
   return detector;
 }
 
+interface Asking {
+  readonly client?: string;
+  readonly queries: number;
+  readonly nowMs?: number;
+}
+
 /** What came of so many queries for known names. */
-function verdicts(detector: AttackDetector, client: string | undefined, queries: number, nowMs = NOW) {
+function verdicts(detector: AttackDetector, { client, queries, nowMs = NOW }: Asking) {
   const counts: Record<string, number> = {};
   for (let i = 0; i < queries; i++) {
     const key = told(detector.decide(question(`h${i % 100}`), nowMs, client));
@@ -47,26 +53,32 @@ describe('a client that asks for known names faster than the whole account usual
   it('is sent to TCP, at the latest beyond twice its limit, and nobody else is', () => {
     const detector = guarded({});
     expect(detector.clientRatePerSecond).toBe(100);
-    expect(verdicts(detector, '198.51.100.1', 2000)).toEqual({
+    expect(verdicts(detector, { client: '198.51.100.1', queries: 2000 })).toEqual({
       'passed none': 1000,
       'truncated clientRate': 1000,
     });
-    expect(verdicts(detector, '198.51.100.2', 100)).toEqual({ 'passed none': 100 });
+    expect(verdicts(detector, { client: '198.51.100.2', queries: 100 })).toEqual({ 'passed none': 100 });
     const tcp = { address: '198.51.100.1', client: '198.51.100.1' };
     expect(told(detector.decideOverTcp(question('h1'), tcp, NOW))).toBe('passed none');
-    expect(verdicts(detector, '198.51.100.1', 100, NOW + 5000)).toEqual({ 'passed none': 100 });
+    expect(verdicts(detector, { client: '198.51.100.1', queries: 100, nowMs: NOW + 5000 })).toEqual({
+      'passed none': 100,
+    });
   });
 
   it('is not touched at sensitivity low, without a rule, and where nobody knows who asks', () => {
-    expect(verdicts(guarded({ profile_sensitivity: 'low' }), '198.51.100.1', 2000)).toEqual({
+    expect(
+      verdicts(guarded({ profile_sensitivity: 'low' }), { client: '198.51.100.1', queries: 2000 }),
+    ).toEqual({
       'passed none': 2000,
     });
-    expect(verdicts(guarded({ mode: 'disabled' }), '198.51.100.1', 2000)).toEqual({ 'passed none': 2000 });
-    expect(verdicts(guarded({}), undefined, 2000)).toEqual({ 'passed none': 2000 });
+    expect(verdicts(guarded({ mode: 'disabled' }), { client: '198.51.100.1', queries: 2000 })).toEqual({
+      'passed none': 2000,
+    });
+    expect(verdicts(guarded({}), { queries: 2000 })).toEqual({ 'passed none': 2000 });
   });
 
   it('is only counted where the rule is monitoring', () => {
-    expect(verdicts(guarded({ mode: 'monitoring' }), '198.51.100.1', 1100)).toEqual({
+    expect(verdicts(guarded({ mode: 'monitoring' }), { client: '198.51.100.1', queries: 1100 })).toEqual({
       'passed none': 1000,
       'wouldDrop clientRate': 100,
     });
@@ -80,7 +92,7 @@ describe('a client that asks for known names faster than the whole account usual
   it('pays with no share of a flood of unknown names under its forged address', () => {
     const detector = guarded({});
     for (let i = 0; i < 10_000; i++) detector.decide(question(`x${i}`), NOW, '198.51.100.1');
-    expect(verdicts(detector, '198.51.100.1', 100)).toEqual({ 'passed none': 100 });
+    expect(verdicts(detector, { client: '198.51.100.1', queries: 100 })).toEqual({ 'passed none': 100 });
   });
 });
 
@@ -119,9 +131,9 @@ describe('the access lists', () => {
     }
     detector.tick(NOW + 1000);
     expect(detector.attack).toBe(false);
-    expect(verdicts(detector, '198.51.100.1', 100)).toMatchObject({ 'passed none': 99 });
+    expect(verdicts(detector, { client: '198.51.100.1', queries: 100 })).toMatchObject({ 'passed none': 99 });
     detector.setAccessLists({ networks: [], names: [] });
-    expect(verdicts(detector, '192.0.2.1', 10)).toEqual({ 'passed none': 10 });
+    expect(verdicts(detector, { client: '192.0.2.1', queries: 10 })).toEqual({ 'passed none': 10 });
   });
 });
 

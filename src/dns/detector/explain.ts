@@ -19,17 +19,17 @@ export interface Explanation {
   readonly verdict: 'passes' | 'passes if there is a token' | 'passes, and is counted if there is no token';
 }
 
+interface NameAndType {
+  readonly name: string;
+  readonly type: { readonly name: string; readonly number: number };
+}
+
 /** Looks without touching: nothing is counted, learned or paid. Throws `BadNameError` for what is no name. */
-export function explain(
-  detector: AttackDetector,
-  name: string,
-  type: { name: string; number: number },
-  nowMs: number,
-): Explanation {
+export function explain(detector: AttackDetector, { name, type }: NameAndType, nowMs: number): Explanation {
   const question = questionOf(name, type.number, detector.key);
   const zone = detector.zones.find(question);
   const place = detector.profile.find(question.hashHigh, question.hashLow);
-  const reason = detector.reasonToPay(question, zone, place, false, nowMs);
+  const reason = detector.reasonToPay(question, zone, nowMs);
   const drops = detector.rule?.mode === 'enabled' && detector.mayDrop(zone, nowMs);
   const paying = drops ? 'passes if there is a token' : 'passes, and is counted if there is no token';
   return {

@@ -24,6 +24,7 @@ export interface AnswerSink {
 }
 
 /** Learns from the answer to a question that was read from it: the zone that a negative answer names, then the name. */
+// biome-ignore lint/complexity/useMaxParams: called for each answer: no object is made
 export function learnAnswer(
   sink: AnswerSink,
   answer: Uint8Array,

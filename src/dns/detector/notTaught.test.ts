@@ -62,7 +62,7 @@ function run(detector: AttackDetector, { atMs, seconds, perSecond, nameOf, kind 
       const asked = questionOf(nameOf(n), QueryType.A, KEY);
       if (detector.decide(asked, nowMs) >= FIRST_REFUSAL) continue;
       passed[passed.length - 1] = (passed.at(-1) ?? 0) + 1;
-      detector.learn(asked, typeof kind === 'number' ? kind : kind(n), i, nowMs);
+      detector.learn(asked, { kind: typeof kind === 'number' ? kind : kind(n), network: i }, nowMs);
     }
     detector.tick(atMs + (second + 1) * SECOND_MS);
   }
@@ -151,11 +151,11 @@ describe('a long attack', () => {
     detector.zones.add(ZONE);
     const users = names(ZONE);
     for (const network of [1, 2])
-      for (const name of users) detector.learn(questionOf(name, 1, KEY), records, network, NOW);
+      for (const name of users) detector.learn(questionOf(name, 1, KEY), { kind: records, network }, NOW);
     for (let day = 0; day < 10; day++) {
       const atMs = NOW + day * DAY_MS;
       detector.zones.get(ZONE)?.attack(atMs + DAY_MS);
-      for (const name of users) detector.learn(questionOf(name, 1, KEY), records, 1, atMs);
+      for (const name of users) detector.learn(questionOf(name, 1, KEY), { kind: records, network: 1 }, atMs);
       sweepAll(detector, atMs);
     }
     expect(knownOf(detector, users)).toHaveLength(users.length);
@@ -179,7 +179,7 @@ describe('a long attack', () => {
     const asked = (name: string, day: number) => {
       detector.zones.get(ZONE)?.attack(NOW + day * DAY_MS);
       for (let n = 0; n < 9; n++)
-        detector.learn(questionOf(name, 1, KEY), records, n, NOW + day * DAY_MS + n);
+        detector.learn(questionOf(name, 1, KEY), { kind: records, network: n }, NOW + day * DAY_MS + n);
     };
     for (const day of [0, 1, 2]) asked(`needed.${ZONE}`, day);
     asked(`hurried.${ZONE}`, 2);
@@ -191,13 +191,13 @@ describe('a seed', () => {
   it('holds as long as the zone has the name, asked for or not, and a name that left it ages', () => {
     const detector = guard([ZONE]);
     for (let day = 0; day < 20; day++)
-      detector.learn(questionOf(`h0.${ZONE}`, 1, KEY), records, 1, NOW + day * DAY_MS);
+      detector.learn(questionOf(`h0.${ZONE}`, 1, KEY), { kind: records, network: 1 }, NOW + day * DAY_MS);
     sweepAll(detector, NOW + 20 * DAY_MS);
     expect(knownOf(detector, names(ZONE))).toHaveLength(300);
     seed(detector, ZONE, names(ZONE).slice(0, 200));
     sweepAll(detector, NOW + 20 * DAY_MS);
     for (let day = 20; day < 30; day++)
-      detector.learn(questionOf(`h0.${ZONE}`, 1, KEY), records, 1, NOW + day * DAY_MS);
+      detector.learn(questionOf(`h0.${ZONE}`, 1, KEY), { kind: records, network: 1 }, NOW + day * DAY_MS);
     sweepAll(detector, NOW + 30 * DAY_MS);
     expect(knownOf(detector, names(ZONE)).length).toBe(200);
   });
@@ -232,7 +232,8 @@ describe('a zone that denies by NODATA', () => {
   it('is told from one that answers NXDOMAIN, where NODATA says that a name exists', () => {
     const detector = guard([ZONE]);
     run(detector, { atMs: NOW, seconds: 10, perSecond: 10, nameOf: random(ZONE), kind: nxdomain });
-    for (const network of [1, 2]) detector.learn(questionOf(`six.${ZONE}`, 28, KEY), noData, network, NOW);
+    for (const network of [1, 2])
+      detector.learn(questionOf(`six.${ZONE}`, 28, KEY), { kind: noData, network }, NOW);
     expect(knows(detector, `six.${ZONE}`)).toBe(true);
   });
 });
@@ -244,10 +245,10 @@ it('names asked for twice from forged networks push none out that was asked for 
   for (const day of [-3, -2, -1])
     for (const network of [1, 2])
       for (const name of users)
-        detector.learn(questionOf(name, 1, KEY), records, network, NOW + day * DAY_MS);
+        detector.learn(questionOf(name, 1, KEY), { kind: records, network }, NOW + day * DAY_MS);
   for (let n = 0; n < 60_000; n++)
     for (const network of [3, 4])
-      detector.learn(questionOf(`r${n}.${ZONE}`, 1, KEY), records, network, NOW + n * 11);
+      detector.learn(questionOf(`r${n}.${ZONE}`, 1, KEY), { kind: records, network }, NOW + n * 11);
   expect(knownOf(detector, users)).toHaveLength(users.length);
 });
 

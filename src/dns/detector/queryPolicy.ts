@@ -105,6 +105,7 @@ export class QueryPolicy {
   }
 
   /** Why this query would have to pay under the rule in force, `none` when it would not. Changes nothing. */
+  // biome-ignore lint/complexity/useMaxParams: called for each packet: no object is made
   reasonToPay(
     question: Question,
     zone: SharedZone,
@@ -145,6 +146,7 @@ export class QueryPolicy {
     return placeNow !== place && placeNow >= 0 && hasType(this.names, placeNow, question.type);
   }
 
+  // biome-ignore lint/complexity/useMaxParams: called for each packet: no object is made
   #verdictOn(
     question: Question,
     zone: SharedZone,
@@ -154,14 +156,14 @@ export class QueryPolicy {
   ): Verdict {
     const reason = this.reasonToPay(question, zone, place, beyondUsual, nowMs);
     if (reason === 'none') return PASSED;
-    if (this.#pay(question, zone, reason, nowMs)) return PAID[reason];
+    const paid = reason === 'zoneRate' ? zone.bucket.take(nowMs) : this.#pay(question, reason, nowMs);
+    if (paid) return PAID[reason];
     if (reason === 'zoneRate') zone.countRefusedByRate();
     if (!this.mayDrop(zone, nowMs)) return WOULD_DROP[reason];
     return REFUSED[this.flags.refuseWith][reason];
   }
 
-  #pay(question: Question, zone: SharedZone, reason: Paying, nowMs: number): boolean {
-    if (reason === 'zoneRate') return zone.bucket.take(nowMs);
+  #pay(question: Question, reason: Paying, nowMs: number): boolean {
     const again = reason !== 'unknownName' || this.#recent.note(question.hashHigh, question.hashLow);
     const { bucket } = this.flags;
     return bucket.take(nowMs, again ? 0 : bucket.burst * RESERVED_SHARE);

@@ -28,14 +28,15 @@ describe('the threshold', () => {
   });
 });
 
+interface Traffic {
+  readonly fromMinute: number;
+  readonly minutes: number;
+  readonly perSecond: number;
+  readonly attack?: boolean;
+}
+
 describe('the history', () => {
-  const run = (
-    history: RateHistory,
-    fromMinute: number,
-    minutes: number,
-    perSecond: number,
-    attack = false,
-  ) => {
+  const run = (history: RateHistory, { fromMinute, minutes, perSecond, attack = false }: Traffic) => {
     if (history.samples().length === 0) history.add(0, false, NOW + fromMinute * MINUTE_MS);
     for (let second = 1; second <= minutes * 60; second++)
       history.add(perSecond, attack, NOW + fromMinute * MINUTE_MS + second * 1000);
@@ -44,18 +45,18 @@ describe('the history', () => {
   it('makes a threshold of the first whole minute and a new one every ten minutes', () => {
     const history = new RateHistory(7 * DAY_MS);
     expect(history.threshold).toEqual(FLOOR);
-    run(history, 0, 1, 300);
+    run(history, { fromMinute: 0, minutes: 1, perSecond: 300 });
     expect(history.threshold.ratePerSecond).toBe(300);
-    run(history, 1, 9, 900);
+    run(history, { fromMinute: 1, minutes: 9, perSecond: 900 });
     expect(history.threshold.ratePerSecond).toBe(300);
-    run(history, 10, 1, 900);
+    run(history, { fromMinute: 10, minutes: 1, perSecond: 900 });
     expect(history.threshold.ratePerSecond).toBe(900);
   });
 
   it('goes on under attack with what it is given as usual, and counts those minutes apart', () => {
     const history = new RateHistory(7 * DAY_MS);
-    run(history, 0, 10, 200);
-    run(history, 10, 600, 300, true);
+    run(history, { fromMinute: 0, minutes: 10, perSecond: 200 });
+    run(history, { fromMinute: 10, minutes: 600, perSecond: 300, attack: true });
     expect(history.threshold.ratePerSecond).toBe(300);
     expect([history.minutes, history.watchedMinutes]).toEqual([10, 610]);
     const again = new RateHistory(7 * DAY_MS);
@@ -74,18 +75,18 @@ describe('the history', () => {
 
   it('forgets what is older than the window', () => {
     const history = new RateHistory(20 * MINUTE_MS);
-    run(history, 0, 15, 5000);
-    run(history, 15, 60, 200);
+    run(history, { fromMinute: 0, minutes: 15, perSecond: 5000 });
+    run(history, { fromMinute: 15, minutes: 60, perSecond: 200 });
     expect(history.threshold.ratePerSecond).toBe(200);
     expect(history.samples().length).toBeLessThanOrEqual(20);
   });
 
   it('counts no quiet minutes for the time it was not running', () => {
     const history = new RateHistory(7 * DAY_MS);
-    run(history, 0, 15, 500);
+    run(history, { fromMinute: 0, minutes: 15, perSecond: 500 });
     const again = new RateHistory(7 * DAY_MS);
     again.restore(history.samples());
-    run(again, 600, 15, 500);
+    run(again, { fromMinute: 600, minutes: 15, perSecond: 500 });
     expect(again.threshold.ratePerSecond).toBe(500);
     expect(again.minutes).toBe(30);
   });

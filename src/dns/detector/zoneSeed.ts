@@ -1,7 +1,16 @@
 /** Puts every name of a zone into the profile, so that a guard knows it from the first query on. */
 
-import { nameToText, QueryType, Question, questionOfWire, typeBit, typeNumber } from '../protocol/index.ts';
+import {
+  nameToText,
+  QueryType,
+  Question,
+  queryPacket,
+  readQuestionSection,
+  typeBit,
+  typeNumber,
+} from '../protocol/index.ts';
 import type { AttackDetector } from './attackDetector.ts';
+import type { NameSeed } from './profile/profile.ts';
 import type { Zone } from './zones/zone.ts';
 
 export interface SeedResult {
@@ -33,8 +42,7 @@ export interface ZoneSeedDependencies {
 export class ZoneSeed {
   readonly #detector: AttackDetector;
   readonly #zone: Zone | undefined;
-  readonly #number: number;
-  readonly #generation: number;
+  readonly #seed: NameSeed;
   readonly #zoneName: string;
   readonly #onName: ZoneSeedDependencies['onName'];
   readonly #question = new Question();
@@ -48,9 +56,8 @@ export class ZoneSeed {
     this.#onName = onName;
     this.#zone = detector.zones.add(zone);
     this.#zoneName = this.#zone?.name ?? '';
-    this.#number = this.#zone?.number ?? 0;
-    this.#generation = this.#zone?.seed.begin() ?? 0;
-    detector.profile.incompleteZones.delete(this.#number);
+    this.#seed = { zone: this.#zone?.number ?? 0, generation: this.#zone?.seed.begin() ?? 0 };
+    detector.profile.incompleteZones.delete(this.#seed.zone);
   }
 
   /** Adds the owner (in wire form) of one record of the zone. */
@@ -74,10 +81,11 @@ export class ZoneSeed {
   }
 
   #addName(owner: Uint8Array, types: number): boolean {
-    const { hashHigh, hashLow } = questionOfWire(owner, 0, this.#detector.key, this.#question);
-    const { profile } = this.#detector;
-    const isNew = profile.find(hashHigh, hashLow) < 0;
-    const added = profile.seed(hashHigh, hashLow, types, this.#number, this.#generation);
+    const { profile, key } = this.#detector;
+    const question = this.#question;
+    readQuestionSection(queryPacket(owner, 0), key, question);
+    const isNew = profile.find(question.hashHigh, question.hashLow) < 0;
+    const added = profile.seed(question, types, this.#seed);
     if (added) this.#onName?.(owner);
     if (!added) this.#noRoom++;
     else if (isNew) this.#names++;

@@ -84,7 +84,7 @@ function hasNoTypes(packet: Uint8Array, start: number, end: number): boolean {
  */
 export const readAnswer = (packet: Uint8Array, key: HashKey, question: Question): boolean =>
   isResponse(packet) &&
-  readQuestionSection(packet, packet.length, key, question) === ReadResult.ok &&
+  readQuestionSection(packet, key, question) === ReadResult.ok &&
   !isTransfer(question.type);
 
 /**

@@ -30,6 +30,7 @@ export {
   Question,
   questionSuffix,
   ReadResult,
+  readHeader,
   readQuery,
   readQuestionSection,
   readResultNames,

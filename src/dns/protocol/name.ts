@@ -24,7 +24,12 @@ export function nameToWire(name: string): Uint8Array {
     const byte = text[i] as number; // i is below length
     if (byte === DOT) labels.push([]);
     else if (byte !== BACKSLASH) labels.at(-1)?.push(byte);
-    else i += pushEscaped(text, i + 1, labels, name);
+    else {
+      const escaped = escapedAt(text, i + 1);
+      if (escaped === undefined) throw new BadNameError(name, 'a \\ stands before nothing it can escape');
+      labels.at(-1)?.push(escaped.byte);
+      i += escaped.length;
+    }
   }
   if (labels.length === 1 && labels[0]?.length === 0) return Uint8Array.of(0);
   for (const label of labels) {
@@ -50,14 +55,12 @@ function plainToWire(name: string): Uint8Array {
   return wire;
 }
 
-/** Adds the character escaped at `at`; returns how many bytes of text it took. */
-function pushEscaped(text: Uint8Array, at: number, labels: number[][], name: string): number {
+/** The character escaped at `at`, and how many bytes of text it takes. */
+function escapedAt(text: Uint8Array, at: number): { byte: number; length: number } | undefined {
   const digits = /^\d{3}/.exec(Buffer.from(text.subarray(at, at + 3)).toString('latin1'))?.[0];
   const byte = digits === undefined ? text[at] : Number(digits);
-  if (byte === undefined || byte > 255)
-    throw new BadNameError(name, 'a \\ stands before nothing it can escape');
-  labels.at(-1)?.push(byte);
-  return digits === undefined ? 1 : 3;
+  if (byte === undefined || byte > 255) return undefined;
+  return { byte, length: digits === undefined ? 1 : 3 };
 }
 
 /** The text of an uncompressed name at `offset`, without the last dot (`.` for the root); lower case, all that is not plain as `\ddd`. */

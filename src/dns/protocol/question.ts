@@ -62,30 +62,32 @@ export class Question {
   readonly offsets = new Uint16Array(MAX_LABELS);
 }
 
-/** Reads the question of a query packet of `length` bytes into `question`, hashed under `key`. */
-export function readQuery(packet: Uint8Array, length: number, key: HashKey, question: Question): ReadResult {
+/** Reads the question of a query packet into `question`, hashed under `key`. */
+export function readQuery(packet: Uint8Array, key: HashKey, question: Question): ReadResult {
+  const fault = readHeader(packet, packet.length);
+  if (fault !== ReadResult.ok) return fault;
+  const result = readQuestionSection(packet, key, question);
+  return result === ReadResult.ok && isTransfer(question.type) ? ReadResult.transfer : result;
+}
+
+/** What the header tells of a query packet of `length` bytes, of which no more than the header need be there. */
+export function readHeader(packet: Uint8Array, length: number): ReadResult {
   if (length < HEADER_BYTES) return ReadResult.tooShort;
   const flags = packet[2] as number; // inside the packet: length is at least that of a header
   if ((flags & 0x80) !== 0) return ReadResult.response;
   if ((flags & 0x78) !== 0) return ReadResult.opcode;
-  if (length > MAX_QUERY_BYTES) return ReadResult.tooLong;
-  const result = readQuestionSection(packet, length, key, question);
-  return result === ReadResult.ok && isTransfer(question.type) ? ReadResult.transfer : result;
+  return length > MAX_QUERY_BYTES ? ReadResult.tooLong : ReadResult.ok;
 }
 
 /** Whether a type asks for a zone (AXFR, RFC 5936) or for what changed in it (IXFR, RFC 1995), whatever the class. */
 export const isTransfer = (type: number): boolean => type === QueryType.AXFR || type === QueryType.IXFR;
 
 /** Reads the question section of any message, query or answer; the caller has checked the header's flags. */
-export function readQuestionSection(
-  packet: Uint8Array,
-  length: number,
-  key: HashKey,
-  question: Question,
-): ReadResult {
+export function readQuestionSection(packet: Uint8Array, key: HashKey, question: Question): ReadResult {
+  const { length } = packet;
   if (length < HEADER_BYTES) return ReadResult.tooShort;
   if (packet[4] !== 0 || packet[5] !== 1) return ReadResult.questionCount;
-  const nameEnd = readLabels(packet, length, question);
+  const nameEnd = readLabels(packet, question);
   if (nameEnd === 0) return ReadResult.badName;
   if (nameEnd + TYPE_AND_CLASS_BYTES > length) return ReadResult.cutShort;
   question.id = readUint16(packet, 0);
@@ -101,7 +103,8 @@ export const readUint16 = (packet: Uint8Array, offset: number): number =>
   ((packet[offset] ?? 0) << 8) | (packet[offset + 1] ?? 0);
 
 /** Notes where each label starts. Returns the offset behind the root label, 0 when the name cannot be read. */
-function readLabels(packet: Uint8Array, length: number, question: Question): number {
+function readLabels(packet: Uint8Array, question: Question): number {
+  const { length } = packet;
   const { offsets } = question;
   let offset = HEADER_BYTES;
   let labels = 0;

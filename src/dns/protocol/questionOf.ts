@@ -17,14 +17,9 @@ export function queryPacket(name: Uint8Array, type: number, id = 0): Uint8Array 
 }
 
 /** The question for a name in wire form, as the reader would have read it off a packet. */
-export function questionOfWire(
-  name: Uint8Array,
-  type: number,
-  key: HashKey,
-  question = new Question(),
-): Question {
-  const packet = queryPacket(name, type);
-  readQuestionSection(packet, packet.length, key, question);
+export function questionOfWire(name: Uint8Array, type: number, key: HashKey): Question {
+  const question = new Question();
+  readQuestionSection(queryPacket(name, type), key, question);
   return question;
 }
 

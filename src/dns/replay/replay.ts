@@ -93,7 +93,7 @@ class Replay {
 
   query({ payload, timeMs, source }: Datagram): void {
     this.#queries++;
-    if (readQuery(payload, payload.length, this.#detector.key, this.#question) !== ReadResult.ok) {
+    if (readQuery(payload, this.#detector.key, this.#question) !== ReadResult.ok) {
       this.#unreadable++;
       return;
     }

@@ -54,7 +54,7 @@ export function* readMasterFile(text: string, origin: string): Generator<MasterR
     }
     if (!entry.startsBlank) owner = wireAt(first, currentOrigin, entry.line);
     if (owner === undefined) throw new MasterFileError(entry.line, 'the first record has no owner');
-    yield record(entry, entry.startsBlank ? 0 : 1, owner, currentOrigin, defaultTtl);
+    yield { owner, origin: currentOrigin, ...dataOf(entry, defaultTtl) };
   }
 }
 
@@ -65,15 +65,14 @@ export const absolute = (name: string, origin: string): string => {
   return origin === '.' ? `${name}.` : `${name}.${origin}`;
 };
 
-function record(entry: Entry, from: number, owner: Uint8Array, origin: string, ttl: number): MasterRecord {
-  let at = from;
-  let seconds = ttl;
-  for (; at < entry.words.length; at++) {
+/** What an entry says behind its owner. */
+function dataOf(entry: Entry, defaultTtl: number): Omit<MasterRecord, 'owner' | 'origin'> {
+  let seconds = defaultTtl;
+  for (let at = entry.startsBlank ? 0 : 1; at < entry.words.length; at++) {
     const word = (entry.words[at] ?? '').toUpperCase();
     if (word === 'IN') continue;
     if (typeNumber(word) !== undefined || TYPE_WORD.test(word)) {
-      const data = entry.words.slice(at + 1);
-      return { owner, type: word, ttlSeconds: seconds, data, origin, line: entry.line };
+      return { type: word, ttlSeconds: seconds, data: entry.words.slice(at + 1), line: entry.line };
     }
     if (!TTL_WORD.test(word))
       throw new MasterFileError(entry.line, `"${word}" is neither a TTL, a class nor a record type`);

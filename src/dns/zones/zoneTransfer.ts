@@ -65,10 +65,8 @@ export async function* transferZone(
   options: TransferOptions = {},
 ): AsyncGenerator<TransferredRecord> {
   let soas = 0;
-  for await (const message of messages(zone, server, QueryType.AXFR, {
-    maxMs: MAX_TRANSFER_MS,
-    ...options,
-  })) {
+  const transfer = { zone, server, type: QueryType.AXFR };
+  for await (const message of messages(transfer, { maxMs: MAX_TRANSFER_MS, ...options })) {
     for (const record of answersOf(message, (why) => new TransferError(zone, server, why))) {
       if (record.type === 'SOA' && ++soas === 2) return;
       if (soas === 0) throw new TransferError(zone, server, 'it does not begin with the SOA record');
@@ -84,7 +82,8 @@ export async function serialOf(
   server: ServerAddress,
   options: TransferOptions = {},
 ): Promise<number> {
-  for await (const message of messages(zone, server, QueryType.SOA, { maxMs: MAX_SERIAL_MS, ...options }))
+  const ofSerial = { zone, server, type: QueryType.SOA };
+  for await (const message of messages(ofSerial, { maxMs: MAX_SERIAL_MS, ...options }))
     for (const { type, data } of answersOf(message, (why) => new TransferError(zone, server, why))) {
       // The serial number is the first of five at the end, behind two names.
       if (type === 'SOA' && data.length >= 20) return Buffer.from(data).readUInt32BE(data.length - 20);
@@ -92,10 +91,14 @@ export async function serialOf(
   throw new TransferError(zone, server, 'it has no SOA record there');
 }
 
+interface ZoneQuery {
+  readonly zone: string;
+  readonly server: ServerAddress;
+  readonly type: number;
+}
+
 async function* messages(
-  zone: string,
-  server: ServerAddress,
-  type: number,
+  { zone, server, type }: ZoneQuery,
   { key, signal, maxMs, onProgress }: TransferOptions & { readonly maxMs: number },
 ): AsyncGenerator<Buffer> {
   const id = randomInt(0x10000);

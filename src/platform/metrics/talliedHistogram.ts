@@ -29,6 +29,21 @@ export class TalliedSeries {
     this.counts[bucket] = (this.counts[bucket] ?? 0) + 1;
     this.sum += value;
   }
+
+  /** As the text format wants them: buckets count all that is below their bound. None where there was no value. */
+  valuesOf(name: string, labels: Labels<string>): object[] {
+    const values = [];
+    let count = 0;
+    for (const [bucket, counted] of this.counts.entries()) {
+      count += counted;
+      const le = this.#bounds[bucket] ?? '+Inf';
+      values.push({ metricName: `${name}_bucket`, labels: { le, ...labels }, value: count });
+    }
+    if (count === 0) return [];
+    values.push({ metricName: `${name}_sum`, labels, value: this.sum });
+    values.push({ metricName: `${name}_count`, labels, value: count });
+    return values;
+  }
 }
 
 /**
@@ -53,7 +68,7 @@ export function talliedHistogram<Label extends string>({
       // The library's types declare this as an enum that it does not export as a value.
       type: 'histogram' as unknown as MetricType.Histogram,
       aggregator: 'sum',
-      values: all.flatMap(({ labels, series }) => valuesOf(name, labels, buckets, series)),
+      values: all.flatMap(({ labels, series }) => series.valuesOf(name, labels)),
     }),
     reset: () => undefined,
   };
@@ -64,24 +79,4 @@ export function talliedHistogram<Label extends string>({
     all.push({ labels, series });
     return series;
   };
-}
-
-/** As the text format wants them: buckets count all that is below their bound. */
-function valuesOf(
-  name: string,
-  labels: Labels<string>,
-  bounds: readonly number[],
-  { counts, sum }: TalliedSeries,
-): object[] {
-  const values = [];
-  let count = 0;
-  for (let bucket = 0; bucket <= bounds.length; bucket++) {
-    count += counts[bucket] ?? 0;
-    const le = bounds[bucket] ?? '+Inf';
-    values.push({ metricName: `${name}_bucket`, labels: { le, ...labels }, value: count });
-  }
-  if (count === 0) return [];
-  values.push({ metricName: `${name}_sum`, labels, value: sum });
-  values.push({ metricName: `${name}_count`, labels, value: count });
-  return values;
 }

@@ -47,7 +47,7 @@ export function addRoutes(fastify: FastifyInstance, routes: readonly Route[], ga
 function admittedInside(route: Route, gate: Gate) {
   return {
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
-      await admit(route, gate, request, reply);
+      await admit(route, gate, { request, reply });
       return serve(route, gate, { request, reply });
     },
   };
@@ -57,7 +57,7 @@ function admittedInside(route: Route, gate: Gate) {
 function admittedBefore(route: Route, gate: Gate) {
   return {
     onRequest: async (request: FastifyRequest, reply: FastifyReply) => {
-      await admit(route, gate, request, reply);
+      await admit(route, gate, { request, reply });
       // The framework refuses types that it cannot parse; here the type of a body is not looked at.
       delete request.raw.headers['content-type'];
     },
@@ -65,7 +65,12 @@ function admittedBefore(route: Route, gate: Gate) {
   };
 }
 
-async function admit(route: Route, gate: Gate, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+async function admit(route: Route, gate: Gate, { request, reply }: Exchange): Promise<void> {
   if (route.open) {
     request.rulesCaller = nobody;
     return;
@@ -78,11 +83,6 @@ async function admit(route: Route, gate: Gate, request: FastifyRequest, reply: F
     if (!isAccountId(accountId)) throw notFound({ path: pathOf(request) });
     authorize(caller, accountId, route.permission);
   }
-}
-
-interface Exchange {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
 }
 
 async function serve(route: Route, gate: Gate, { request, reply }: Exchange): Promise<FastifyReply> {

@@ -16,7 +16,7 @@ export function documentationPage(document: Document, base: string): string {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     // Made by openApiDocument, whose operations have these members.
     Object.entries(methods as Record<string, Operation>).map(([method, operation]) =>
-      section(base, path, method, operation),
+      section(base + path, method, operation),
     ),
   );
   return `<!doctype html>
@@ -41,7 +41,7 @@ ${fieldTable(document.components.schemas.RuleCreation.properties)}
 `;
 }
 
-function section(base: string, path: string, method: string, operation: Operation): string {
+function section(path: string, method: string, operation: Operation): string {
   const parameters = (operation.parameters ?? []).filter((parameter) => parameter.name !== 'account_id');
   const inputs = parameters.map(
     ({ name, in: place, description }) =>
@@ -55,9 +55,9 @@ function section(base: string, path: string, method: string, operation: Operatio
       `<tr><td>${escapeHtml(status)}</td><td>${escapeHtml(description)}</td></tr>`,
   );
   return `<details>
-<summary><b class="${escapeHtml(method)}">${escapeHtml(method.toUpperCase())}</b> <code>${escapeHtml(base + path)}</code> ${escapeHtml(operation.summary)}</summary>
+<summary><b class="${escapeHtml(method)}">${escapeHtml(method.toUpperCase())}</b> <code>${escapeHtml(path)}</code> ${escapeHtml(operation.summary)}</summary>
 <p>${escapeHtml(operation.description).replaceAll('`', '')}</p>
-<form class="try" data-method="${escapeHtml(method.toUpperCase())}" data-path="${escapeHtml(base + path)}">
+<form class="try" data-method="${escapeHtml(method.toUpperCase())}" data-path="${escapeHtml(path)}">
 ${inputs.join('\n')}
 ${body}
 <button>Send</button>

@@ -72,7 +72,7 @@ export function ruleHandlers({ format, store, analytics }: RuleHandlersOptions):
     async create({ accountId, body, headers, actor }) {
       const retryKey = readRetryKey(headers['idempotency-key']);
       const rule = format.checkNewRule(parseBody(body));
-      const created = await store.create(accountId, rule, actor, retryKey);
+      const created = await store.create(accountId, rule, { actor, retryKey });
       return ruleAnswer(created.rule, created);
     },
 
@@ -92,7 +92,7 @@ export function ruleHandlers({ format, store, analytics }: RuleHandlersOptions):
       };
       // Decided here once without the store's write lock, so that a wrong or empty request never waits for it.
       if (Object.keys(decide(stored)).length === 0) return ruleAnswer(stored);
-      const rule = await store.update(request.accountId, stored.id, decide, request.actor);
+      const rule = await store.update(request.accountId, stored.id, { decide, actor: request.actor });
       if (!rule) throw notFound(request);
       return ruleAnswer(rule);
     },
@@ -100,7 +100,8 @@ export function ruleHandlers({ format, store, analytics }: RuleHandlersOptions):
     async remove(request) {
       const { id } = await storedRule(store, request);
       const check = (rule: Rule) => checkIfMatch(request.headers['if-match'], rule);
-      if (!(await store.delete(request.accountId, id, check, request.actor))) throw notFound(request);
+      if (!(await store.delete(request.accountId, id, { check, actor: request.actor })))
+        throw notFound(request);
       return { body: successEnvelope() };
     },
 

@@ -16,6 +16,11 @@ interface SendOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+interface ApiRequest extends SendOptions {
+  readonly method: string;
+  readonly path: string;
+}
+
 /** How long an answer may take: a write waits for the disk, nothing more. */
 const TIMEOUT_MS = 30_000;
 const ATTEMPTS = 4;
@@ -53,12 +58,13 @@ export class Transport {
   }
 
   async send(method: string, path: string, options: SendOptions = {}): Promise<Answer> {
+    const request = { method, path, ...options };
     for (let attempt = 1; ; attempt++) {
       const last = attempt === ATTEMPTS;
-      const response = await this.#once(method, path, options, last);
+      const response = await this.#once(request, last);
       const pauseMs = pauseOf(response, attempt);
       if (response && (last || !isPassing(response.status) || pauseMs > MAX_PAUSE_MS))
-        return this.#read(method, path, response, attempt);
+        return this.#read(request, response, attempt);
       await response?.body?.cancel();
       if (response?.headers.has('retry-after') && pauseMs >= TOLD_PAUSE_MS)
         this.#options.onWait?.({ seconds: Math.ceil(pauseMs / 1000), status: response.status });
@@ -67,21 +73,16 @@ export class Transport {
   }
 
   /** Undefined where no answer came and another attempt is left. Every request here can be sent twice safely. */
-  async #once(
-    method: string,
-    path: string,
-    options: SendOptions,
-    last: boolean,
-  ): Promise<Response | undefined> {
+  async #once({ method, path, headers, body }: ApiRequest, last: boolean): Promise<Response | undefined> {
     try {
       return await fetch(this.#baseUrl + path, {
         method,
         headers: {
           authorization: `Bearer ${this.#options.token}`,
-          ...(options.body !== undefined && { 'content-type': 'application/json' }),
-          ...options.headers,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
         },
-        ...(options.body !== undefined && { body: JSON.stringify(options.body) }),
+        ...(body !== undefined && { body: JSON.stringify(body) }),
         // A redirect would carry the token to where nobody sent it.
         redirect: 'manual',
         signal: this.#signalOf(method),
@@ -100,7 +101,7 @@ export class Transport {
     return signal && method === 'GET' ? AbortSignal.any([signal, timeout]) : timeout;
   }
 
-  async #read(method: string, path: string, response: Response, attempt: number): Promise<Answer> {
+  async #read({ method, path }: ApiRequest, response: Response, attempt: number): Promise<Answer> {
     const request = `${method} ${this.#baseUrl}${path.split('?', 1)[0]}`;
     const envelope = parse(await response.text());
     const etag = response.headers.get('etag') ?? undefined;

@@ -127,7 +127,7 @@ export class World {
         const atMs = this.nowMs + (i * SECOND_MS) / (perSecond + USERS_PER_SECOND);
         if (outcomeOf(detector.decide(asked, atMs)) === 'dropped') continue;
         passed[isUser ? 'users' : 'random']++;
-        detector.learn(asked, isUser ? AnswerKind.records : zones[zone], i, atMs);
+        detector.learn(asked, { kind: isUser ? AnswerKind.records : zones[zone], network: i }, atMs);
       }
       this.nowMs += SECOND_MS;
       detector.tick(this.nowMs);
@@ -146,7 +146,7 @@ export class World {
     for (let n = 0; n < USERS_NAMES; n++)
       if ((n + Math.floor(this.nowMs / MINUTE_MS)) % 60 < Math.max(1, seconds / SECONDS))
         for (const network of [n, n + 1])
-          detector.learn(this.#question(`h${n}.${zone}`), AnswerKind.records, network, this.nowMs);
+          detector.learn(this.#question(`h${n}.${zone}`), { kind: AnswerKind.records, network }, this.nowMs);
   }
 
   #attack({ zone, randomPerSecond, knownPerSecond, taughtNames }: Flow, seconds: number): void {
@@ -160,7 +160,7 @@ export class World {
     this.#answer(zone, zones[zone], rate * seconds);
     for (let n = 0; n < taughtNames; n++)
       for (const network of [1, 2])
-        detector.learn(this.#question(`p${n}.${zone}`), zones[zone], network, this.nowMs);
+        detector.learn(this.#question(`p${n}.${zone}`), { kind: zones[zone], network }, this.nowMs);
   }
 
   #count(zone: ZoneName, queries: number, unknown: number): void {

@@ -43,7 +43,7 @@ export class FakeDataPlane implements DataPlane {
 
   #receive(packet: Buffer, { address, port }: RemoteInfo): void {
     const { key } = this.#detector;
-    if (readQuery(packet, packet.length, key, this.#question) !== ReadResult.ok) return;
+    if (readQuery(packet, key, this.#question) !== ReadResult.ok) return;
     if (this.#detector.decide(this.#question, Date.now(), address) >= FIRST_REFUSAL) return;
     const answer = respond([this.#zone], packet, false);
     if (answer === undefined || !readAnswer(answer, key, this.#question)) return;

@@ -25,23 +25,25 @@ export interface RealKnot extends Target {
   stop(): Promise<void>;
 }
 
+/** Where one runs. */
+interface Place {
+  readonly folder: string;
+  readonly port: number;
+}
+
 /** Knot DNS from the system's package, which signs the zone with NSEC3; only who has the key may transfer it. */
 export const startSigningKnot = (zone: string, text: string, key: ServerKey): Promise<RealKnot> =>
-  start(zone, text, (folder, port) => configOf(folder, zone, port, key));
+  start(zone, text, (place) => configOf(place, zone, key));
 
 /** Knot DNS from the system's package, which believes loopback when it says who asks. */
 export const startWhoamiKnot = (): Promise<RealKnot> => start(WHOAMI_ZONE, WHOAMI_TEXT, whoamiConfigOf);
 
-const start = (
-  zone: string,
-  text: string,
-  configText: (folder: string, port: number) => string,
-): Promise<RealKnot> =>
+const start = (zone: string, text: string, configText: (place: Place) => string): Promise<RealKnot> =>
   startOnFreePort(async () => {
     const folder = await mkdtemp(join(tmpdir(), 'floodgate-knot-'));
     const port = await freePort();
     await writeFile(join(folder, 'zone'), text);
-    await writeFile(join(folder, 'knot.conf'), configText(folder, port));
+    await writeFile(join(folder, 'knot.conf'), configText({ folder, port }));
     const child = spawnGuarded(KNOTD, ['-c', join(folder, 'knot.conf')]);
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
@@ -69,7 +71,7 @@ const start = (
     return { ...address, stop };
   });
 
-const configOf = (folder: string, zone: string, port: number, key: ServerKey): string => `
+const configOf = ({ folder, port }: Place, zone: string, key: ServerKey): string => `
 server:
     rundir: "${folder}"
     listen: ${LOOPBACK}@${port}
@@ -103,7 +105,7 @@ zone:
     journal-content: none
 `;
 
-const whoamiConfigOf = (folder: string, port: number): string => `
+const whoamiConfigOf = ({ folder, port }: Place): string => `
 server:
     rundir: "${folder}"
     listen: ${LOOPBACK}@${port}

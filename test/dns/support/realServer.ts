@@ -71,10 +71,10 @@ async function start(
     for (const pid of familyOf(child.pid ?? 0)) process.kill(pid, still ? 'SIGSTOP' : 'SIGCONT');
   };
   const address = { host: LOOPBACK, port };
-  await answers(zone, address, child, () => output).catch(async (error) => {
+  if (!(await answers(zone, address, child))) {
     await rm(folder, { recursive: true, force: true });
-    throw error;
-  });
+    throw new Error(`NSD ended before it answered: ${output}`);
+  }
   return {
     ...address,
     zoneFile,
@@ -130,20 +130,16 @@ ${key ? `key:\n  name: ${key.name}\n  algorithm: ${key.algorithm}\n  secret: "${
   provide-xfr: ${LOOPBACK} ${key?.name ?? 'NOKEY'}
 `;
 
-async function answers(
-  zone: string,
-  target: Target,
-  child: ChildProcess,
-  output: () => string,
-): Promise<void> {
+/** False where it ends before it answers. */
+async function answers(zone: string, target: Target, child: ChildProcess): Promise<boolean> {
   const client = await new UdpClient().open();
   try {
     while (child.exitCode === null) {
       client.send(query(zone, 6, 1), target);
-      if (await client.wait(() => client.answers.has(1), 100)) return;
+      if (await client.wait(() => client.answers.has(1), 100)) return true;
     }
+    return false;
   } finally {
     client.close();
   }
-  throw new Error(`NSD ended before it answered: ${output()}`);
 }

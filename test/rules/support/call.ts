@@ -41,7 +41,7 @@ export async function call(server: Pick<RulesServer, 'baseUrl'>, options: Call):
   const answer = await send(server, options);
   const method = options.method ?? 'GET';
   if (method === 'HEAD') return answer;
-  const faults = (await conformanceOf(server)).faultsOf(method, options.path, answer.status, answer.json);
+  const faults = (await conformanceOf(server)).faultsOf(method, options.path, answer);
   if (faults.length > 0) throw new Error(`not as documented: ${faults.join('; ')}\n${answer.text}`);
   return answer;
 }

@@ -5,6 +5,11 @@ interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { responses: Record<string, object> }>>>>;
 }
 
+interface StatusAndBody {
+  readonly status: number;
+  readonly json: unknown;
+}
+
 /** Checks what a server answers against the OpenAPI document that it serves. */
 export class Conformance {
   readonly #document: OpenApiDocument;
@@ -19,19 +24,19 @@ export class Conformance {
   }
 
   /** Every way in which an answer is not as documented; empty where it conforms. `path` is below the base. */
-  faultsOf(method: string, path: string, status: number, body: unknown): string[] {
+  faultsOf(method: string, path: string, { status, json }: StatusAndBody): string[] {
     const template = this.#templateOf(path);
     // Where no operation is documented only errors are answered, in the one form of all errors.
-    if (template === undefined || status === 405) return this.#check(ERROR_ANSWER, body);
+    if (template === undefined || status === 405) return this.#check(ERROR_ANSWER, json);
     const operation = this.#document.paths[template]?.[method.toLowerCase()];
     if (!operation) return [`${method} ${template} answers ${status} and is not documented`];
     if (!operation.responses[status]) return [`${method} ${template}: ${status} is not documented`];
-    if (status === 304) return body === undefined ? [] : ['a 304 has a body'];
+    if (status === 304) return json === undefined ? [] : ['a 304 has a body'];
     const pointer = [
       ...['paths', template, method.toLowerCase(), 'responses', String(status)],
       ...['content', 'application/json', 'schema'],
     ];
-    return this.#check(`document#/${pointer.map(escapePointer).join('/')}`, body);
+    return this.#check(`document#/${pointer.map(escapePointer).join('/')}`, json);
   }
 
   #templateOf(path: string): string | undefined {

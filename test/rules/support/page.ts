@@ -24,7 +24,10 @@ export async function openPage(server: Pick<RulesServer, 'baseUrl'>): Promise<Pa
   );
   const forms = formsOf(String(html));
   const common = inputsOf(/<form id="common">.*?<\/form>/s.exec(String(html))?.[0] ?? '');
-  return { forms, submit: (form, fields) => submit(String(script), server, common, form, fields) };
+  return {
+    forms,
+    submit: (form, fields) => submit({ script: String(script), server, common }, form, fields),
+  };
 }
 
 function formsOf(html: string): Form[] {
@@ -57,10 +60,15 @@ const unescaped = (text: string): string =>
     .replaceAll('&gt;', '>')
     .replaceAll('&amp;', '&');
 
+/** What the forms of a page have in common. */
+interface Served {
+  readonly script: string;
+  readonly server: Pick<RulesServer, 'baseUrl'>;
+  readonly common: Form['inputs'];
+}
+
 async function submit(
-  script: string,
-  server: Pick<RulesServer, 'baseUrl'>,
-  common: Form['inputs'],
+  { script, server, common }: Served,
   form: Form,
   fields: Readonly<Record<string, string>>,
 ): Promise<{ sent: string[]; answer: string }> {

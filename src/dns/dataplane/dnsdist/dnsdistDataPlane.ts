@@ -231,7 +231,7 @@ export class DnsdistDataPlane implements DataPlane {
         this.#known.add(message.subarray(HEADER_BYTES, question.end - 4));
       return;
     }
-    if (!overUdp || readQuery(message, message.length, detector.key, question) !== ReadResult.ok) return;
+    if (!overUdp || readQuery(message, detector.key, question) !== ReadResult.ok) return;
     const verdict = detector.decide(question, nowMs, addressText(client));
     // What is an attack from now on is carried out now, not when the second is over.
     if (detector.attack && !this.#sawAttack) {

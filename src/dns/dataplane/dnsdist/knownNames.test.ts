@@ -31,8 +31,8 @@ it('publishes no empty profile: not before there are names, not when all were fo
   expect(names.published).toBeUndefined();
   expect(existsSync(file)).toBe(false);
 
-  const { hashHigh, hashLow } = questionOf('www.example.test', QueryType.A, KEY);
-  detector.profile.seed(hashHigh, hashLow, typeBit(QueryType.A));
+  const question = questionOf('www.example.test', QueryType.A, KEY);
+  detector.profile.seed(question, typeBit(QueryType.A));
   names.add(nameToWire('WWW.example.test'));
   await names.publish();
   expect(names.published).toBe(file);
@@ -54,8 +54,8 @@ it('keeps with each name the types that it is known with, and tells which combin
   const detector = new AttackDetector(KEY, { profile: { maxNames: 100, windowMs: 3_600_000 } }, NOW);
   const names = new KnownNames(detector, file);
   const know = (name: string, ...types: number[]): void => {
-    const { hashHigh, hashLow } = questionOf(name, QueryType.A, KEY);
-    for (const type of types) detector.profile.seed(hashHigh, hashLow, typeBit(type));
+    const question = questionOf(name, QueryType.A, KEY);
+    for (const type of types) detector.profile.seed(question, typeBit(type));
     names.add(nameToWire(name));
   };
   know('a.test', QueryType.A);
@@ -117,8 +117,8 @@ it('publishes each time with a later second of change: dnsdist looks at nothing 
       names = new KnownNames(detector, file);
       await names.load();
     }
-    const { hashHigh, hashLow } = questionOf(`n${i}.test`, QueryType.A, KEY);
-    detector.profile.seed(hashHigh, hashLow, typeBit(QueryType.A));
+    const question = questionOf(`n${i}.test`, QueryType.A, KEY);
+    detector.profile.seed(question, typeBit(QueryType.A));
     names.add(nameToWire(`n${i}.test`));
     await names.publish();
     seconds.push(Math.floor((await stat(file)).mtimeMs / 1000));

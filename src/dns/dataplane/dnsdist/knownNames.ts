@@ -86,17 +86,17 @@ export class KnownNames {
   /** Called for each of a million names before dnsdist is told of anything: one look at each. */
   #readmit(wire: Uint8Array, types: number): void {
     const { profile } = this.#detector;
-    const { hashHigh, hashLow } = this.#questionOf(wire);
-    const place = profile.find(hashHigh, hashLow);
+    const question = this.#questionOf(wire);
+    const place = profile.find(question.hashHigh, question.hashLow);
     const known = place < 0 ? 0 : profile.types(place);
     const isKnown = place >= 0 && (types & ~known) === 0;
-    if (isKnown || profile.readmit(hashHigh, hashLow, types)) this.#set(textOf(wire), known | types);
+    if (isKnown || profile.readmit(question, types)) this.#set(textOf(wire), known | types);
   }
 
   /** As `questionOfWire` reads it, in one packet for all names. */
   #questionOf(wire: Uint8Array): Question {
     this.#packet.set(wire, HEADER_BYTES);
-    readQuestionSection(this.#packet, this.#packet.length, this.#detector.key, this.#question);
+    readQuestionSection(this.#packet, this.#detector.key, this.#question);
     return this.#question;
   }
 

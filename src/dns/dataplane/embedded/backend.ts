@@ -14,7 +14,7 @@ import {
   readQuestionSection,
 } from '../../protocol/index.ts';
 import type { DnsServer, PacketFaults } from '../index.ts';
-import { type Counterpart, InFlight } from './inFlight.ts';
+import { type Client, type Counterpart, InFlight } from './inFlight.ts';
 import { RCODE_FORMERR, RCODE_SERVFAIL } from './localResponses.ts';
 import type { Probe } from './probe.ts';
 import { type ListenAddresses, proxyHeader } from './proxyHeader.ts';
@@ -22,7 +22,7 @@ import { ServerHealth, Standing } from './serverHealth.ts';
 import { type UpstreamSocket, UpstreamSockets } from './upstreamSockets.ts';
 
 /** What comes of an answer: the guard restores the id and sends it to whoever asked. */
-export type OnAnswer = (answer: Buffer, question: Question, inFlight: InFlight, ticket: number) => void;
+export type OnAnswer = (answer: Buffer, backend: Backend, ticket: number) => void;
 
 /** Asks another server what this one did not answer, with its SERVFAIL where there is one. False where none is to be asked. */
 export type AskAnother = (backend: Backend, ticket: number, servfail: Buffer | undefined) => boolean;
@@ -48,11 +48,14 @@ const RANDOM_BYTES = 16_384;
 const MAX_KEPT_BYTES = 512;
 /** No client sends from port 0: what comes from there is a probe. */
 const PROBE_PORT = 0;
+const NOBODY: Client = { address: '', port: PROBE_PORT };
 
 export class Backend {
   readonly address: DnsServer;
   readonly timeoutMs: number;
   readonly inFlight = new InFlight();
+  /** Of the last answer that was read. */
+  readonly question = new Question();
   readonly health = new ServerHealth();
   answered = 0;
   timedOut = 0;
@@ -65,7 +68,6 @@ export class Backend {
   readonly #key: HashKey;
   readonly #probe: Probe;
   readonly #dependencies: BackendDependencies;
-  readonly #question = new Question();
   readonly #sockets: UpstreamSockets;
   readonly #random = Buffer.alloc(RANDOM_BYTES);
   #randomAt = RANDOM_BYTES;
@@ -118,17 +120,11 @@ export class Backend {
   }
 
   /** Sends a query on under a new id. False when it could not be sent: every socket was full, or none is open. */
-  forward(
-    query: Buffer,
-    question: Question,
-    address: string,
-    port: number,
-    frontend: number,
-    nowMs: number,
-  ): boolean {
+  // biome-ignore lint/complexity/useMaxParams: called for each packet: no object is made
+  forward(query: Buffer, question: Question, client: Client, frontend: number, nowMs: number): boolean {
     const upstream = this.#freeSocket(query);
     if (upstream === undefined) return false;
-    const ticket = this.inFlight.add(question, address, port, frontend, nowMs);
+    const ticket = this.inFlight.add(question, client, frontend, nowMs);
     if (this.keepsQueries && query.length <= MAX_KEPT_BYTES) this.inFlight.keep(ticket, query);
     this.#send(query, upstream, ticket);
     return true;
@@ -165,7 +161,7 @@ export class Backend {
     const probe = Buffer.from(packet);
     const upstream = this.#freeSocket(probe);
     if (upstream === undefined) return;
-    this.#probeTicket = this.inFlight.add(question, '', PROBE_PORT, 0, nowMs);
+    this.#probeTicket = this.inFlight.add(question, NOBODY, 0, nowMs);
     this.#send(probe, upstream, this.#probeTicket);
   }
 
@@ -258,7 +254,7 @@ export class Backend {
   #deliver(answer: Buffer, ticket: number, counterpart: Counterpart | undefined): void {
     this.inFlight.settle(ticket);
     if (counterpart?.inFlight.isWaiting(counterpart.ticket)) counterpart.inFlight.settle(counterpart.ticket);
-    this.#dependencies.onAnswer(answer, this.#question, this.inFlight, ticket);
+    this.#dependencies.onAnswer(answer, this, ticket);
   }
 
   #late(ticket: number): void {
@@ -274,15 +270,15 @@ export class Backend {
 
   /** A server that could not read the query may answer FORMERR without the question. */
   #isAnswerTo(ticket: number, answer: Buffer): boolean {
-    if (readQuestionSection(answer, answer.length, this.#key, this.#question) === ReadResult.ok)
-      return this.inFlight.matches(ticket, this.#question);
+    if (readQuestionSection(answer, this.#key, this.question) === ReadResult.ok)
+      return this.inFlight.matches(ticket, this.question);
     const hasNoQuestion = answer.readUInt16BE(4) === 0;
     return hasNoQuestion && rcodeOf(answer) === RCODE_FORMERR && this.#forgetQuestion();
   }
 
   #forgetQuestion(): true {
-    this.#question.end = HEADER_BYTES;
-    this.#question.labels = 0;
+    this.question.end = HEADER_BYTES;
+    this.question.labels = 0;
     return true;
   }
 

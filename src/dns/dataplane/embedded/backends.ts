@@ -5,7 +5,7 @@
 import type { Question } from '../../protocol/index.ts';
 import type { DnsServer, PacketFaults } from '../index.ts';
 import { Backend, type BackendOptions, type OnAnswer } from './backend.ts';
-import type { Counterpart } from './inFlight.ts';
+import type { Client, Counterpart } from './inFlight.ts';
 import type { ListenAddresses } from './proxyHeader.ts';
 import { RetryBudget } from './retryBudget.ts';
 import { judgeAll, Standing, TRIAL_SHARE } from './serverHealth.ts';
@@ -68,16 +68,10 @@ export class Backends {
   }
 
   /** False when the query could not be sent to any server. */
-  forward(
-    query: Buffer,
-    question: Question,
-    address: string,
-    port: number,
-    frontend: number,
-    nowMs: number,
-  ): boolean {
+  // biome-ignore lint/complexity/useMaxParams: called for each packet: no object is made
+  forward(query: Buffer, question: Question, client: Client, frontend: number, nowMs: number): boolean {
     this.#budget.earn();
-    return this.#pick().forward(query, question, address, port, frontend, nowMs);
+    return this.#pick().forward(query, question, client, frontend, nowMs);
   }
 
   /** The servers in the order in which a TCP connection tries them. */

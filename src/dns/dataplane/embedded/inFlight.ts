@@ -2,10 +2,14 @@
  * The questions that wait for an answer: a ring of fixed size in the order they were sent. All wait equally long, so the
  * oldest stands at the tail, and when the ring is full it gives way: memory is bounded whatever the servers do.
  */
+import type { RemoteInfo } from 'node:dgram';
 import type { Question } from '../../protocol/index.ts';
 
 /** At 2 s of waiting this is 32,000 questions a second to servers that answer none of them. */
 export const RING_SIZE = 65_536;
+
+/** Who asked. */
+export type Client = Pick<RemoteInfo, 'address' | 'port'>;
 
 /** The same question at another server: the first right answer settles both. */
 export interface Counterpart {
@@ -47,7 +51,8 @@ export class InFlight {
   }
 
   /** Notes a question and who asked it. Returns its ticket; in a full ring the oldest gives way. */
-  add(question: Question, address: string, port: number, frontend: number, nowMs: number): number {
+  // biome-ignore lint/complexity/useMaxParams: called for each packet: no object is made
+  add(question: Question, { address, port }: Client, frontend: number, nowMs: number): number {
     const ticket = this.#take();
     const place = ticket % RING_SIZE;
     this.#clientAddress[place] = address;

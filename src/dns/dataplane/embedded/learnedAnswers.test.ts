@@ -10,7 +10,7 @@ const made = (n: number): LearnedAnswer => ({
   network: 0x8000_0000 + n,
 });
 const add = (learnedAnswers: LearnedAnswerQueue, { zone, kind, network, ...name }: LearnedAnswer) =>
-  learnedAnswers.add(name, zone, kind, network);
+  learnedAnswers.add(zone, name, kind, network);
 
 it('brings every answer to the detector as it was, in order', () => {
   const heard: LearnedAnswer[] = [];

@@ -28,7 +28,13 @@ export class LearnedAnswerQueue {
     this.#send = send;
   }
 
-  add({ hashHigh, hashLow, type }: AskedName, zone: number, kind: number, network: number): void {
+  // biome-ignore lint/complexity/useMaxParams: called for each answer: no object is made
+  readonly add = (
+    zone: number,
+    { hashHigh, hashLow, type }: AskedName,
+    kind: number,
+    network: number,
+  ): void => {
     const at = this.#count++ * WORDS;
     this.#words[at] = hashHigh;
     this.#words[at + 1] = hashLow;
@@ -38,7 +44,7 @@ export class LearnedAnswerQueue {
     this.#words[at + 5] = network;
     if (this.#count === PER_BATCH) this.flush();
     else this.#timer ??= setTimeout(() => this.flush(), FLUSH_MS);
-  }
+  };
 
   /** Sends what has come together. */
   flush(): void {

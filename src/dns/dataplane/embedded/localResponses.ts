@@ -27,16 +27,19 @@ function headerAlone(packet: Uint8Array, rcode: number): number {
 }
 
 /** Turns a query into the answer REFUSED; returns how many bytes to send. */
-export const refuse = (packet: Uint8Array, questionEnd: number): number =>
-  withoutRecords(packet, questionEnd, 0, RCODE_REFUSED);
+export function refuse(packet: Uint8Array, questionEnd: number): number {
+  clearRecords(packet, 0, RCODE_REFUSED);
+  return questionEnd;
+}
 
 /** Turns a query into the answer "ask over TCP"; returns how many bytes to send. */
-export const truncate = (packet: Uint8Array, questionEnd: number): number =>
-  withoutRecords(packet, questionEnd, TRUNCATED, 0);
+export function truncate(packet: Uint8Array, questionEnd: number): number {
+  clearRecords(packet, TRUNCATED, 0);
+  return questionEnd;
+}
 
-function withoutRecords(packet: Uint8Array, questionEnd: number, flags: number, rcode: number): number {
+function clearRecords(packet: Uint8Array, flags: number, rcode: number): void {
   packet[2] = RESPONSE | flags | ((packet[2] ?? 0) & KEPT);
   packet[3] = rcode;
   packet.fill(0, 6, HEADER_BYTES);
-  return questionEnd;
 }

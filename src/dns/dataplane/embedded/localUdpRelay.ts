@@ -76,7 +76,7 @@ export class LocalUdpRelay implements UdpRelay {
       {
         faults,
         listenAddresses: this.#listenAddresses,
-        onAnswer: (answer, question, inFlight, ticket) => {
+        onAnswer: (answer, { question, inFlight }, ticket) => {
           const address = inFlight.clientAddress(ticket);
           if (question.end > HEADER_BYTES) onAnswer(answer, question, address);
           const allowed = this.#limit === undefined ? answer : this.#limited(answer, question, address);

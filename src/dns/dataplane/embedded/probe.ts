@@ -31,7 +31,7 @@ export function probeOf(name: string | undefined, key: HashKey): Probe {
   const packet = Buffer.from(queryPacket(nameToWire(name ?? '.'), QueryType.SOA));
   const question = new Question();
   const answered = new Question();
-  readQuery(packet, packet.length, key, question);
+  readQuery(packet, key, question);
   return {
     packet,
     question,

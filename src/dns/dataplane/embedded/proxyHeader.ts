@@ -22,17 +22,19 @@ export function proxyHeader(from: ServerAddress, to: ServerAddress, protocol: 'u
   header[12] = PROXY;
   header[13] = (isV6 ? IPV6 : IPV4) | (protocol === 'udp' ? DATAGRAM : STREAM);
   header.writeUInt16BE(2 * bytes + 4, 14);
-  writeAddress(header, ADDRESSES_AT, isV6, source);
-  writeAddress(header, ADDRESSES_AT + bytes, isV6, destination);
+  writeAddress(header, ADDRESSES_AT, isV6 ? asIpv6(source) : source);
+  writeAddress(header, ADDRESSES_AT + bytes, isV6 ? asIpv6(destination) : destination);
   header.writeUInt16BE(from.port, ADDRESSES_AT + 2 * bytes);
   header.writeUInt16BE(to.port, ADDRESSES_AT + 2 * bytes + 2);
   return header;
 }
 
-function writeAddress(header: Buffer, at: number, isV6: boolean, address: string): void {
-  if (isV6) {
-    // An IPv4 address beside one of IPv6 is written as IPv6 carries it.
-    for (const [index, group] of groupsOf(isIPv6(address) ? address : `::ffff:${address}`).entries())
+/** An IPv4 address beside one of IPv6 is written as IPv6 carries it. */
+const asIpv6 = (address: string): string => (isIPv6(address) ? address : `::ffff:${address}`);
+
+function writeAddress(header: Buffer, at: number, address: string): void {
+  if (address.includes(':')) {
+    for (const [index, group] of groupsOf(address).entries())
       header.writeUInt16BE(Number.parseInt(group, 16), at + 2 * index);
   } else for (const [index, octet] of address.split('.').entries()) header[at + index] = Number(octet);
 }

@@ -60,6 +60,7 @@ export class ResponseRateLimit {
   }
 
   /** Counts an answer to the question that was read from it, and says whether it may be sent. */
+  // biome-ignore lint/complexity/useMaxParams: called for each answer: no object is made
   note(answer: Uint8Array, question: Question, client: string, nowMs: number): Limited {
     const count = this.#count(networkHash(client), identityOf(answer, question, this.#key), nowMs);
     const { perSecond, slip } = this.#options;

@@ -8,16 +8,14 @@ function probed(...results: ProbeResult[]): ServerHealth {
   return health;
 }
 
-/** So many first tries at each, of which these shares go wrong. */
-function serve(
-  all: readonly ServerHealth[],
-  badShares: readonly number[],
-  rounds: number,
-  random: () => number,
-) {
-  for (let i = 0; i < rounds; i++)
-    for (const [index, health] of all.entries()) health.note(random() >= (badShares[index] ?? 0));
-  judgeAll(all);
+/** Makes so many first tries at each, of which these shares go wrong; the same ones in every run. */
+function serving(all: readonly ServerHealth[], seed: number) {
+  const random = seeded(seed);
+  return (badShares: readonly number[], rounds: number): void => {
+    for (let i = 0; i < rounds; i++)
+      for (const [index, health] of all.entries()) health.note(random() >= (badShares[index] ?? 0));
+    judgeAll(all);
+  };
 }
 
 /** The same numbers in every run. */
@@ -62,19 +60,19 @@ describe('by its probes a server', () => {
 describe('compared with the others a server', () => {
   it.each([0.4, 1])('that fails %d of its queries is left out, and used again when it does not', (share) => {
     const all = [new ServerHealth(), new ServerHealth()];
-    const random = seeded(7);
-    serve(all, [0, 0], 300, random);
-    serve(all, [share, 0], 200, random);
+    const serve = serving(all, 7);
+    serve([0, 0], 300);
+    serve([share, 0], 200);
     expect(all.map(({ standing }) => standing)).toEqual([Standing.worse, Standing.inUse]);
-    serve(all, [share, 0], 40, random);
+    serve([share, 0], 40);
     expect(all[0]?.standing).toBe(Standing.worse);
-    serve(all, [0, 0], 300, random);
+    serve([0, 0], 300);
     expect(all[0]?.standing).toBe(Standing.inUse);
   });
 
   it('of which nobody asks anything is used again after ten seconds', () => {
     const all = [new ServerHealth(), new ServerHealth()];
-    serve(all, [1, 0], 200, seeded(7));
+    serving(all, 7)([1, 0], 200);
     for (let judgement = 0; judgement < 19; judgement++) judgeAll(all);
     expect(all[0]?.standing).toBe(Standing.worse);
     judgeAll(all);
@@ -89,14 +87,10 @@ describe('compared with the others a server', () => {
         fc.integer({ min: 2, max: 5 }),
         (seed, share, servers) => {
           const all = Array.from({ length: servers }, () => new ServerHealth());
-          const random = seeded(seed);
+          const serve = serving(all, seed);
+          const shares = all.map(() => share);
           for (let second = 0; second < 20; second++) {
-            serve(
-              all,
-              all.map(() => share),
-              40,
-              random,
-            );
+            serve(shares, 40);
             for (const { standing } of all) expect(standing).toBe(Standing.inUse);
           }
         },

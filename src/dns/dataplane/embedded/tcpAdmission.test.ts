@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ConnectionTable } from './connectionTable.ts';
-import { admit } from './tcpAdmission.ts';
+import { admit, type Places } from './tcpAdmission.ts';
 
 interface Connection {
   readonly client: string;
@@ -13,16 +13,16 @@ interface Connection {
 class House {
   readonly table = new ConnectionTable<Connection>();
   readonly leaving = new Set<Connection>();
-  readonly #limits: readonly number[];
+  readonly #places: Places | undefined;
   #number = 0;
 
-  /** Capacity, places for one client, reserve: those of the relay where left out. */
-  constructor(...limits: readonly number[]) {
-    this.#limits = limits;
+  /** Those of the relay where left out. */
+  constructor(places?: Places) {
+    this.#places = places;
   }
 
   admit(client: string): ReturnType<typeof admit<Connection>> {
-    return admit(this.table, client, ...this.#limits);
+    return admit(this.table, client, this.#places);
   }
 
   open(client: string, busy = false): Connection | undefined {
@@ -44,12 +44,12 @@ class House {
     for (const connection of this.leaving) this.table.remove(connection);
     this.leaving.clear();
   }
-}
 
-const crowd = (house: House, clients: number, each: number, busy: boolean): void => {
-  for (let i = 0; i < each; i++)
-    for (let client = 0; client < clients; client++) house.open(`attacker${client}`, busy);
-};
+  crowd(clients: number, each: number, busy: boolean): void {
+    for (let i = 0; i < each; i++)
+      for (let client = 0; client < clients; client++) this.open(`attacker${client}`, busy);
+  }
+}
 
 describe('the places', () => {
   it.each([
@@ -60,7 +60,7 @@ describe('the places', () => {
     [2000, 2],
   ])('of %i idle clients that open %i each leave one to every new client', (clients, each) => {
     const house = new House();
-    crowd(house, clients, each, false);
+    house.crowd(clients, each, false);
     for (let i = 0; i < 500; i++) expect(house.open(`user${i}`)).toBeDefined();
     expect(house.table.size).toBeLessThanOrEqual(1000);
   });
@@ -73,7 +73,7 @@ describe('the places', () => {
     'of %i clients that are busy all the time are made free for others, of those who hold most',
     (clients, each) => {
       const house = new House();
-      crowd(house, clients, each, true);
+      house.crowd(clients, each, true);
       house.answer();
       for (let i = 0; i < 200; i++) {
         expect(house.open(`user${i}`, true)).toBeDefined();
@@ -87,16 +87,16 @@ describe('the places', () => {
 
   it('of a thousand clients with one busy connection each are made free for a new client', () => {
     const house = new House();
-    crowd(house, 2000, 1, true);
+    house.crowd(2000, 1, true);
     house.answer();
     expect(house.open('user')).toBeDefined();
   });
 
   it('of one client are a hundred at most, and fewer where fewer are free', () => {
     const house = new House();
-    crowd(house, 1, 1000, true);
+    house.crowd(1, 1000, true);
     expect(house.table.heldBy('attacker0')).toBe(100);
-    crowd(house, 12, 1000, true);
+    house.crowd(12, 1000, true);
     for (let client = 0; client < 12; client++)
       expect(house.table.heldBy(`attacker${client}`)).toBeLessThanOrEqual(100);
     expect(house.table.size).toBeLessThanOrEqual(975);
@@ -113,7 +113,7 @@ describe('the places', () => {
           },
         ),
         (steps) => {
-          const house = new House(40, 10, 5);
+          const house = new House({ capacity: 40, perClient: 10, reserved: 5 });
           for (const { client, busy, times } of steps)
             for (let i = 0; i < times; i++) {
               const before = new Map(

@@ -4,12 +4,18 @@
  */
 import type { ConnectionTable, Held } from './connectionTable.ts';
 
+export interface Places {
+  readonly capacity: number;
+  readonly perClient: number;
+  /** Made free again before the next client needs one: a busy connection takes a moment to give way. */
+  readonly reserved: number;
+}
+
 /** Far more than honest clients of DNS over TCP hold open, at some tens of kilobytes each. */
 const MAX_CONNECTIONS = 1000;
 /** No more than a tenth of them all for one client, however empty the table is. */
 const MAX_CONNECTIONS_PER_CLIENT = 100;
-/** Places that are made free again before the next client needs one: a busy connection takes a moment to give way. */
-const RESERVED_CONNECTIONS = 50;
+const PLACES: Places = { capacity: MAX_CONNECTIONS, perClient: MAX_CONNECTIONS_PER_CLIENT, reserved: 50 };
 
 export type Admission<T> =
   | { readonly admitted: false }
@@ -19,9 +25,7 @@ export type Admission<T> =
 export function admit<T extends Held>(
   table: ConnectionTable<T>,
   client: string,
-  capacity = MAX_CONNECTIONS,
-  perClient = MAX_CONNECTIONS_PER_CLIENT,
-  reserved = RESERVED_CONNECTIONS,
+  { capacity, perClient, reserved }: Places = PLACES,
 ): Admission<T> {
   const held = table.heldBy(client);
   const free = capacity - table.size;

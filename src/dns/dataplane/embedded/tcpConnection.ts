@@ -3,7 +3,7 @@
  * zone transfer that is not allowed, is answered here; queries go to a server whole, and its answers come back as they are.
  */
 import type { Socket } from 'node:net';
-import { type HashKey, Question, ReadResult, readQuery } from '../../protocol/index.ts';
+import { type HashKey, Question, ReadResult, readHeader, readQuery } from '../../protocol/index.ts';
 import type { DnsServer } from '../index.ts';
 import { AnswerHeads } from './answerHeads.ts';
 import { answerFault, refuse } from './localResponses.ts';
@@ -253,7 +253,8 @@ export class TcpConnection implements PlaceHolder {
     if (this.#closing !== undefined || this.#isSpent) return;
     const { counts, clockMs, key } = this.#shared;
     const packet = framed.subarray(LENGTH_BYTES);
-    const result = readQuery(packet, length, key, question);
+    // A longer one than any query is not there but for its header.
+    const result = length > packet.length ? readHeader(packet, length) : readQuery(packet, key, question);
     counts.messages[result] = (counts.messages[result] ?? 0) + 1;
     this.#hasAsked = true;
     this.#queriesLeft--;

@@ -88,9 +88,7 @@ export class UdpFrontend {
 
   #receive(packet: Buffer, client: RemoteInfo, nowMs: number): void {
     const result =
-      client.port === 0
-        ? ReadResult.portZero
-        : readQuery(packet, packet.length, this.#policy.key, this.#question);
+      client.port === 0 ? ReadResult.portZero : readQuery(packet, this.#policy.key, this.#question);
     this.read[result] = (this.read[result] ?? 0) + 1;
     if (result !== ReadResult.ok) this.#answerFault(packet, result, client);
     else if (this.#passes(packet, client, nowMs)) this.#forward(packet, client, nowMs);
@@ -106,8 +104,8 @@ export class UdpFrontend {
     return false;
   }
 
-  #forward(packet: Buffer, { address, port }: RemoteInfo, nowMs: number): void {
-    if (!this.#backends.forward(packet, this.#question, address, port, this.#frontend, nowMs)) this.unsent++;
+  #forward(packet: Buffer, client: RemoteInfo, nowMs: number): void {
+    if (!this.#backends.forward(packet, this.#question, client, this.#frontend, nowMs)) this.unsent++;
   }
 
   #answerFault(packet: Buffer, result: ReadResult, client: RemoteInfo): void {

@@ -18,7 +18,7 @@ const learnedAnswers = new LearnedAnswerQueue((batch) => tell({ kind: 'answers',
 const sink: AnswerSink = {
   zoneIndex: policy.zoneIndex,
   addZone: (wire) => tell({ kind: 'zone', wire }),
-  learnIn: (zone, asked, kind, network) => learnedAnswers.add(asked, zone, kind, network),
+  learnIn: learnedAnswers.add,
 };
 const relay = new LocalUdpRelay(
   { ...task, sharesPorts: true },

@@ -118,7 +118,7 @@ export class SharedAccessLists {
       this.#mask(address.words, network.bits);
       const place = this.#networkPlace(half, length);
       half.set(this.#masked, place);
-      addTo(half, place + NETWORK_WORDS - 1, access, (length + 1) << 2);
+      addTo(half, place + NETWORK_WORDS - 1, ((length + 1) << 2) | wordOf(access));
     }
     for (const { name, access } of names) {
       const question = questionOfWire(nameToWire(name), 0, key);
@@ -126,7 +126,7 @@ export class SharedAccessLists {
       const place = namePlace(half, high, low);
       half[place] = high;
       half[place + 1] = low;
-      addTo(half, place + 2, access, 0);
+      addTo(half, place + 2, wordOf(access));
     }
     half[LENGTHS] = lengths.size;
     half.set(
@@ -176,8 +176,9 @@ function namePlace(half: Int32Array, high: number, low: number): number {
 }
 
 /** An entry that allows stays when another one about the same denies. */
-function addTo(half: Int32Array, at: number, access: Access, more: number): void {
-  if (((half[at] ?? 0) & 3) !== ALLOW) half[at] = more | (access === 'allow' ? ALLOW : DENY);
+function addTo(half: Int32Array, at: number, entry: number): void {
+  if (((half[at] ?? 0) & 3) !== ALLOW) half[at] = entry;
 }
 
+const wordOf = (access: Access): number => (access === 'allow' ? ALLOW : DENY);
 const accessOf = (word: number): Access => (word === ALLOW ? 'allow' : 'deny');

@@ -25,6 +25,7 @@ export class Candidates {
    * Notes an answered name. Returns `first` when it was not here, `repeated` when it was but has not shown
    * that somebody needs it, `again` when it is asked for by another network or some time later: then it is worth knowing.
    */
+  // biome-ignore lint/complexity/useMaxParams: called for each answer: no object is made
   note(high: number, low: number, network: number, nowMinutes: number): 'first' | 'repeated' | 'again' {
     const words = this.#words;
     const first = (low % SETS) * WAYS * WORDS_PER_ENTRY;

@@ -11,6 +11,7 @@ export const hasType = (names: NameTable, place: number, type: number): boolean 
   ((names.firstNote(place) >>> 16) & typeBit(type)) !== 0;
 
 /** Counts a query for the name at `place`; true when it is beyond the name's usual rate. */
+// biome-ignore lint/complexity/useMaxParams: called for each packet: no object is made
 export function noteQuery(names: NameTable, place: number, nowMs: number, learning: boolean): boolean {
   const window = Math.floor(nowMs / RATE_WINDOW_MS) & 0xff;
   for (;;) {

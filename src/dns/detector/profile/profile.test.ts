@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { QueryType } from '../../protocol/index.ts';
 import { Profile } from './profile.ts';
 
-const NAME = [0x12345678, 0x9abcdef0] as const;
+const NAME = { hashHigh: 0x12345678, hashLow: 0x9abcdef0 };
+const A = { ...NAME, type: QueryType.A };
+const AAAA = { ...NAME, type: QueryType.AAAA };
+const MX = { ...NAME, type: QueryType.MX };
 const NETWORK = 7;
 const OTHER_NETWORK = 8;
 const SECOND_MS = 1000;
@@ -11,7 +14,9 @@ const DAY_MS = 24 * HOUR_MS;
 const NOW = Date.UTC(2026, 10, 21);
 
 const small = () => new Profile({ maxNames: 1000 });
-const knows = (profile: Profile) => profile.find(...NAME) >= 0;
+const placeOf = (profile: Profile, { hashHigh, hashLow } = NAME) => profile.find(hashHigh, hashLow);
+const knows = (profile: Profile) => placeOf(profile) >= 0;
+const asked = (n: number) => ({ hashHigh: Math.imul(n, 0x9e3779b1) >>> 0, hashLow: n, type: QueryType.A });
 /** A whole round of sweeps. */
 const sweepAll = (profile: Profile, nowMs: number) => {
   for (let i = 0; i < 1300; i++) profile.sweep(nowMs);
@@ -20,68 +25,68 @@ const sweepAll = (profile: Profile, nowMs: number) => {
 describe('a name becomes known', () => {
   it('not by being answered once', () => {
     const profile = small();
-    expect(profile.learn(...NAME, QueryType.A, NETWORK, NOW)).toBe('first');
+    expect(profile.learn(A, NETWORK, NOW)).toBe('first');
     expect(knows(profile)).toBe(false);
   });
 
   it('not by a retry of the same client', () => {
     const profile = small();
-    profile.learn(...NAME, QueryType.A, NETWORK, NOW);
-    expect(profile.learn(...NAME, QueryType.A, NETWORK, NOW + 5 * SECOND_MS)).toBe('repeated');
+    profile.learn(A, NETWORK, NOW);
+    expect(profile.learn(A, NETWORK, NOW + 5 * SECOND_MS)).toBe('repeated');
     expect(knows(profile)).toBe(false);
   });
 
   it('not by the other address type that clients ask for in the same breath', () => {
     const profile = small();
-    profile.learn(...NAME, QueryType.A, NETWORK, NOW);
-    expect(profile.learn(...NAME, QueryType.AAAA, NETWORK, NOW)).toBe('first');
+    profile.learn(A, NETWORK, NOW);
+    expect(profile.learn(AAAA, NETWORK, NOW)).toBe('first');
     expect(knows(profile)).toBe(false);
   });
 
   it('when it is asked for again later', () => {
     const profile = small();
-    profile.learn(...NAME, QueryType.A, NETWORK, NOW);
-    expect(profile.learn(...NAME, QueryType.A, NETWORK, NOW + 120 * SECOND_MS)).toBe('learned');
+    profile.learn(A, NETWORK, NOW);
+    expect(profile.learn(A, NETWORK, NOW + 120 * SECOND_MS)).toBe('learned');
     expect(knows(profile)).toBe(true);
   });
 
   it('when another network asks for it', () => {
     const profile = small();
-    profile.learn(...NAME, QueryType.A, NETWORK, NOW);
-    expect(profile.learn(...NAME, QueryType.A, OTHER_NETWORK, NOW)).toBe('learned');
-    expect(profile.learn(...NAME, QueryType.A, OTHER_NETWORK, NOW)).toBe('known');
+    profile.learn(A, NETWORK, NOW);
+    expect(profile.learn(A, OTHER_NETWORK, NOW)).toBe('learned');
+    expect(profile.learn(A, OTHER_NETWORK, NOW)).toBe('known');
   });
 
   it('with the types that it was asked for again with, and no other', () => {
     const profile = small();
-    for (const network of [NETWORK, OTHER_NETWORK]) profile.learn(...NAME, QueryType.A, network, NOW);
-    profile.learn(...NAME, QueryType.MX, NETWORK, NOW);
-    const place = profile.find(...NAME);
+    for (const network of [NETWORK, OTHER_NETWORK]) profile.learn(A, network, NOW);
+    profile.learn(MX, NETWORK, NOW);
+    const place = placeOf(profile);
     expect(profile.hasType(place, QueryType.A)).toBe(true);
     expect(profile.hasType(place, QueryType.MX)).toBe(false);
-    profile.learn(...NAME, QueryType.MX, OTHER_NETWORK, NOW);
+    profile.learn(MX, OTHER_NETWORK, NOW);
     expect(profile.hasType(place, QueryType.MX)).toBe(true);
   });
 });
 
 describe('a known name', () => {
-  const OTHER = [0x7654321, 0x12345] as const;
+  const OTHER = { hashHigh: 0x7654321, hashLow: 0x12345, type: QueryType.A };
   /** Days on which the zone is answered, for another name. */
-  const otherDays = (profile: Profile, from: number, to: number, zone = 0) => {
-    for (let day = from; day <= to; day++)
-      profile.learn(...OTHER, QueryType.A, NETWORK, NOW + day * DAY_MS, zone);
+  const otherDays = (profile: Profile, days: readonly number[], zone = 0) => {
+    for (const day of days) profile.learn(OTHER, NETWORK, NOW + day * DAY_MS, zone);
   };
+  const from = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, n) => first + n);
   const learned = (profile: Profile, zone = 0) => {
-    for (const network of [NETWORK, OTHER_NETWORK]) profile.learn(...NAME, QueryType.A, network, NOW, zone);
+    for (const network of [NETWORK, OTHER_NETWORK]) profile.learn(A, network, NOW, zone);
   };
 
   it('is forgotten a window after its last answer, in days on which its zone was answered, and not before', () => {
     const profile = new Profile({ maxNames: 1000, windowMs: 7 * DAY_MS });
     learned(profile);
-    otherDays(profile, 1, 7);
+    otherDays(profile, from(1, 7));
     sweepAll(profile, NOW + 7 * DAY_MS);
     expect(knows(profile)).toBe(true);
-    otherDays(profile, 8, 8);
+    otherDays(profile, [8]);
     sweepAll(profile, NOW + 8 * DAY_MS);
     expect(knows(profile)).toBe(false);
   });
@@ -89,7 +94,7 @@ describe('a known name', () => {
   it('does not age for lack of watching: neither while nothing is answered, nor while only other zones are', () => {
     const profile = small();
     learned(profile, 1);
-    otherDays(profile, 1, 60, 2);
+    otherDays(profile, from(1, 60), 2);
     sweepAll(profile, NOW + 60 * DAY_MS);
     expect(knows(profile)).toBe(true);
   });
@@ -98,8 +103,8 @@ describe('a known name', () => {
     const profile = small();
     learned(profile);
     for (let day = 1; day < 60; day++) {
-      if (day < 30) profile.learn(...NAME, QueryType.A, NETWORK, NOW + day * DAY_MS);
-      else profile.keep(...NAME, QueryType.A, NOW + day * DAY_MS);
+      if (day < 30) profile.learn(A, NETWORK, NOW + day * DAY_MS);
+      else profile.keep(A, NOW + day * DAY_MS);
       sweepAll(profile, NOW + day * DAY_MS);
     }
     expect(knows(profile)).toBe(true);
@@ -108,7 +113,7 @@ describe('a known name', () => {
   it('is not aged by a clock that was set back', () => {
     const profile = small();
     learned(profile);
-    for (const day of [-2, -1, -2, -1, 0]) otherDays(profile, day, day);
+    otherDays(profile, [-2, -1, -2, -1, 0]);
     sweepAll(profile, NOW - 2 * DAY_MS);
     expect(profile.days.of(0)).toBeLessThanOrEqual(4);
     expect(knows(profile)).toBe(true);
@@ -116,23 +121,23 @@ describe('a known name', () => {
 
   it('stays without being asked for as long as its zone lists it, and a window longer', () => {
     const profile = small();
-    profile.seed(...NAME, 1, 1, 3);
+    profile.seed(NAME, 1, { zone: 1, generation: 3 });
     const lists = (zone: number, generation: number) => zone === 1 && generation === 3;
-    otherDays(profile, 1, 100, 1);
+    otherDays(profile, from(1, 100), 1);
     for (let i = 0; i < 1300; i++) profile.sweep(NOW, lists);
     expect(knows(profile)).toBe(true);
     sweepAll(profile, NOW);
-    otherDays(profile, 101, 107, 1);
+    otherDays(profile, from(101, 107), 1);
     sweepAll(profile, NOW);
     expect(knows(profile)).toBe(true);
-    otherDays(profile, 108, 109, 1);
+    otherDays(profile, from(108, 109), 1);
     sweepAll(profile, NOW);
     expect(knows(profile)).toBe(false);
   });
 
   it('becomes so in a zone under attack when it is answered on three days', () => {
     const profile = small();
-    const at = (day: number) => profile.keep(...NAME, QueryType.A, NOW + day * DAY_MS);
+    const at = (day: number) => profile.keep(A, NOW + day * DAY_MS);
     expect([at(0), at(0.1), at(1), at(1.2)]).toEqual(Array(4).fill('repeated'));
     expect(at(2)).toBe('learned');
     expect(at(3)).toBe('known');
@@ -140,8 +145,8 @@ describe('a known name', () => {
 
   it('is beyond its usual rate after five times the queries it had in any ten seconds before', () => {
     const profile = small();
-    profile.seed(...NAME, 1);
-    const place = profile.find(...NAME);
+    profile.seed(NAME, 1);
+    const place = placeOf(profile);
     const ask = (count: number, atMs: number, learning: boolean) =>
       Array.from({ length: count }, () => profile.noteQuery(place, atMs, learning)).filter(Boolean).length;
     ask(400, NOW, true);
@@ -152,29 +157,28 @@ describe('a known name', () => {
 
   it('may always be asked for five times a second', () => {
     const profile = small();
-    profile.seed(...NAME, 1);
-    const place = profile.find(...NAME);
+    profile.seed(NAME, 1);
+    const place = placeOf(profile);
     const beyond = Array.from({ length: 51 }, () => profile.noteQuery(place, NOW, false));
     expect(beyond.indexOf(true)).toBe(50);
   });
 });
 
 describe('a full profile', () => {
-  const hashOf = (n: number): [number, number] => [Math.imul(n, 0x9e3779b1) >>> 0, n];
-  const learnTwice = (profile: Profile, n: number, atMs: number, zone = 0) => {
-    for (const network of [NETWORK, OTHER_NETWORK]) profile.learn(...hashOf(n), 1, network, atMs, zone);
+  const learnTwice = (profile: Profile, n: number, { atMs, zone = 0 }: { atMs: number; zone?: number }) => {
+    for (const network of [NETWORK, OTHER_NETWORK]) profile.learn(asked(n), network, atMs, zone);
   };
   const known = (profile: Profile, from: number, to: number) => {
     let count = 0;
-    for (let n = from; n <= to; n++) if (profile.find(...hashOf(n)) >= 0) count++;
+    for (let n = from; n <= to; n++) if (placeOf(profile, asked(n)) >= 0) count++;
     return count;
   };
 
   it('gives room to a new name by forgetting an old one, never a seeded one, and never grows', () => {
     const profile = new Profile({ maxNames: 100 });
-    for (let n = 1; n <= 50; n++) profile.seed(...hashOf(n), 1);
+    for (let n = 1; n <= 50; n++) profile.seed(asked(n), 1);
     const bytes = profile.bytes;
-    for (let n = 51; n <= 1000; n++) learnTwice(profile, n, NOW + (n * HOUR_MS) / 100);
+    for (let n = 51; n <= 1000; n++) learnTwice(profile, n, { atMs: NOW + (n * HOUR_MS) / 100 });
     expect(profile.size).toBeLessThanOrEqual(100);
     expect(profile.bytes).toBe(bytes);
     expect(known(profile, 1, 50)).toBe(50);
@@ -182,27 +186,28 @@ describe('a full profile', () => {
 
   it('keeps what was asked for on three days, however many names are asked for twice after it', () => {
     const profile = new Profile({ maxNames: 1000 });
-    for (const day of [0, 1, 2]) for (let n = 1; n <= 500; n++) learnTwice(profile, n, NOW + day * DAY_MS);
-    for (let n = 501; n <= 50_000; n++) learnTwice(profile, n, NOW + 2 * DAY_MS + n);
+    for (const day of [0, 1, 2])
+      for (let n = 1; n <= 500; n++) learnTwice(profile, n, { atMs: NOW + day * DAY_MS });
+    for (let n = 501; n <= 50_000; n++) learnTwice(profile, n, { atMs: NOW + 2 * DAY_MS + n });
     expect(known(profile, 1, 500)).toBe(500);
     expect(profile.size).toBe(1000);
   });
 
   it('lets a name that was asked for over TCP be proven a day earlier', () => {
     const profile = new Profile({ maxNames: 1000 });
-    for (let n = 1; n <= 500; n++) learnTwice(profile, n, NOW);
-    for (let n = 1; n <= 500; n++) profile.learn(...hashOf(n), 1, NETWORK, NOW, 0, true);
-    for (let n = 1; n <= 500; n++) learnTwice(profile, n, NOW + DAY_MS);
-    for (let n = 501; n <= 20_000; n++) learnTwice(profile, n, NOW + DAY_MS + n);
+    for (let n = 1; n <= 500; n++) learnTwice(profile, n, { atMs: NOW });
+    for (let n = 1; n <= 500; n++) profile.learn(asked(n), NETWORK, NOW, 0, true);
+    for (let n = 1; n <= 500; n++) learnTwice(profile, n, { atMs: NOW + DAY_MS });
+    for (let n = 501; n <= 20_000; n++) learnTwice(profile, n, { atMs: NOW + DAY_MS + n });
     expect(known(profile, 1, 500)).toBe(500);
   });
 
   it('leaves half of itself to other zones than the one that fills it with learned names', () => {
     const profile = new Profile({ maxNames: 1000 });
-    learnTwice(profile, 1, NOW, 1);
-    for (let n = 2; n <= 5000; n++) learnTwice(profile, n, NOW + n, 2);
+    learnTwice(profile, 1, { atMs: NOW, zone: 1 });
+    for (let n = 2; n <= 5000; n++) learnTwice(profile, n, { atMs: NOW + n, zone: 2 });
     expect(profile.sizeOf(2)).toBe(500);
-    for (let n = 5001; n <= 5400; n++) learnTwice(profile, n, NOW + n, 1);
+    for (let n = 5001; n <= 5400; n++) learnTwice(profile, n, { atMs: NOW + n, zone: 1 });
     expect(known(profile, 5001, 5400)).toBe(400);
     expect(profile.sizeOf(2)).toBe(500);
   });
@@ -211,9 +216,9 @@ describe('a full profile', () => {
     const profile = new Profile({ maxNames: 1000 });
     profile.seededZones = 2;
     let kept = 0;
-    for (let n = 1; n <= 1500; n++) if (profile.seed(...hashOf(n), 1, 1, 1)) kept++;
+    for (let n = 1; n <= 1500; n++) if (profile.seed(asked(n), 1, { zone: 1, generation: 1 })) kept++;
     expect([kept, [...profile.incompleteZones]]).toEqual([1000, [1]]);
-    for (let n = 2001; n <= 2300; n++) profile.seed(...hashOf(n), 1, 2, 1);
+    for (let n = 2001; n <= 2300; n++) profile.seed(asked(n), 1, { zone: 2, generation: 1 });
     expect(profile.sizeOf(2)).toBe(300);
     expect(profile.sizeOf(1)).toBe(700);
     expect([...profile.incompleteZones]).toEqual([1]);
@@ -222,14 +227,14 @@ describe('a full profile', () => {
 
 it('takes at most 24 bytes a name at a million names, the candidates included', () => {
   const profile = new Profile({ maxNames: 1_000_000 });
-  for (let n = 1; n <= 1_000_000; n++) profile.seed(Math.imul(n, 0x9e3779b1) >>> 0, n, 1);
+  for (let n = 1; n <= 1_000_000; n++) profile.seed(asked(n), 1);
   expect(profile.size).toBe(1_000_000);
   expect(profile.bytes / profile.size).toBeLessThanOrEqual(24);
 });
 
 it('is the same after it was stored and restored', () => {
   const profile = small();
-  for (let n = 1; n <= 500; n++) profile.seed(Math.imul(n, 0x9e3779b1) >>> 0, n, n & 0xffff, n * 16, n & 7);
+  for (let n = 1; n <= 500; n++) profile.seed(asked(n), n & 0xffff, { zone: n * 16, generation: n & 7 });
   const again = small();
   for (const entry of profile.entries()) again.restore(entry);
   expect(new Set(again.entries())).toEqual(new Set(profile.entries()));

@@ -3,8 +3,19 @@
  * the zone itself. Exact, aged, bounded, at most 24 bytes a name at a million names.
  */
 import { typeBit } from '../../protocol/index.ts';
+import type { AskedName } from '../learnAnswer.ts';
 import { Candidates } from './candidates.ts';
-import { DAY_MASK, dayAt, isSeeded, readEntry, tenureAt, typesAt, writeEntry, zoneAt } from './entry.ts';
+import {
+  DAY_MASK,
+  dayAt,
+  type Entry,
+  isSeeded,
+  readEntry,
+  tenureAt,
+  typesAt,
+  writeEntry,
+  zoneAt,
+} from './entry.ts';
 import { isOverShare, type Newcomer, PROVEN_TENURE, type ProfileParts, slotToGiveWay } from './giveWay.ts';
 import { hasType, noteQuery } from './nameNotes.ts';
 import { NameTable } from './nameTable.ts';
@@ -40,6 +51,15 @@ const USUAL_RATE = 0xff00;
 /** Whether a zone still has a name that this generation of its seed listed. */
 export type SeedHolds = (zone: number, generation: number) => boolean;
 const NEVER: SeedHolds = () => false;
+
+type HashedName = Omit<AskedName, 'type'>;
+
+/** Which zone lists a name, by its number, and in which generation of its seed. */
+export interface NameSeed {
+  readonly zone: number;
+  readonly generation: number;
+}
+const NO_SEED: NameSeed = { zone: 0, generation: 0 };
 
 /** What learning says of a name and type: known before, known from now on, or what the candidates say otherwise. */
 export type Learning = 'known' | 'learned' | 'first' | 'repeated';
@@ -104,46 +124,48 @@ export class Profile {
   }
 
   /** Notes an answer for the known name at `place`; whether it is known with this type, too. */
+  // biome-ignore lint/complexity/useMaxParams: called for each answer: no object is made
   touch(place: number, type: number, nowMs: number, zone: number, isProven = false): boolean {
-    const day = this.days.note(zone, nowMs);
-    if (!isSeeded(this.#table, place)) this.#grow(place, zone, day, isProven);
+    this.days.note(zone, nowMs);
+    if (!isSeeded(this.#table, place)) this.#grow(place, zone, isProven);
     return hasType(this.#table, place, type);
   }
 
   /** Learns that a name of the zone with this number was answered; `isProven` where the asking network cannot be forged. */
-  learn(
-    high: number,
-    low: number,
-    type: number,
-    network: number,
-    nowMs: number,
-    zone = 0,
-    isProven = false,
-  ): Learning {
-    const place = this.#table.find(high, low);
+  // biome-ignore lint/complexity/useMaxParams: called for each answer: no object is made
+  learn(asked: AskedName, network: number, nowMs: number, zone = 0, isProven = false): Learning {
+    const { hashHigh, hashLow, type } = asked;
+    const place = this.#table.find(hashHigh, hashLow);
     if (place >= 0 && this.touch(place, type, nowMs, zone, isProven)) return 'known';
     const bit = typeBit(type);
     this.days.note(zone, nowMs);
-    const seen = this.#candidates.note(pairOf(high, bit), low, network, Math.floor(nowMs / MINUTE_MS));
+    const seen = this.#candidates.note(
+      pairOf(hashHigh, bit),
+      hashLow,
+      network,
+      Math.floor(nowMs / MINUTE_MS),
+    );
     if (seen !== 'again') return seen;
-    return this.#add(high, low, bit, zone, isProven ? 1 : 0) ? 'learned' : 'repeated';
+    return this.#add(asked, bit, { zone, tenure: isProven ? 1 : 0 }) ? 'learned' : 'repeated';
   }
 
   /** As {@link learn}, in a zone under attack: what is known stays so, and what is asked for on three days becomes known. */
-  keep(high: number, low: number, type: number, nowMs: number, zone = 0): Learning {
-    const place = this.#table.find(high, low);
+  keep(asked: AskedName, nowMs: number, zone = 0): Learning {
+    const { hashHigh, hashLow, type } = asked;
+    const place = this.#table.find(hashHigh, hashLow);
     if (place >= 0 && this.touch(place, type, nowMs, zone)) return 'known';
     const bit = typeBit(type);
     this.days.note(zone, nowMs);
-    if (!this.#proving.note(pairOf(high, bit), low, calendarDay(nowMs))) return 'repeated';
-    return this.#add(high, low, bit, zone, PROVEN_TENURE) ? 'learned' : 'repeated';
+    if (!this.#proving.note(pairOf(hashHigh, bit), hashLow, calendarDay(nowMs))) return 'repeated';
+    return this.#add(asked, bit, { zone, tenure: PROVEN_TENURE }) ? 'learned' : 'repeated';
   }
 
   /**
-   * Makes a name known that the zone with this number lists, with the types (as bits) it is listed with; it stays as long as
-   * the zone has it. False when there is no room.
+   * Makes a name known that a zone lists, with the types (as bits) it is listed with; it stays as long as the zone has it.
+   * False when there is no room.
    */
-  seed(high: number, low: number, types: number, zone = 0, generation = 0): boolean {
+  seed({ hashHigh: high, hashLow: low }: HashedName, types: number, seed = NO_SEED): boolean {
+    const { zone, generation } = seed;
     const table = this.#table;
     let slot = table.find(high, low);
     const before = slot < 0 ? undefined : zoneAt(table, slot);
@@ -161,8 +183,8 @@ export class Profile {
   }
 
   /** Makes a name known that an earlier run knew, with its types (as bits), as if it was answered now. False when there is no room. */
-  readmit(high: number, low: number, types: number): boolean {
-    return this.#add(high, low, types, 0, 1);
+  readmit(name: HashedName, types: number): boolean {
+    return this.#add(name, types, { zone: 0, tenure: 1 });
   }
 
   /**
@@ -205,7 +227,11 @@ export class Profile {
     this.#count(undefined, zoneAt(table, slot));
   }
 
-  #add(high: number, low: number, types: number, zone: number, tenure: number): boolean {
+  #add(
+    { hashHigh: high, hashLow: low }: HashedName,
+    types: number,
+    { zone, tenure }: Pick<Entry, 'zone' | 'tenure'>,
+  ): boolean {
     const table = this.#table;
     const known = table.find(high, low);
     if (known >= 0) {
@@ -246,8 +272,9 @@ export class Profile {
   }
 
   /** A new answer for a known name: it is younger, known on a day more, and for each day it was silent its usual rate is one step lower. */
-  #grow(place: number, zone: number, day: number, isProven: boolean): void {
+  #grow(place: number, zone: number, isProven: boolean): void {
     const table = this.#table;
+    const day = this.days.of(zone);
     const moved = zoneAt(table, place) !== zone;
     const silentDays = moved ? 0 : (day - dayAt(table, place)) & DAY_MASK;
     const proves = isProven && tenureAt(table, place) === 0;

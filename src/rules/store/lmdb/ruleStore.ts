@@ -8,9 +8,11 @@ import {
   type NewRule,
   type Rule,
   type RuleChange,
-  type RuleDecision,
+  type RuleCreation,
+  type RuleDeletion,
   type RuleFormat,
   type RuleStore,
+  type RuleUpdate,
   TooManyRules,
   targetOf,
 } from '../../index.ts';
@@ -45,24 +47,19 @@ export class LmdbRuleStore implements RuleStore {
     return this.#stored(accountId, ruleId);
   }
 
-  async create(accountId: string, fields: NewRule, actor: Actor, retryKey?: string): Promise<CreatedRule> {
+  async create(accountId: string, fields: NewRule, { actor, retryKey }: RuleCreation): Promise<CreatedRule> {
     const retry =
       retryKey === undefined ? undefined : this.#firstAnswers.retryOf(accountId, retryKey, fields);
     const created = await this.#environment.commits.run<CreatedRule>(() => {
       const first = retry && this.#firstAnswers.find(retry);
       if (first) return { result: first, writes: [] };
-      return this.#decideCreate(accountId, fields, actor, retry);
+      return this.#decideCreate(accountId, fields, { actor, retry });
     });
     if (!created.replayed) this.#tell(accountId);
     return created;
   }
 
-  async update(
-    accountId: string,
-    ruleId: string,
-    decide: RuleDecision,
-    actor: Actor,
-  ): Promise<Rule | undefined> {
+  async update(accountId: string, ruleId: string, { decide, actor }: RuleUpdate): Promise<Rule | undefined> {
     const { after, changed } = await this.#environment.commits.run<Updated>(() => {
       const before = this.#stored(accountId, ruleId);
       if (!before) return { result: { after: undefined, changed: false }, writes: [] };
@@ -85,12 +82,7 @@ export class LmdbRuleStore implements RuleStore {
     return after;
   }
 
-  async delete(
-    accountId: string,
-    ruleId: string,
-    check: (stored: Rule) => void,
-    actor: Actor,
-  ): Promise<boolean> {
+  async delete(accountId: string, ruleId: string, { check, actor }: RuleDeletion): Promise<boolean> {
     const deleted = await this.#environment.commits.run(
       () => {
         const before = this.#stored(accountId, ruleId);
@@ -131,8 +123,7 @@ export class LmdbRuleStore implements RuleStore {
   #decideCreate(
     accountId: string,
     fields: NewRule,
-    actor: Actor,
-    retry: Retry | undefined,
+    { actor, retry }: { readonly actor: Actor; readonly retry: Retry | undefined },
   ): Decided<CreatedRule> {
     const count = this.#environment.accounts.get(accountId)?.count ?? 0;
     if (count >= MAX_RULES_PER_ACCOUNT) throw new TooManyRules(accountId, MAX_RULES_PER_ACCOUNT);

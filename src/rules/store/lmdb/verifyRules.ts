@@ -23,11 +23,11 @@ function problemsOf(environment: RulesEnvironment): string[] {
   const rules = new Map(
     [...environment.rules.getRange()].map(({ key, value }) => [key.join('/'), ruleFormat.complete(value)]),
   );
-  differences('rule', state.rules, rules, problems);
+  differences('rule', { expected: state.rules, held: rules }, problems);
   const tokens = new Map(
     [...environment.tokens.getRange()].map(({ value }) => [value.id, withoutHash(value)]),
   );
-  differences('token', state.tokens, tokens, problems);
+  differences('token', { expected: state.tokens, held: tokens }, problems);
   const counts = new Map<string, number>();
   for (const { key } of environment.rules.getRange())
     counts.set(key[0] ?? '', (counts.get(key[0] ?? '') ?? 0) + 1);
@@ -50,7 +50,7 @@ function addListProblems(
 ): void {
   const entries = recordsOf(environment.listEntries);
   const held = new Map(entries.map(({ key, value }) => [key.join('/'), value]));
-  differences('entry', expected, held, problems);
+  differences('entry', { expected, held }, problems);
   const counts = new Map<string, number>();
   for (const { key } of entries) {
     const list = `${key[0]}/${key[1]}`;
@@ -82,23 +82,20 @@ class Replay {
 
   add(entry: AuditEntry): void {
     if ('rule' in entry)
-      this.#step(
-        this.rules,
-        `${entry.account}/${entry.rule}`,
-        completed(entry.before),
-        completed(entry.after),
-      );
+      this.#step(this.rules, `${entry.account}/${entry.rule}`, {
+        before: completed(entry.before),
+        after: completed(entry.after),
+      });
     else if ('list' in entry)
-      this.#step(
-        this.listEntries,
-        `${entry.account}/${entry.list}/${entry.entry}`,
-        entry.before,
-        entry.after,
-      );
-    else this.#step(this.tokens, entry.token, entry.before, entry.after);
+      this.#step(this.listEntries, `${entry.account}/${entry.list}/${entry.entry}`, entry);
+    else this.#step(this.tokens, entry.token, entry);
   }
 
-  #step(states: Map<string, unknown>, key: string, before: unknown, after: unknown): void {
+  #step(
+    states: Map<string, unknown>,
+    key: string,
+    { before, after }: Pick<AuditEntry, 'before' | 'after'>,
+  ): void {
     if (!isDeepStrictEqual(states.get(key) ?? null, before))
       this.#problems.push(`the audit skips a change of ${key}`);
     if (after === null) states.delete(key);
@@ -111,8 +108,7 @@ const withoutHash = ({ hash: _, ...token }: Token): object => token;
 
 function differences(
   what: string,
-  expected: ReadonlyMap<string, unknown>,
-  held: ReadonlyMap<string, unknown>,
+  { expected, held }: Readonly<Record<'expected' | 'held', ReadonlyMap<string, unknown>>>,
   problems: string[],
 ): void {
   for (const [key, value] of held)

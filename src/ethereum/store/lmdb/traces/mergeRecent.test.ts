@@ -30,7 +30,12 @@ afterEach(() => rm(path, { recursive: true, force: true }));
 const grow = (chain: readonly SyntheticBlock[], count: number): SyntheticBlock[] => {
   const blocks = [...chain];
   for (let i = 0; i < count; i++)
-    blocks.push(syntheticBlock(random, shape, FIRST + blocks.length, blocks.at(-1)?.header.hash));
+    blocks.push(
+      syntheticBlock(random, shape, {
+        number: FIRST + blocks.length,
+        parentHash: blocks.at(-1)?.header.hash,
+      }),
+    );
   return blocks;
 };
 

@@ -19,10 +19,10 @@ describe('verifying an index', () => {
     const store = openTraceStore(folder, { maxRecentPositions: 300, listsPerMerge: 10 });
     const random = new Random(9);
     const shape = { addresses: syntheticAddresses(6), maxTransactions: 12, maxFrames: 5 };
-    let parent: Hash | undefined;
+    let parentHash: Hash | undefined;
     for (let number = FIRST; number < FIRST + BLOCKS; number++) {
-      const { header, traces } = syntheticBlock(random, shape, number, parent);
-      parent = header.hash;
+      const { header, traces } = syntheticBlock(random, shape, { number, parentHash });
+      parentHash = header.hash;
       await store.apply({ blocks: [indexBlock(header, traces)] });
     }
     await store.close();
