@@ -37,13 +37,14 @@ it('a server that sends a byte now and then has so long for the whole of a trans
     socket.on('close', () => clearInterval(timer));
   });
   const bytes: number[] = [];
-  const transfer = async () => {
+  const transfer = async (maxMs: number) => {
     const onProgress = () => bytes.push(1);
-    for await (const _ of transferZone('example.test', server, { maxMs: 300, onProgress }))
+    for await (const _ of transferZone('example.test', server, { maxMs, onProgress }))
       throw new Error('none');
   };
-  await expect(transfer()).rejects.toThrow('it took longer than 0.3 seconds');
-  expect(bytes.length).toBeGreaterThan(0);
+  // On a busy machine no byte may come in the first of these times.
+  for (let maxMs = 300; bytes.length === 0; maxMs *= 2)
+    await expect(transfer(maxMs)).rejects.toThrow(`it took longer than ${maxMs / 1000} seconds`);
   for (const socket of open) await closed(socket);
 });
 
