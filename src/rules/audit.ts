@@ -45,8 +45,6 @@ export interface AuditFilter {
   /** Only changes of this account's rules and lists. */
   readonly account?: string | undefined;
   readonly rule?: string | undefined;
-  /** Only changes of rules. */
-  readonly rulesOnly?: boolean;
   /** Inclusive bounds, as `formatTimestamp` writes them. */
   readonly since?: string | undefined;
   readonly until?: string | undefined;

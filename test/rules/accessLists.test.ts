@@ -91,8 +91,20 @@ it('the lists are each account’s own, and every change is in the audit', async
   expect(stdout).toMatch(/list\.create.*denylist: 198\.51\.100\.7, enabled/);
   const audit = `/accounts/audited/network/advanced_dns_protection/configs/dns_protection/audit`;
   await send('POST', audit.replace(/audit$/, 'rules'), newRule);
-  const { json } = await send('GET', `${audit}?per_page=1`);
-  expect(json).toMatchObject({ result: [{ action: 'rule.create' }], result_info: { count: 1 } });
+  const { result } = (await send('GET', audit)).json;
+  expect(result).toMatchObject([
+    { action: 'rule.create', after: { mode: newRule.mode } },
+    {
+      action: 'list.update',
+      list: 'denylist',
+      entry: id,
+      before: { enabled: true },
+      after: { enabled: false },
+    },
+    { action: 'list.create', account: 'audited', after: { id, prefix: '198.51.100.7' } },
+  ]);
+  const { json } = await send('GET', `${audit}?rule_id=${result[0].rule}`);
+  expect(json).toMatchObject({ result: [result[0]], result_info: { count: 1 } });
   expect(json.result_info).not.toHaveProperty('cursor');
   expect(stdout).toMatch(/list\.update.*denylist: 198\.51\.100\.7, not enabled/);
 });

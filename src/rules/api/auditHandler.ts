@@ -1,4 +1,5 @@
 import {
+  type AccessEntry,
   type AuditFilter,
   type AuditLog,
   allowedRuleId,
@@ -6,8 +7,10 @@ import {
   formatTimestamp,
   InvalidRule,
   isRuleId,
+  type ListChange,
   type Micros,
   pointerTo,
+  type Rule,
   type RuleChange,
   type RuleFormat,
   shown,
@@ -25,27 +28,31 @@ const cursor = new RegExp(cursorPattern);
 
 /** Makes the handler that shows an account's part of the audit, the newest change first. */
 export function auditHandler(audit: AuditLog, format: RuleFormat) {
-  /** What there is none of is left out: no rule before it was created, none after it was deleted. */
-  const shownChange = ({ before, after, ...change }: RuleChange) => ({
-    ...change,
-    ...(before && { before: format.inOrder(format.complete(before)) }),
-    ...(after && { after: format.inOrder(format.complete(after)) }),
-  });
+  const shownRule = (rule: Rule) => format.inOrder(format.complete(rule));
+  const shownChange = (change: RuleChange | ListChange) =>
+    'rule' in change ? existing(change, shownRule) : existing(change, (entry: AccessEntry) => entry);
   return async ({ accountId, query }: ApiRequest): Promise<ApiAnswer> => {
     const { filter, limit, from } = readQuery(query);
-    const { entries, next } = await audit.page(
-      { account: accountId, rulesOnly: true, ...filter },
-      { limit, from },
-    );
+    const { entries, next } = await audit.page({ account: accountId, ...filter }, { limit, from });
     const resultInfo = {
       per_page: limit,
       count: entries.length,
       ...(next !== undefined && { cursor: next.toString(36) }),
     };
-    const changes = entries.filter((entry) => 'rule' in entry).map(shownChange);
+    const changes = entries.filter((entry) => 'account' in entry).map(shownChange);
     return { body: successEnvelope(changes, { resultInfo }) };
   };
 }
+
+/** A change without what there is none of: nothing before a creation, nothing after a deletion. */
+const existing = <Subject, Shown, Rest>(
+  { before, after, ...change }: Rest & { readonly before: Subject | null; readonly after: Subject | null },
+  show: (subject: Subject) => Shown,
+) => ({
+  ...change,
+  ...(before !== null && { before: show(before) }),
+  ...(after !== null && { after: show(after) }),
+});
 
 interface AuditQuery {
   readonly filter: Omit<AuditFilter, 'account'>;

@@ -1,5 +1,6 @@
 import Type, { type TSchema } from 'typebox';
 import {
+  accessLists,
   entryPatchSchema,
   nameEntrySchema,
   networkEntrySchema,
@@ -57,19 +58,35 @@ const cursorInfoSchema = Type.Object(
   closed,
 );
 
+const changeMembers = {
+  at: Type.String({ format: 'date-time', description: 'When; no two changes have the same.' }),
+  by: Type.String({
+    description: 'The id of the token, `configured` for the server’s own, `cli:` and a user for a command.',
+  }),
+  label: Type.Optional(Type.String({ description: 'What the token was called.' })),
+  from: Type.String({ description: 'The address of the client; `local` on the machine itself.' }),
+  account: Type.String(),
+};
+
 const ruleChangeSchema = Type.Object(
   {
-    at: Type.String({ format: 'date-time', description: 'When; no two changes have the same.' }),
-    by: Type.String({
-      description: 'The id of the token, `configured` for the server’s own, `cli:` and a user for a command.',
-    }),
-    label: Type.Optional(Type.String({ description: 'What the token was called.' })),
-    from: Type.String({ description: 'The address of the client; `local` on the machine itself.' }),
-    account: Type.String(),
+    ...changeMembers,
     rule: Type.String({ description: 'The id of the rule.' }),
     action: Type.Enum(['rule.create', 'rule.update', 'rule.delete'], { type: 'string' }),
     before: Type.Optional(ref('Rule')),
     after: Type.Optional(ref('Rule')),
+  },
+  closed,
+);
+
+const listChangeSchema = Type.Object(
+  {
+    ...changeMembers,
+    list: Type.Enum(Object.keys(accessLists), { type: 'string' }),
+    entry: Type.String({ description: 'The id of the entry.' }),
+    action: Type.Enum(['list.create', 'list.update', 'list.delete'], { type: 'string' }),
+    before: Type.Optional(ref('AccessEntry')),
+    after: Type.Optional(ref('AccessEntry')),
   },
   closed,
 );
@@ -114,8 +131,12 @@ export const namedSchemas = ({ schemas }: RuleFormat) => ({
   RuleAnswer: success({ result: ref('Rule') }),
   RuleListAnswer: success({ result: Type.Array(ref('Rule')), result_info: ref('ResultInfo') }),
   RuleChange: ruleChangeSchema,
+  ListChange: listChangeSchema,
   CursorInfo: cursorInfoSchema,
-  AuditAnswer: success({ result: Type.Array(ref('RuleChange')), result_info: ref('CursorInfo') }),
+  AuditAnswer: success({
+    result: Type.Array(Type.Union([ref('RuleChange'), ref('ListChange')])),
+    result_info: ref('CursorInfo'),
+  }),
   AccessEntryAnswer: success({ result: ref('AccessEntry') }),
   AccessListAnswer: success({ result: Type.Array(ref('AccessEntry')), result_info: ref('ResultInfo') }),
   TokenAnswer: success({ result: ref('Token') }),

@@ -106,7 +106,8 @@ function auditRoute(family: (typeof families)[number], audit: Route['handle']): 
     method: 'GET',
     path: `/accounts/{account_id}/${family}/advanced_dns_protection/configs/dns_protection/audit`,
     operationId: `readAudit${family === 'network' ? '' : 'Magic'}`,
-    summary: 'Who changed which rule of an account, when, from where, before and after; the newest first',
+    summary:
+      'Who changed which rule or access list of an account, when, from where, before and after; the newest first',
     permission: 'dns_protection:audit',
     parameters: ['audit since', 'audit until', 'audit rule_id', 'audit per_page', 'cursor'],
     answer: 'AuditAnswer',

@@ -71,8 +71,7 @@ export class LmdbAuditLog implements AuditLog {
   }
 }
 
-function matches(entry: AuditEntry, { account, rule, rulesOnly }: AuditFilter): boolean {
-  if (rulesOnly && !('rule' in entry)) return false;
+function matches(entry: AuditEntry, { account, rule }: AuditFilter): boolean {
   if (account === undefined && rule === undefined) return true;
   if (!('account' in entry) || (account !== undefined && entry.account !== account)) return false;
   return rule === undefined || ('rule' in entry && entry.rule === rule);
