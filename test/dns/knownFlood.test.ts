@@ -1,17 +1,30 @@
 /** A flood of one known name from one client: names say nothing of it, only who asks does. */
 import { expect, it } from 'vitest';
+import type { AttackDetector } from '../../src/dns/detector/index.ts';
 import { QueryType } from '../../src/dns/protocol/index.ts';
 import { until } from '../support/until.ts';
-import { query, RCODE } from './support/dnsClient.ts';
-import { ZONE_NAME } from './support/guardInFront.ts';
+import { query, RCODE, type Target } from './support/dnsClient.ts';
+import { running } from './support/dnsdistInFront.ts';
+import { RULE, ZONE_NAME } from './support/guardInFront.ts';
 import { guarded, tcp, udp } from './support/opened.ts';
+import { noDnsdist } from './support/realDnsdist.ts';
 
+const LIMITED = { ...RULE, profile_sensitivity: 'medium' } as const;
 const www = query(`www.${ZONE_NAME}`, QueryType.A, 1);
 const MINUTE_MS = 60_000;
 
 it('a client that floods with a known name is answered TC=1 and served over TCP; others notice nothing', async () => {
-  const { target, guard } = await guarded({ profile_sensitivity: 'medium' });
-  const { detector } = guard;
+  const { target, guard } = await guarded(LIMITED);
+  await expectLimited(guard.detector, target);
+});
+
+it('so it is behind dnsdist', async (ctx) => {
+  if (noDnsdist) return ctx.skip(noDnsdist);
+  const { dnsdist, guard } = await running(LIMITED);
+  await expectLimited(guard.detector, dnsdist);
+});
+
+async function expectLimited(detector: AttackDetector, target: Target): Promise<void> {
   // A threshold that rests on traffic, of an earlier run.
   const nowMs = Date.now();
   detector.restore({ ...detector.learned(nowMs), rates: [[Math.floor(nowMs / MINUTE_MS) - 1, 20]] }, nowMs);
@@ -41,4 +54,4 @@ it('a client that floods with a known name is answered TC=1 and served over TCP;
   expect(answered).toBeGreaterThan(0);
   expect(await (await tcp(target, '127.0.2.1')).ask(www)).toMatchObject({ rcode: RCODE.NOERROR, answers: 1 });
   expect(detector.attack).toBe(false);
-});
+}
