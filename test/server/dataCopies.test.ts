@@ -2,6 +2,7 @@ import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, statSync, trunc
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { open as openLmdb, type RootDatabase } from 'lmdb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openTraceStore } from '../../src/ethereum/store/lmdb/traces/index.ts';
@@ -20,6 +21,8 @@ const actor = { by: 'test', from: 'local' };
 /** Copies that are torn at random moments. */
 const TORN_COPIES = 5;
 const PIECE_BYTES = 64 * 1024;
+/** Between two writes, so that those who copy get the processor, too. */
+const PAUSE_MS = 1;
 
 /** Writes rules and blocks all the time, as a server does. */
 class Writer {
@@ -58,6 +61,7 @@ class Writer {
       if (this.written % 2 === 0) await lists.delete(denied, id, { check: () => undefined, actor });
       if (this.written % 500 === 0) await rules.deleteAll('acc', actor);
       if (this.written % 500 === 0) await lists.deleteAll(denied, actor);
+      await pause(PAUSE_MS);
     }
   }
 
@@ -68,6 +72,7 @@ class Writer {
       const { header, traces } = syntheticBlock(this.#random, shape, { number, parentHash });
       parentHash = header.hash;
       await this.traces.apply({ blocks: [indexBlock(header, traces)] });
+      await pause(PAUSE_MS);
     }
   }
 }
