@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import './heapLimits.ts';
+import './compileCache.ts';
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { endWithReader, flushOutput } from './print.ts';

@@ -19,7 +19,7 @@ export function registerStart(program: Command): void {
         'no Ethereum node to index: name one with --upstream URL (or FLOODGATE_UPSTREAM), or serve only the rules API ' +
           'with --rules-only. To try Floodgate without a node of your own run `floodgate dev`',
       );
-    const { logger, droppedLines } = createLogger(config.log.level);
+    const { logger, droppedLines } = await createLogger(config.log.level);
     const stopped = untilSignal(logger);
     // Loaded here, so that other commands start without the server's libraries.
     const { lockDataDir, startServer } = await import('../../server/index.ts');
