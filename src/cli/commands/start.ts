@@ -4,6 +4,7 @@ import { addConfigFlags, readConfig } from '../configFlags.ts';
 import { createLogger } from '../logger.ts';
 import { unlessStopped, untilSignal } from '../runUntilSignal.ts';
 import { tellStart } from '../tellStart.ts';
+import { tellSystemd } from '../tellSystemd.ts';
 
 /** `floodgate start`: for real use. */
 export function registerStart(program: Command): void {
@@ -30,7 +31,9 @@ export function registerStart(program: Command): void {
         stopped,
         startServer({ config, logger, lock, droppedLogLines: droppedLines }),
       );
+      if (server) tellSystemd('READY=1');
       await stopped;
+      tellSystemd('STOPPING=1');
       await server?.stop();
     } finally {
       lock.release();
