@@ -2,11 +2,15 @@
 // `<!-- GROUP: end -->`. Run by `npm run docs`, which compiles first. With --check it only names the pages that are not
 // as they should be: a test runs it so.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { EXIT_CODE_ROWS } from '../dist/cli/exitCodes.js';
+import { programFor } from '../dist/cli/program.js';
 import { configurationPage } from '../dist/config/index.js';
 import { METHODS, methodsTable } from '../dist/ethereum/gateway/index.js';
 import { RPC_ERRORS } from '../dist/ethereum/jsonrpc/index.js';
 import { fieldTable } from '../dist/rules/index.js';
 import { roomsPicture, roomsTable } from './architecture.js';
+
+const commandRows = [...rowsOf(await programFor())];
 
 const docs = new URL('../docs/', import.meta.url);
 
@@ -22,6 +26,8 @@ const PARTS = {
       Object.values(RPC_ERRORS).map(({ code, meaning }) => [String(code), meaning]),
     ),
   'rules: fields': fieldTable,
+  'commands: list': () => table(['Command', 'What it does'], commandRows),
+  'commands: exits': () => table(['Code', 'Meaning'], EXIT_CODE_ROWS),
   'architecture: picture': roomsPicture,
   'architecture: rooms': roomsTable,
 };
@@ -49,4 +55,11 @@ function withPart(before, name) {
 /** @type {(header: readonly string[], rows: readonly (readonly string[])[]) => string} */
 function table(header, rows) {
   return [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** The commands that do something, with all their words. */
+function* rowsOf(command, words = '') {
+  for (const inner of command.commands) yield* rowsOf(inner, `${words} ${inner.name()}`);
+  if (command.commands.length === 0)
+    yield [`\`floodgate${words}\``, command.description().replaceAll('\n', ' ')];
 }

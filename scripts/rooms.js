@@ -66,6 +66,12 @@ export const rooms = [
     purpose: 'the development chain: anvil as a child, and its traffic',
     uses: ['ethereum/traces', 'platform/serialQueue'],
   },
+  {
+    room: 'library/traces',
+    purpose: 'what other programs import as `floodgate/traces`',
+    pure: true,
+    uses: ['ethereum/traces', 'ethereum/traces/convert'],
+  },
 
   {
     room: 'rules/api',

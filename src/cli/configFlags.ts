@@ -6,32 +6,57 @@ import {
   type Config,
   ConfigError,
   ConfigSchema,
+  type ConfigSources,
   loadConfig,
   type Option,
   optionsOf,
 } from '../config/index.ts';
+import { readSecretFile } from './secretFile.ts';
 
 const DEFAULT_FILE = 'floodgate.yaml';
+
+const CONFIG_FILE = `configuration file (FLOODGATE_CONFIG; default ${DEFAULT_FILE}, if it exists)`;
 
 const OPTIONS = optionsOf(ConfigSchema);
 
 /** Adds a flag for every option of the configuration, and `--config`. */
 export function addConfigFlags(command: Command, defaults: Readonly<Record<string, unknown>> = {}): Command {
-  command.option(
-    '--config <file>',
-    `configuration file (FLOODGATE_CONFIG; default ${DEFAULT_FILE}, if it exists)`,
-  );
+  return addFlags(command, OPTIONS, defaults);
+}
+
+/** Adds the flags of every option, which the help does not list: the command is about another one's options. */
+export function addHiddenConfigFlags(command: Command): Command {
+  command.option('--config <file>', CONFIG_FILE);
   for (const option of OPTIONS.filter(({ schema }) => !schema.fileOnly))
+    command.addOption(flagOf(option, undefined).hideHelp());
+  return command;
+}
+
+/** Adds flags for the options that a command reads, by their paths, and `--config`. */
+export function addOwnConfigFlags(command: Command, paths: readonly string[]): Command {
+  return addFlags(
+    command,
+    OPTIONS.filter(({ path }) => paths.includes(path)),
+  );
+}
+
+function addFlags(
+  command: Command,
+  options: readonly Option[],
+  defaults: Readonly<Record<string, unknown>> = {},
+): Command {
+  command.option('--config <file>', CONFIG_FILE);
+  for (const option of options.filter(({ schema }) => !schema.fileOnly))
     command.addOption(flagOf(option, defaults[option.path]));
   return command;
 }
 
 function flagOf(option: Option, otherDefault: unknown): Flag {
-  const { schema, flag, variable, path } = option;
+  const { schema, flag, variable, fileVariable, path } = option;
   const value = Type.IsBoolean(schema) ? '' : Type.IsArray(schema) ? ' <value...>' : ' <value>';
   const fallback = otherDefault ?? schema.default;
   const notes = [
-    variable,
+    fileVariable === undefined ? variable : `${variable}, or a file named by ${fileVariable}`,
     path === flag.slice(2) ? '' : `in the file ${path}`,
     fallback === undefined || (Array.isArray(fallback) && fallback.length === 0) ? '' : `default ${fallback}`,
     `allowed: ${allowed(schema)}`,
@@ -47,10 +72,15 @@ function flagOf(option: Option, otherDefault: unknown): Flag {
 
 /** The configuration from file, variables and the flags of a command, in rising order. Throws ConfigError. */
 export function readConfig(command: Command, defaults: Readonly<Record<string, unknown>> = {}): Config {
+  return loadConfig({ ...sourcesOf(command), defaults });
+}
+
+/** Where the configuration of a command comes from. */
+export function sourcesOf(command: Command): ConfigSources {
   const flags = command.opts<Record<string, string | string[] | boolean | undefined>>();
   const named = typeof flags['config'] === 'string' ? flags['config'] : process.env['FLOODGATE_CONFIG'];
   const file = readFile(named);
-  return loadConfig({ ...(file && { file }), environment: process.env, flags, defaults });
+  return { ...(file && { file }), environment: process.env, readFile: readSecretFile, flags };
 }
 
 function readFile(named: string | undefined): { name: string; text: string } | undefined {

@@ -1,5 +1,4 @@
 import { type Logger, pino } from 'pino';
-import pretty from 'pino-pretty';
 import type { Config } from '../config/index.ts';
 import { LogWriter } from './logWriter.ts';
 
@@ -13,16 +12,18 @@ export interface ProgramLog {
  * The log, on standard error, so that standard output is for answers: readable lines on a terminal, else one JSON object a
  * line. Headers and bodies are never part of it.
  */
-export function createLogger(level: Config['log']['level']): ProgramLog {
+export async function createLogger(level: Config['log']['level']): Promise<ProgramLog> {
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  if (process.stderr.isTTY) return { logger: pino(options, terminal()), droppedLines: () => 0 };
+  if (process.stderr.isTTY) return { logger: pino(options, await terminal()), droppedLines: () => 0 };
   const writer = new LogWriter(process.stderr);
   const logger = pino(options, writer);
   writer.onDropped((lines) => logger.warn({ lines }, 'log lines were dropped: nobody read them'));
   return { logger, droppedLines: () => writer.dropped };
 }
 
-function terminal() {
+/** Loaded only here: a server whose log is collected has no use for it. */
+async function terminal() {
+  const { default: pretty } = await import('pino-pretty');
   return pretty({
     destination: 2,
     sync: true,

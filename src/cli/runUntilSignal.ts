@@ -1,14 +1,13 @@
 import type { Logger } from 'pino';
-
-/** Pressed Ctrl-C twice, or a second SIGTERM: the operator does not want to wait. */
-const EXIT_CODE_FORCED = 130;
+import { EXIT_CODES } from './exitCodes.ts';
 
 /** Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. */
 export function untilSignal(logger: Logger): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let asked = false;
     const stop = (signal: NodeJS.Signals): void => {
-      if (asked) process.exit(EXIT_CODE_FORCED);
+      // The operator does not want to wait.
+      if (asked) process.exit(EXIT_CODES.interrupted);
       asked = true;
       logger.info(
         { signal },

@@ -25,7 +25,13 @@ log:
 
 A list is written with commas in a variable (\`FLOODGATE_UPSTREAM=http://a:8545,http://b:8545\`). On the command line, repeat the
 flag or give it several values. \`floodgate dev\` has defaults of its own, which
-\`floodgate dev --help\` shows. Secrets belong in the file or in a variable: other users of the machine can see flags.
+\`floodgate dev --help\` shows.
+
+Secrets do not belong in flags, which other users of the machine can see. Where an option has a variable that ends in \`_FILE\`, that one names a
+file with the value, as containers and systemd hand secrets on (\`FLOODGATE_API_TOKEN_FILE=%d/api-token\` with \`LoadCredential=\`); of
+a list each line is an item. It and the variable itself are not set together.
+
+\`floodgate config check\` reads all three as \`floodgate start\` would, and \`floodgate config print\` shows every option with where it comes from.
 `;
 
 /** The page docs/configuration.md: every option with its three names, its default and what is allowed. */
@@ -42,8 +48,11 @@ export function configurationPage(): string {
   return `${[HEAD.trimEnd(), ...sections].join('\n\n')}\n`;
 }
 
-function describe({ path, variable, flag, schema }: Option): string {
-  const names = schema.fileOnly ? 'only in the file' : `\`${variable}\`, \`${flag}\``;
+function describe({ path, variable, fileVariable, flag, schema }: Option): string {
+  const variables = [variable, fileVariable].filter((name) => name !== undefined);
+  const names = schema.fileOnly
+    ? 'only in the file'
+    : [...variables, flag].map((name) => `\`${name}\``).join(', ');
   const lines = [
     `### \`${path}\``,
     '',

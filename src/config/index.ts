@@ -2,8 +2,9 @@
 export { allowed } from './allowed.ts';
 export { ConfigError } from './configError.ts';
 export { configurationPage } from './document.ts';
-export { type ConfigSources, loadConfig } from './load.ts';
+export { type ConfigSources, type EffectiveOption, effectiveOptions, loadConfig } from './load.ts';
 export { MAINNET, type NetworkConfig, networksOf, nodesOf } from './networks.ts';
 export { type Option, optionsOf } from './option.ts';
 export { type Config, ConfigSchema, isNetworkName } from './schema.ts';
+export { shownValue } from './shown.ts';
 export { strayVariables } from './strayVariables.ts';

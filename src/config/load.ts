@@ -12,6 +12,8 @@ export interface ConfigSources {
   /** Name and text of the configuration file, where there is one. */
   readonly file?: { readonly name: string; readonly text: string };
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Reads a file that a variable such as FLOODGATE_API_TOKEN_FILE names. */
+  readonly readFile?: (name: string) => string;
   /** Values of flags by the option's path; lists as arrays, everything else as text. */
   readonly flags: Readonly<Record<string, string | readonly string[] | boolean | undefined>>;
   /** Defaults that take the place of the schema's, by path. */
@@ -24,29 +26,79 @@ type Tree = Record<string, unknown>;
 
 /** The whole configuration. Throws ConfigError on the first option that is not as the schema wants it. */
 export function loadConfig(sources: ConfigSources): Config {
-  const tree: Tree = {};
-  for (const option of OPTIONS) {
-    const fallback = sources.defaults?.[option.path] ?? option.schema.default;
-    if (fallback !== undefined) set(tree, option.path, fallback);
-    else set(tree, option.path, undefined);
-  }
-  if (sources.file !== undefined) mergeFile(tree, sources.file);
-  for (const option of OPTIONS) {
-    if (option.schema.fileOnly) continue;
-    const text = sources.environment[option.variable];
-    if (text !== undefined && text !== '' && !isOfKubernetes(option.variable, text))
-      set(tree, option.path, parseText(option, text, option.variable));
-    const flag = sources.flags[option.path];
-    if (flag !== undefined) set(tree, option.path, parseText(option, flag, option.flag));
-  }
-  return Value.Clean(ConfigSchema, tree) as Config; // every leaf was checked by `check` on its way in
+  return Value.Clean(ConfigSchema, gather(sources).tree) as Config; // every leaf was checked by `check` on its way in
 }
 
-function mergeFile(tree: Tree, file: { name: string; text: string }): void {
+/** An option that is set, its value, and the file, variable or flag that it comes from; nothing for a default. */
+export interface EffectiveOption {
+  readonly option: Option;
+  readonly value: unknown;
+  readonly from?: string;
+}
+
+/** Every option as it will be used. Throws ConfigError as `loadConfig` does. */
+export function effectiveOptions(sources: ConfigSources): EffectiveOption[] {
+  const { tree, origins } = gather(sources);
+  return OPTIONS.map((option) => {
+    const from = origins.get(option.path);
+    return { option, value: valueAt(tree, option.path), ...(from !== undefined && { from }) };
+  });
+}
+
+interface Gathered {
+  readonly tree: Tree;
+  /** Where the options that are set come from, by their paths. */
+  readonly origins: Map<string, string>;
+}
+
+function gather(sources: ConfigSources): Gathered {
+  const gathered: Gathered = { tree: {}, origins: new Map() };
+  const { tree, origins } = gathered;
+  for (const option of OPTIONS)
+    set(tree, option.path, sources.defaults?.[option.path] ?? option.schema.default);
+  if (sources.file !== undefined) mergeFile(gathered, sources.file);
+  for (const option of OPTIONS) {
+    if (option.schema.fileOnly) continue;
+    for (const { text, from } of given(option, sources)) {
+      set(tree, option.path, parseText(option, text, from));
+      origins.set(option.path, from);
+    }
+  }
+  return gathered;
+}
+
+interface Given {
+  readonly text: string | readonly string[] | boolean;
+  readonly from: string;
+}
+
+/** What a variable, or the file that one names, and a flag say of an option, in rising order. */
+function* given(option: Option, { environment, readFile, flags }: ConfigSources): Generator<Given> {
+  const { variable, fileVariable = '', flag, path } = option;
+  const text = environment[variable];
+  const isSet = text !== undefined && text !== '' && !isOfKubernetes(variable, text);
+  const file = environment[fileVariable] ?? '';
+  if (isSet && file !== '')
+    throw new ConfigError(`${variable} and ${fileVariable} are both set: set one of them`);
+  if (isSet) yield { text, from: variable };
+  if (file !== '' && readFile !== undefined)
+    yield { text: textOf(option, readFile(file), fileVariable), from: fileVariable };
+  const flagged = flags[path];
+  if (flagged !== undefined) yield { text: flagged, from: flag };
+}
+
+/** A file's text without the end of its last line; of a list each line is as good as a comma. */
+function textOf({ schema }: Option, content: string, from: string): string {
+  const text = content.trim();
+  if (text === '') throw new ConfigError(`${from} names a file that is empty`);
+  return Type.IsArray(schema) ? text.split(/\s*\n\s*/).join(',') : text;
+}
+
+function mergeFile(gathered: Gathered, file: { name: string; text: string }): void {
   const content = parseFile(file);
   if (content === null || content === undefined) return;
   if (!isTree(content)) throw new ConfigError(`${file.name}: expected options by name, like "port: 8420"`);
-  mergeMembers(tree, content, { prefix: '', fileName: file.name });
+  mergeMembers(gathered, content, { prefix: '', fileName: file.name });
 }
 
 function parseFile(file: { name: string; text: string }): unknown {
@@ -58,16 +110,22 @@ function parseFile(file: { name: string; text: string }): unknown {
   }
 }
 
-function mergeMembers(tree: Tree, content: Tree, at: { prefix: string; fileName: string }): void {
-  const { prefix, fileName } = at;
+interface Members {
+  /** The path of the group that they are of, with a dot. */
+  readonly prefix: string;
+  readonly fileName: string;
+}
+
+function mergeMembers(gathered: Gathered, content: Tree, { prefix, fileName }: Members): void {
   for (const [key, value] of Object.entries(content)) {
     const path = `${prefix}${key}`;
     const option = OPTIONS.find((known) => known.path === path);
     if (option !== undefined) {
-      set(tree, path, check(option, value, `${path} in ${fileName}`));
+      set(gathered.tree, path, check(option, value, `${path} in ${fileName}`));
+      gathered.origins.set(path, fileName);
     } else if (OPTIONS.some((known) => known.path.startsWith(`${path}.`))) {
       if (!isTree(value)) throw new ConfigError(`${path} in ${fileName}: expected options by name below it`);
-      mergeMembers(tree, value, { prefix: `${path}.`, fileName });
+      mergeMembers(gathered, value, { prefix: `${path}.`, fileName });
     } else {
       const siblings = OPTIONS.filter((known) => known.path.startsWith(prefix)).map((known) => known.path);
       throw new ConfigError(
@@ -125,6 +183,10 @@ function set(tree: Tree, path: string, value: unknown): void {
   const last = keys.at(-1) ?? path;
   if (value === undefined) delete node[last];
   else node[last] = value;
+}
+
+function valueAt(tree: Tree, path: string): unknown {
+  return path.split('.').reduce<unknown>((node, key) => (isTree(node) ? node[key] : undefined), tree);
 }
 
 const isTree = (value: unknown): value is Tree =>

@@ -8,6 +8,8 @@ export interface Option {
   /** Path in the file, for example `log.level`. */
   readonly path: string;
   readonly variable: string;
+  /** The variable that names a file with the value, for what should not stand in a variable: secrets, and URLs that may hold one. */
+  readonly fileVariable?: string;
   readonly flag: string;
   readonly schema: TSchema & OptionNotes;
 }
@@ -36,12 +38,16 @@ export function optionsOf(schema: TObject, path: readonly string[] = []): Option
     const words = memberPath
       .flatMap((part) => part.replace(/([A-Z])/g, ' $1').split(' '))
       .map((w) => w.toLowerCase());
+    const schema: TSchema & OptionNotes = member;
+    const variable = `FLOODGATE_${words.join('_').toUpperCase()}`;
+    const mayBeInFile = (schema.secret || schema.isAddress) && !schema.fileOnly;
     return [
       {
         path: memberPath.join('.'),
-        variable: `FLOODGATE_${words.join('_').toUpperCase()}`,
+        variable,
+        ...(mayBeInFile && { fileVariable: `${variable}_FILE` }),
         flag: `--${words.join('-')}`,
-        schema: member,
+        schema,
       },
     ];
   });

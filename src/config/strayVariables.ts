@@ -12,8 +12,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const OPTIONS = optionsOf(ConfigSchema).filter(({ schema }) => !schema.fileOnly);
 /** Read by commands, beside the options. */
-const OTHERS = ['CONFIG', 'URL', 'ACCOUNT', 'TOKEN', 'TOKEN_FILE', 'API_TOKEN_FILE'];
-const KNOWN = [...OPTIONS.map(({ variable }) => variable), ...OTHERS.map((name) => `FLOODGATE_${name}`)];
+const OTHERS = ['CONFIG', 'URL', 'ACCOUNT', 'TOKEN', 'TOKEN_FILE'];
+const KNOWN = [
+  ...OPTIONS.flatMap(({ variable, fileVariable = variable }) => [variable, fileVariable]),
+  ...OTHERS.map((name) => `FLOODGATE_${name}`),
+];
 const NUMBERS = new Map(
   OPTIONS.filter(({ schema }) => Type.IsInteger(schema)).map((option) => [option.variable, option]),
 );

@@ -8,7 +8,7 @@ test('finds the installed binary', () => {
 
 test('says what to install where the package is missing', () => {
   const other = process.platform === 'win32' ? 'linux-x64' : 'win32-x64';
-  expect(() => anvilBinary(other)).toThrow(/npm ci/);
+  expect(() => anvilBinary(other)).toThrow(/npm install @foundry-rs\/anvil.*npx -p floodgate/);
 });
 
 test('says so where anvil is not published', () => {

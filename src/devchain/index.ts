@@ -3,6 +3,7 @@
  * shape. `floodgate dev` runs on it, and so do the tests and the benchmarks. Nothing here serves users' requests.
  */
 export { ACCOUNTS } from './accounts.ts';
+export { NoAnvilError } from './anvilBinary.ts';
 export { type DevelopmentChain, startDevelopmentChain } from './developmentChain.ts';
 export { type GuardedChild, type GuardedOptions, spawnGuarded } from './guardedChild.ts';
 export { type Call, connect, type Node, NodeError } from './node.ts';

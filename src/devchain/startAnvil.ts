@@ -46,18 +46,20 @@ export interface Anvil {
  * A chain with a `statePath` is saved there every half minute and when it is stopped, and continued by the next
  * start. A state that anvil cannot read is moved aside and the chain starts afresh (`fresh`).
  *
- * @throws Error with anvil's last lines where it does not start.
+ * @throws NoAnvilError where there is none, Error with anvil's last lines where it does not start.
  */
 export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   const log = options.log ?? (() => {});
+  const file = anvilBinary();
+  const launch = (fresh: boolean): Promise<Anvil> => launchAnvil({ ...options, log, file, fresh });
   const { statePath } = options;
-  if (statePath === undefined || !existsSync(statePath)) return launch(options, log, true);
+  if (statePath === undefined || !existsSync(statePath)) return launch(true);
   try {
-    return await launch(options, log, false);
+    return await launch(false);
   } catch (reason) {
     const aside = `${statePath}.unreadable`;
     await rename(statePath, aside);
-    const anvil = await launch(options, log, true).catch(async () => {
+    const anvil = await launch(true).catch(async () => {
       await rename(aside, statePath); // it does not start without it either: not the state's fault
       throw reason;
     });
@@ -68,8 +70,15 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   }
 }
 
-async function launch(options: AnvilOptions, log: (line: string) => void, fresh: boolean): Promise<Anvil> {
-  const { statePath, blockTimeMs, port = 0, extraArgs = [] } = options;
+interface Launch extends AnvilOptions {
+  readonly log: (line: string) => void;
+  /** The binary. */
+  readonly file: string;
+  readonly fresh: boolean;
+}
+
+async function launchAnvil(options: Launch): Promise<Anvil> {
+  const { statePath, blockTimeMs, port = 0, extraArgs = [], log, file, fresh } = options;
   const mining = blockTimeMs === undefined ? ['--no-mining'] : ['--block-time', String(blockTimeMs / 1_000)];
   const state = fresh || statePath === undefined ? [] : ['--load-state', statePath];
   // Arrival decides the order in a block.
@@ -78,7 +87,7 @@ async function launch(options: AnvilOptions, log: (line: string) => void, fresh:
     ...['--prune-history', String(KEPT_STATES)],
   ];
   const args = [...fixed, ...mining, ...state, ...extraArgs];
-  const child = await startProcess({ name: 'anvil', file: anvilBinary(), args, ready: LISTENING });
+  const child = await startProcess({ name: 'anvil', file, args, ready: LISTENING });
   const { pid, exited } = child;
   const url = `http://${child.match}`;
   const node = connect(url);

@@ -1,14 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chooseTraceMethod } from '../../src/ethereum/traces/convert/index.ts';
 import {
-  checkBlock,
-  chooseTraceMethod,
-  forkScheduleOf,
-  fromCallTracer,
-  parseHeader,
-  parseTraceBlock,
-  parseTransactions,
-} from '../../src/ethereum/traces/convert/index.ts';
-import type { Trace } from '../../src/ethereum/traces/index.ts';
+  BlockMismatchError,
+  blockTraces,
+  type Trace,
+  TraceFormatError,
+} from '../../src/library/traces/index.ts';
 import {
   type Anvil,
   connect,
@@ -18,6 +15,7 @@ import {
   startAnvil,
 } from '../support/anvil.ts';
 
+const CHAIN_ID = 31_337;
 const CALL_TRACER = { tracer: 'callTracer' };
 const FLAT_CALL_TRACER = { tracer: 'flatCallTracer', tracerConfig: { includePrecompiles: true } };
 
@@ -45,15 +43,8 @@ describe('anvil, sent transactions whose traces have every shape', () => {
         ['trace_block', number],
         ['debug_traceBlockByNumber', number, CALL_TRACER],
       ]);
-      const header = parseHeader(block);
-      const expected = parseTraceBlock(parity);
-      const converted = fromCallTracer(
-        { header, transactions: parseTransactions(block) },
-        nested,
-        forkScheduleOf(31_337),
-      );
-      checkBlock(header, expected);
-      checkBlock(header, converted);
+      const expected = blockTraces({ block, traces: parity }, { method: 'trace_block', chainId: CHAIN_ID });
+      const converted = blockTraces({ block, traces: nested }, { method: 'callTracer', chainId: CHAIN_ID });
       expect(converted.map(withoutRootGas)).toEqual(expected.map(withoutRootGas));
       converted.forEach((trace, i) => {
         const [used, exactly] = [rootGasUsed(trace), rootGasUsed(expected[i])];
@@ -67,6 +58,25 @@ describe('anvil, sent transactions whose traces have every shape', () => {
     expect(traces).toBeGreaterThan(300);
     // Refunds, the floor of transactions with much data, and authorizations hide the rest.
     expect(exactRoots / roots).toBeGreaterThan(0.8);
+  });
+
+  it('has its traces refused as those of another block, in part, and as what they are not', async () => {
+    const [first, second] = await node.batch<unknown>(
+      numbers.slice(0, 2).map((number) => ['eth_getBlockByNumber', number, true]),
+    );
+    const [parity] = await node.batch<unknown[]>([['trace_block', numbers[0]]]);
+    const read = (block: unknown, traces: unknown, method: 'trace_block' | 'callTracer' = 'trace_block') =>
+      blockTraces({ block, traces: structuredClone(traces) }, { method, chainId: CHAIN_ID });
+    expect(read(first, parity).length).toBeGreaterThan(1);
+    expect(() => read(second, parity)).toThrow(BlockMismatchError);
+    expect(() => read(first, parity?.slice(0, -1))).toThrow(BlockMismatchError);
+    expect(() => read(first, parity, 'callTracer')).toThrow(BlockMismatchError);
+    expect(() => read(first, { traces: parity })).toThrow(TraceFormatError);
+    expect(() => read(null, parity)).toThrow(TraceFormatError);
+    // A mined block of the main chain has a reward at least.
+    const mined = { ...(first as object), difficulty: '0x1', number: '0x1', transactions: [] };
+    const answers = { block: mined, traces: [] };
+    expect(() => blockTraces(answers, { method: 'trace_block', chainId: 1 })).toThrow('reward is missing');
   });
 
   it('is found to offer trace_block and callTracer, and to answer nothing for flatCallTracer', async () => {

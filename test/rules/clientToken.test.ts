@@ -69,7 +69,7 @@ describe('the token of a command', () => {
     const file = await list({ FLOODGATE_API_TOKEN_FILE: files.right, FLOODGATE_API_TOKEN: WRONG });
     expect([file.status, file.stderr]).toEqual([
       0,
-      'warning: the token comes from FLOODGATE_API_TOKEN_FILE, an old name; set FLOODGATE_TOKEN_FILE instead\n',
+      "warning: the token comes from FLOODGATE_API_TOKEN_FILE, the file of the server's own token, which may do everything; set FLOODGATE_TOKEN_FILE instead\n",
     ]);
   });
 

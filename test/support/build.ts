@@ -2,25 +2,24 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { type Plugin, rolldown } from 'rolldown';
+import { fileURLToPath } from 'node:url';
 import { closingLine } from './closingLine.ts';
 import { PROGRAM } from './program.ts';
 import { spawnGuarded } from './spawn.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Black-box tests run what users run: the compiled program. It is built once, before any test. */
+/**
+ * Black-box tests run what users run: the program as it is shipped. It is built once, before any test, and beside it the host
+ * of the tests' servers.
+ */
 export default async function build(): Promise<void> {
   try {
-    const { status } = spawnSync('npm', ['run', '--silent', 'build'], { cwd: root, stdio: 'inherit' });
-    if (status !== 0) throw new Error('npm run build failed: see the compiler messages above');
-    if (!isBundled()) {
-      await bundle();
-      await compile();
-    }
+    run('npm', 'run', '--silent', 'build');
+    run(process.execPath, 'scripts/bundle.js', 'dist/.tests', 'test/support/serverHost.ts');
+    if (!isCompiled()) await compile();
   } catch (error) {
     // No reporter is told of this.
     process.stdout.write(`\nNo test was run.\n${closingLine({ passed: 0, failed: 1, skipped: 0 })}\n`);
@@ -28,63 +27,24 @@ export default async function build(): Promise<void> {
   }
 }
 
-/** Whether nothing was compiled, and no package installed, since the program was bundled. */
-function isBundled(): boolean {
-  const changed = [
-    'dist/.tsbuildinfo',
-    'node_modules/.package-lock.json',
-    'test/support/build.ts',
-    'test/support/codeCache.cjs',
-    'test/support/serverHost.ts',
-  ];
-  const bundledMs = modifiedMs(PROGRAM);
-  return changed.every((file) => modifiedMs(`${root}${file}`) < bundledMs);
+function run(file: string, ...args: readonly string[]): void {
+  const { status } = spawnSync(file, args, { cwd: root, stdio: 'inherit' });
+  if (status !== 0) throw new Error(`${args.join(' ')} failed: see the messages above`);
+}
+
+/** Whether the program was not bundled since its compiled code was kept. */
+function isCompiled(): boolean {
+  const compiledMs = modifiedMs(PROGRAM);
+  return ['dist/bundle/floodgate.js', 'dist/.tests/serverHost.js', 'test/support/codeCache.cjs'].every(
+    (file) => modifiedMs(`${root}${file}`) < compiledMs,
+  );
 }
 
 const modifiedMs = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
-/** What a module finds beside itself (a thread's program, a page, package.json), it finds from within the bundle, too. */
-const IN_PLACE: Plugin = {
-  name: 'in-place',
-  transform(code, id) {
-    if (!id.startsWith(`${root}dist/`) || !code.includes('import.meta.url')) return;
-    return code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href));
-  },
-};
-
-/** What the tests' own program takes of the sources is what was compiled of them. */
-const COMPILED: Plugin = {
-  name: 'compiled',
-  resolveId: (id) =>
-    id.startsWith('../../src/') ? id.replace('../../src/', `${root}dist/`).replace(/\.ts$/, '.js') : null,
-};
-
-/** Packages that load files of their own at run time: binaries, and the programs of threads. */
-const NOT_BUNDLED = [/^lmdb/, /^pino/, /^@foundry-rs/];
-
-/** As CommonJS, the only kind of modules that Node 20 takes compiled code for. */
-async function bundle(): Promise<void> {
-  const bundled = await rolldown({
-    input: { program: `${root}dist/cli/main.js`, serverHost: `${root}test/support/serverHost.ts` },
-    platform: 'node',
-    external: NOT_BUNDLED,
-    plugins: [COMPILED, IN_PLACE],
-    logLevel: 'warn',
-  });
-  await bundled.write({
-    dir: dirname(PROGRAM),
-    format: 'cjs',
-    entryFileNames: '[name].cjs',
-    chunkFileNames: '[name]-[hash].cjs',
-    keepNames: true,
-    cleanDir: true,
-  });
-  await bundled.close();
-  copyFileSync(`${root}test/support/codeCache.cjs`, PROGRAM);
-}
-
 /** Starts the program once and keeps what V8 compiled of it: half of the processor time of a start. */
 async function compile(): Promise<void> {
+  copyFileSync(`${root}test/support/codeCache.cjs`, PROGRAM);
   const dataDir = mkdtempSync(join(tmpdir(), 'floodgate-test-build-'));
   const child = spawnGuarded(
     process.execPath,

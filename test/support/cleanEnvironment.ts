@@ -1,5 +1,5 @@
-/** The test's variables without those that configure Floodgate. */
+/** The test's variables without those that configure Floodgate, and without npm's, which name the checkout of `npm test`. */
 export function cleanEnvironment(added: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('FLOODGATE_'));
+  const kept = Object.entries(process.env).filter(([name]) => !/^FLOODGATE_|^npm_/i.test(name));
   return { ...Object.fromEntries(kept), ...added };
 }

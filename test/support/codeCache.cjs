@@ -1,5 +1,5 @@
-// Starts the bundled program beside it (as test/support/build.ts makes it, under the name of PROGRAM) with the code that V8 compiled
-// of it in an earlier run. Where V8 does not take that code, it compiles anew.
+// Starts the program as it is shipped (test/support/build.ts puts this file in dist/.tests, under the name of PROGRAM) with the code
+// that V8 compiled of it in an earlier run. Where V8 does not take that code, it compiles anew.
 const { existsSync, readFileSync, writeFileSync } = require('node:fs');
 const Module = require('node:module');
 const { dirname, join } = require('node:path');
@@ -31,4 +31,4 @@ if (process.env['KEEP_COMPILED_CODE'] !== undefined)
     ),
   );
 
-require('./program.cjs');
+require('../bundle/floodgate.js');

@@ -10,18 +10,17 @@ export const NO_NEWER_NODE = `Node ${FIRST_MAJOR} is not there: run .ci/install-
 
 /** The path of a Node that is new enough: `FLOODGATE_TEST_NODE`, this one, or the one that `.ci/run` installs. */
 export function newerNode(): string | undefined {
-  const { FLOODGATE_TEST_NODE, XDG_CACHE_HOME } = process.env;
+  const { FLOODGATE_TEST_NODE } = process.env;
   if (FLOODGATE_TEST_NODE) return FLOODGATE_TEST_NODE;
   if (Number(process.versions.node.split('.')[0]) >= FIRST_MAJOR) return process.execPath;
-  const installed = join(
-    XDG_CACHE_HOME || join(homedir(), '.cache'),
-    'floodgate',
-    'node',
-    'node_modules',
-    'node',
-    'bin',
-    'node',
-  );
+  return installedNode(FIRST_MAJOR);
+}
+
+/** The path of the Node of a line that `.ci/install-node` installed, if it did. */
+export function installedNode(major: number): string | undefined {
+  const caches = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
+  const folder = major === FIRST_MAJOR ? 'node' : `node${major}`;
+  const installed = join(caches, 'floodgate', folder, 'node_modules', 'node', 'bin', 'node');
   try {
     accessSync(installed, constants.X_OK);
     return installed;

@@ -19,8 +19,8 @@ export type HostAnswer = { readonly id: number } & (
   | { readonly failed: string }
 );
 
-/** `serverHost.ts`, bundled beside the program. */
-const HOST = join(dirname(PROGRAM), 'serverHost.cjs');
+/** `serverHost.ts`, bundled as the program is. */
+const HOST = join(dirname(PROGRAM), 'serverHost.js');
 
 interface Hosted {
   readonly log: Listening;

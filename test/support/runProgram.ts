@@ -24,12 +24,19 @@ export interface RunningProgram extends Running {
   kill(): Promise<void>;
 }
 
+export interface ProgramOptions {
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+  /** What runs it, left out: this Node and the program of this checkout. */
+  readonly command?: readonly [file: string, ...args: string[]];
+}
+
 /** Starts the compiled program, in a process of its own, and waits until it listens. */
 export async function runProgram(
   args: readonly string[],
-  { env, cwd }: { readonly env: NodeJS.ProcessEnv; readonly cwd?: string },
+  { env, cwd, command: [file, ...first] = [process.execPath, PROGRAM] }: ProgramOptions,
 ): Promise<RunningProgram> {
-  const child = spawnGuarded(process.execPath, [PROGRAM, ...args], {
+  const child = spawnGuarded(file, [...first, ...args], {
     env,
     ...(cwd !== undefined && { cwd }),
   });

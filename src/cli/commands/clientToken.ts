@@ -4,7 +4,7 @@ import { OperatorError } from '../operatorError.ts';
 /** The token of whoever types a command. The server reads none of these. */
 const VARIABLE = 'FLOODGATE_TOKEN';
 export const TOKEN_FILE_VARIABLE = 'FLOODGATE_TOKEN_FILE';
-/** What the commands read before. The first is the server's own token, which may do everything; see docs/rules-as-code.md. */
+/** What the commands read before: the server's own token, which may do everything; see docs/rules-as-code.md. */
 const OLD_VARIABLE = 'FLOODGATE_API_TOKEN';
 const OLD_FILE_VARIABLE = 'FLOODGATE_API_TOKEN_FILE';
 
@@ -38,7 +38,11 @@ function findToken(file: string | undefined, environment: NodeJS.ProcessEnv): Fo
   if (token !== undefined) return { token, source: VARIABLE };
   const oldFile = environment[OLD_FILE_VARIABLE];
   if (oldFile !== undefined && oldFile !== '') {
-    warnOf(OLD_FILE_VARIABLE, TOKEN_FILE_VARIABLE, 'an old name');
+    warnOf(
+      OLD_FILE_VARIABLE,
+      TOKEN_FILE_VARIABLE,
+      "the file of the server's own token, which may do everything",
+    );
     return fromFile(oldFile);
   }
   const oldToken = environment[OLD_VARIABLE];

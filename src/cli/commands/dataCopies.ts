@@ -10,6 +10,7 @@ import { print } from '../print.ts';
 import { addDataDirFlags } from './tokenStorage.ts';
 
 interface VerifyFlags {
+  readonly json?: boolean;
   readonly inProcess?: string;
   readonly store?: string;
 }
@@ -53,16 +54,19 @@ export function registerVerify(program: Command): void {
       'read all stores of the data folder and check them: structure, counts, chain, audit against rules. A copy of a data\n' +
         'folder is opened by the server only after this has passed.',
     )
+    .option('--json', 'print a JSON object a line')
     .addOption(new Option('--in-process <folder>').hideHelp())
     .addOption(new Option('--store <name>').hideHelp());
   addDataDirFlags(command).action(async () => {
-    const { inProcess, store } = command.opts<VerifyFlags>();
+    const { inProcess, store, json } = command.opts<VerifyFlags>();
     if (inProcess !== undefined && store !== undefined) return verifyHere(inProcess, store);
     const { verifyData } = await import('../../server/index.ts');
     const { dataDir } = readConfig(command);
     const problems = await verifyData(dataDir, verifyInChild);
-    for (const [name, found] of problems)
-      await print(found.length === 0 ? `${name}: whole` : `${name}: damaged: ${found.join('; ')}`);
+    for (const [name, found] of problems) {
+      const line = found.length === 0 ? `${name}: whole` : `${name}: damaged: ${found.join('; ')}`;
+      await print(json ? JSON.stringify({ store: name, problems: found }) : line);
+    }
     if ([...problems.values()].some((found) => found.length > 0))
       throw new OperatorError(
         `${dataDir} is damaged. Restore a backup, or remove what can be made again: traces, gateway (but for API keys), dns`,

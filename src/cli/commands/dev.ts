@@ -36,7 +36,7 @@ export function registerDev(program: Command): void {
     const asked = readConfig(command);
     const ownNode = asked.upstream.length > 0;
     const settings = readConfig(command, ownNode ? DEV_UPSTREAM_DEFAULTS : DEV_DEFAULTS);
-    const { logger, droppedLines } = createLogger(settings.log.level);
+    const { logger, droppedLines } = await createLogger(settings.log.level);
     const stopped = untilSignal(logger);
 
     // Loaded here, so that other commands start without the server's libraries.
@@ -69,24 +69,21 @@ async function runUntil(
 ): Promise<void> {
   const { setAsideForeignIndex, startServer } = await import('../../server/index.ts');
   const { dataDir } = settings;
-  const config: Config = { ...settings, apiToken: settings.apiToken ?? devToken(dataDir) };
-  const zone = config.dns.servers.length === 0 ? await serveExampleZone(dataDir) : undefined;
+  const zone = settings.dns.servers.length === 0 ? await serveExampleZone(dataDir) : undefined;
   let chain: DevelopmentChain | undefined;
   let server: Server | undefined;
   try {
-    if (needsChain) {
-      // Loaded only here: signing transactions takes memory and start-up time that a server has no use for.
-      const { startDevelopmentChain } = await import('../../devchain/index.ts');
-      chain = await unlessStopped(stopped, startDevelopmentChain({ dataDir, logger }));
-      if (chain === undefined) return;
-      await setAsideForeignIndex(dataDir, chain.url, logger);
-    }
-    const starting = startServer({
-      config: { ...withZone(config, zone), upstream: chain ? [chain.url] : config.upstream },
-      logger,
-      droppedLogLines: droppedLines,
-      lock,
-    });
+    const started = needsChain ? await unlessStopped(stopped, startChain(dataDir, logger)) : {};
+    if (started === undefined) return;
+    chain = started.chain;
+    if (chain) await setAsideForeignIndex(dataDir, chain.url, logger);
+    const config: Config = {
+      ...withZone(settings, zone),
+      apiToken: settings.apiToken ?? devToken(dataDir),
+      upstream: chain ? [chain.url] : settings.upstream,
+      rulesOnly: settings.rulesOnly || (needsChain && chain === undefined),
+    };
+    const starting = startServer({ config, logger, droppedLogLines: droppedLines, lock });
     server = await unlessStopped(stopped, starting);
     if (server === undefined) return;
     process.stdout.write(welcome(server, config, chain?.example));
@@ -95,6 +92,19 @@ async function runUntil(
     await server?.stop();
     await chain?.stop();
     await zone?.server.stop();
+  }
+}
+
+/** The development chain; without one where there is no anvil, which the log tells with how to get it. */
+async function startChain(dataDir: string, logger: Logger): Promise<{ readonly chain?: DevelopmentChain }> {
+  // Loaded only here: signing transactions takes memory and start-up time that a server has no use for.
+  const { NoAnvilError, startDevelopmentChain } = await import('../../devchain/index.ts');
+  try {
+    return { chain: await startDevelopmentChain({ dataDir, logger }) };
+  } catch (error) {
+    if (!(error instanceof NoAnvilError)) throw error;
+    logger.warn(`there is no gateway, only rules and the guard: ${error.message}`);
+    return {};
   }
 }
 

@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
 import { MAINNET, networksOf, nodesOf } from '../../config/index.ts';
-import { addConfigFlags, readConfig } from '../configFlags.ts';
+import { addOwnConfigFlags, readConfig } from '../configFlags.ts';
+import { EXIT_CODES } from '../exitCodes.ts';
 import { print } from '../print.ts';
 
 interface DoctorFlags {
+  readonly json?: boolean;
   readonly network?: string;
   readonly upstream?: readonly string[];
 }
@@ -16,24 +18,29 @@ export function registerDoctor(program: Command): void {
       'Say in plain words what each node is, which traces it gives, how far back, and what will not be exact: the nodes of\n' +
         '--upstream, or all that are configured.',
     )
+    .option('--json', 'print a JSON object a line')
     .option('--network <name>', 'only the nodes of this network, as the configuration file names it');
-  addConfigFlags(command).action(async () => {
+  addOwnConfigFlags(command, ['upstream']).action(async () => {
     const { examineNode } = await import('../../server/index.ts');
+    const { json } = command.opts<DoctorFlags>();
     for (const [network, urls] of nodesToLookAt(command)) {
       const chains = new Map<string, string>();
       for (const url of urls) {
         const { node, lines, isUsable, chain } = await examineNode(url);
-        await print(`${node}: ${isUsable ? 'can be indexed from' : 'cannot be indexed from'}`);
-        for (const line of lines) await print(`  ${line}`);
-        if (!isUsable) process.exitCode = 1;
+        const verdict = `${node}: ${isUsable ? 'can be indexed from' : 'cannot be indexed from'}`;
+        const told = [verdict, ...lines.map((line) => `  ${line}`)].join('\n');
+        await print(json ? JSON.stringify({ network, node, usable: isUsable, remarks: lines }) : told);
+        if (!isUsable) process.exitCode = EXIT_CODES.failed;
         if (chain !== undefined) chains.set(node, chain);
       }
       if (new Set(chains.values()).size <= 1) continue;
-      await print(
+      // Beside a list that a program reads it is told on standard error.
+      const tell = json ? (text: string) => process.stderr.write(`${text}\n`) : print;
+      await tell(
         `The nodes of ${network} are on different chains, and the server will not start in front of them: ` +
           `${[...chains].map(([node, chain]) => `${node} is on ${chain}`).join('; ')}. Name nodes of one chain a network`,
       );
-      process.exitCode = 1;
+      process.exitCode = EXIT_CODES.failed;
     }
   });
 }

@@ -1,12 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ConfigError, nodesOf } from '../../config/index.ts';
-import { addConfigFlags, readConfig } from '../configFlags.ts';
+import { addOwnConfigFlags, readConfig } from '../configFlags.ts';
+import { EXIT_CODES } from '../exitCodes.ts';
 import { networkFlag } from '../networkFlag.ts';
 import { print } from '../print.ts';
 import { ProgressBar } from '../progressBar.ts';
-
-/** Ended by a signal before it was done, as shells count it. */
-const EXIT_CODE_INTERRUPTED = 130;
 
 interface IndexFlags {
   readonly from?: number;
@@ -35,7 +33,7 @@ export function registerIndex(program: Command): void {
         .conflicts(['from', 'to']),
     )
     .addOption(networkFlag());
-  addConfigFlags(command).action(async () => {
+  addOwnConfigFlags(command, ['dataDir', 'upstream']).action(async () => {
     const config = readConfig(command);
     const { from, to, rewind, network, upstream } = command.opts<IndexFlags>();
     if (rewind !== undefined) return print(await rewound(config.dataDir, network, rewind));
@@ -59,7 +57,7 @@ export function registerIndex(program: Command): void {
         ? progress.summary()
         : `${progress.summary()} Stopped before the end: run the same command again to go on.`,
     );
-    if (!complete) process.exitCode = EXIT_CODE_INTERRUPTED;
+    if (!complete) process.exitCode = EXIT_CODES.interrupted;
   });
 }
 

@@ -3,8 +3,10 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { ConfigError } from '../../config/index.ts';
 import { type ApiKey, hashOfSecret, newSecret, SERVED_METHODS } from '../../ethereum/gateway/index.ts';
 import { type GatewayStorage, openGatewayStorage } from '../../ethereum/store/lmdb/gateway/index.ts';
-import { addConfigFlags, readConfig } from '../configFlags.ts';
+import { readConfig } from '../configFlags.ts';
 import { needFolder } from '../needFolder.ts';
+import { print } from '../print.ts';
+import { addDataDirFlags } from './tokenStorage.ts';
 
 /** An id is a name for a key that is short enough to type. */
 const ID_LENGTH = 8;
@@ -18,7 +20,7 @@ export function registerKey(program: Command): void {
     .description('API keys of the gateway. Once a first key has been created, every request needs one.');
 
   const create = group.command('create').description('Create a key and show it, once.');
-  addConfigFlags(create)
+  addDataDirFlags(create)
     .requiredOption('--name <name>', `what to call it (1 to ${MAX_NAME_LENGTH} characters)`)
     .option('--rate <calls>', 'calls per second that it may make (default: no limit)')
     .option('--methods <methods>', 'methods that it may call, separated by commas (default: all)')
@@ -32,9 +34,16 @@ export function registerKey(program: Command): void {
       );
     });
 
-  const list = group.command('list').description('List all keys, revoked ones too.');
-  addConfigFlags(list).action(async () => {
+  const list = group
+    .command('list')
+    .description('List all keys, revoked ones too.')
+    .option('--json', 'print a JSON object a line');
+  addDataDirFlags(list).action(async ({ json }: { json?: boolean }) => {
     const keys = await withStorage(list, async (storage) => storage.keys.list());
+    if (json) {
+      for (const key of keys) await print(JSON.stringify(shownKey(key)));
+      return;
+    }
     const lines = keys.map(lineOf);
     process.stdout.write(
       lines.length === 0 ? 'There are no keys: the gateway is open.\n' : `${lines.join('\n')}\n`,
@@ -45,7 +54,7 @@ export function registerKey(program: Command): void {
     .command('revoke')
     .description('Revoke a key by its id.')
     .argument('<id>', 'see key list', readKeyId);
-  addConfigFlags(revoke).action(async (id: string) => {
+  addDataDirFlags(revoke).action(async (id: string) => {
     const revoked = await withStorage(revoke, ({ keys }) => keys.revoke(id, new Date().toISOString()));
     if (revoked === undefined)
       throw new ConfigError(`there is no key ${id}; \`floodgate key list\` shows those that there are`);
@@ -88,6 +97,13 @@ function newKey({ name, rate, methods }: { name: string; rate?: string; methods?
     createdOn: new Date().toISOString(),
   };
 }
+
+/** With the members that the other commands' lists have. */
+const shownKey = ({ id, name, ratePerSecond, methods, createdOn, revokedOn }: ApiKey): object => ({
+  ...{ id, name, status: revokedOn === undefined ? 'active' : 'revoked' },
+  ...{ rate_per_second: ratePerSecond ?? null, methods: methods ?? 'all' },
+  ...{ created_on: createdOn, revoked_on: revokedOn ?? null },
+});
 
 const lineOf = ({ id, name, ratePerSecond, methods, createdOn, revokedOn }: ApiKey): string =>
   [

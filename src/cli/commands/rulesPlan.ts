@@ -17,13 +17,11 @@ import {
   riskOf,
   type Step,
 } from '../../rules/plan/index.ts';
+import { EXIT_CODES } from '../exitCodes.ts';
 import { OperatorError } from '../operatorError.ts';
 import { print } from '../print.ts';
 import { addConnectionFlags, connect } from './rulesConnection.ts';
 import { printable } from './rulesTable.ts';
-
-/** What `plan` exits with where there is something to do; 0 where not, 1 where it failed. */
-const EXIT_CODE_CHANGES = 2;
 
 interface PlanOptions {
   readonly json?: boolean;
@@ -64,7 +62,7 @@ async function showPlan(format: RuleFormat, file: string, command: Command): Pro
   else await printPlan(plan, client);
   const risk = riskOf(plan);
   if (risk !== undefined) process.stderr.write(`note: apply will want --force for this: it ${risk}\n`);
-  if (!isEmpty(plan)) process.exitCode = EXIT_CODE_CHANGES;
+  if (!isEmpty(plan)) process.exitCode = EXIT_CODES.changes;
 }
 
 async function applyFile(format: RuleFormat, file: string, command: Command): Promise<void> {

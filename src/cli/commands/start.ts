@@ -4,6 +4,7 @@ import { addConfigFlags, readConfig } from '../configFlags.ts';
 import { createLogger } from '../logger.ts';
 import { unlessStopped, untilSignal } from '../runUntilSignal.ts';
 import { tellStart } from '../tellStart.ts';
+import { tellSystemd } from '../tellSystemd.ts';
 
 /** `floodgate start`: for real use. */
 export function registerStart(program: Command): void {
@@ -19,7 +20,7 @@ export function registerStart(program: Command): void {
         'no Ethereum node to index: name one with --upstream URL (or FLOODGATE_UPSTREAM), or serve only the rules API ' +
           'with --rules-only. To try Floodgate without a node of your own run `floodgate dev`',
       );
-    const { logger, droppedLines } = createLogger(config.log.level);
+    const { logger, droppedLines } = await createLogger(config.log.level);
     const stopped = untilSignal(logger);
     // Loaded here, so that other commands start without the server's libraries.
     const { lockDataDir, startServer } = await import('../../server/index.ts');
@@ -30,7 +31,9 @@ export function registerStart(program: Command): void {
         stopped,
         startServer({ config, logger, lock, droppedLogLines: droppedLines }),
       );
+      if (server) tellSystemd('READY=1');
       await stopped;
+      tellSystemd('STOPPING=1');
       await server?.stop();
     } finally {
       lock.release();

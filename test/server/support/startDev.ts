@@ -11,6 +11,7 @@ export interface Dev {
   readonly pid: number;
   /** What it printed first. */
   readonly welcome: string;
+  /** Empty where it has no gateway. */
   readonly gatewayUrl: string;
   /** Everything it wrote on standard error, its log among it. */
   log(): string;
@@ -22,10 +23,11 @@ export interface Dev {
 export async function startDev(
   dataDir: string,
   command: readonly [string, ...string[]] = [process.execPath, `${root}scripts/start.js`, 'dev'],
+  cwd = root,
 ): Promise<Dev> {
   const [file, ...args] = command;
   const child = spawnGuarded(file, [...args, '--port', '0', '--data-dir', dataDir], {
-    cwd: root,
+    cwd,
     env: cleanEnvironment(),
   });
   let log = '';
@@ -40,8 +42,8 @@ export async function startDev(
   }
   child.stdout.resume();
   const welcome = lines.join('\n');
-  const gatewayUrl = /http:\/\/127\.0\.0\.1:\d+\/v1\/mainnet/.exec(welcome)?.[0];
-  if (gatewayUrl === undefined || child.pid === undefined)
+  const gatewayUrl = /http:\/\/127\.0\.0\.1:\d+\/v1\/mainnet/.exec(welcome)?.[0] ?? '';
+  if (!welcome.includes('Rules API') || child.pid === undefined)
     throw new Error(`it did not tell its URL:\n${welcome}\n${log}`);
   return { process: child, pid: child.pid, welcome, gatewayUrl, log: () => log, ended };
 }

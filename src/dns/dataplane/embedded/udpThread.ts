@@ -68,9 +68,11 @@ port.on('message', (message: ToThread) => {
         tell({ kind: 'listening', frontend: message.frontend, fault: { message: text, code } }),
     );
 });
-await relay.opened();
-tellCounts();
-tell({ kind: 'ready' });
+// If it cannot be opened, that ends the thread, and the guard hears why.
+void relay.opened().then(() => {
+  tellCounts();
+  tell({ kind: 'ready' });
+});
 
 async function stop(): Promise<void> {
   clearInterval(timer);

@@ -1,0 +1,82 @@
+// Bundles programs with the packages that they use. From the command line: node scripts/bundle.js FOLDER ENTRY.
+import { spawnSync } from 'node:child_process';
+import { statSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { rolldown } from 'rolldown';
+import { compiler, copyPage, root } from './compile.js';
+import { writeTypes } from './libraryTypes.js';
+import { thirdPartyNotices } from './thirdParty.js';
+
+/** Has binaries, each in a package of its own: the one package that is installed beside the bundle. */
+const NOT_BUNDLED = [/^lmdb$/];
+/** A program of its own, which the server starts as a thread and finds beside itself. */
+const THREAD = { udpThread: 'src/dns/dataplane/embedded/udpThread.ts' };
+const NOTICES = 'THIRD-PARTY-NOTICES.txt';
+/** What of the sources a bundle is made of is told by the compiler's notes. */
+const MADE_OF = [
+  'dist/.tsbuildinfo',
+  'node_modules/.package-lock.json',
+  'scripts/bundle.js',
+  'scripts/thirdParty.js',
+];
+
+/**
+ * Bundles programs (their names and sources) into a folder, with all that they find beside themselves. As CommonJS: the only
+ * modules that Node 20 takes compiled code for, which the tests give it. Does nothing where nothing changed.
+ */
+export async function bundleProgram(folder, entries) {
+  const notices = `${root}${folder}/${NOTICES}`;
+  if (isNewer(notices, [...MADE_OF, ...Object.values(entries)])) return;
+  const output = await write(
+    { input: { ...entries, ...THREAD }, external: NOT_BUNDLED },
+    { dir: folder, format: 'cjs', chunkFileNames: '[name]-[hash].js', cleanDir: true },
+  );
+  writeFileSync(`${root}${folder}/package.json`, '{ "type": "commonjs" }\n');
+  copyPage(`${root}${folder}`);
+  // Last, as its time is the bundle's.
+  writeFileSync(notices, thirdPartyNotices(output.flatMap(({ moduleIds = [] }) => moduleIds)));
+}
+
+/** Bundles what other programs import, `floodgate/traces`, and writes its types. Answers the compiler's exit status. */
+export async function bundleLibrary(folder) {
+  if (isNewer(`${root}${folder}/traces.d.ts`, MADE_OF)) return 0;
+  const project = ['-p', `${root}tsconfig.library.json`];
+  const { status } = spawnSync(process.execPath, [compiler, ...project], { stdio: 'inherit' });
+  if (status !== 0) return status ?? 1;
+  await write(
+    // It is pure: what it imports and does not use does nothing.
+    { input: { traces: 'src/library/traces/index.ts' }, treeshake: { moduleSideEffects: false } },
+    { dir: folder, format: 'esm', cleanDir: true },
+  );
+  writeTypes({ library: `${root}dist/.types/library/traces/index`, name: 'traces', folder: root + folder });
+  return 0;
+}
+
+async function write(input, output) {
+  const bundled = await rolldown({ cwd: root, platform: 'node', logLevel: 'warn', ...input });
+  try {
+    const written = await bundled.write({
+      entryFileNames: '[name].js',
+      sourcemap: true,
+      // Errors and profiles name functions as the sources do.
+      keepNames: true,
+      ...output,
+      dir: root + output.dir,
+    });
+    return written.output;
+  } finally {
+    await bundled.close();
+  }
+}
+
+const modifiedMs = (file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+const isNewer = (made, sources) => {
+  const madeMs = modifiedMs(made);
+  return sources.every((file) => modifiedMs(root + file) < madeMs);
+};
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const [folder = '', entry = ''] = process.argv.slice(2);
+  await bundleProgram(folder, { [basename(entry, '.ts')]: entry });
+}

@@ -1,0 +1,29 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** The folder of the package that a file belongs to: the innermost of nested ones. */
+const PACKAGE = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/;
+const LICENSE_FILE = /^(licen[cs]e|copying|notice)/i;
+const RULE = '-'.repeat(80);
+
+/** The packages that these files are of, each with the texts of its licence, as their licences ask whoever passes them on. */
+export function thirdPartyNotices(files) {
+  const folders = new Set(
+    files.map((file) => PACKAGE.exec(file)?.[0]).filter((folder) => folder !== undefined),
+  );
+  const notices = [...folders].map(noticeOf).sort((a, b) => (a < b ? -1 : 1));
+  return [
+    'Floodgate is bundled with these packages. Each is under the licence that follows its name.',
+    ...notices,
+  ].join(`\n\n${RULE}\n\n`);
+}
+
+function noticeOf(folder) {
+  const { name, version, license, author } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
+  if (typeof license !== 'string') throw new Error(`${name} does not say what its licence is`);
+  const texts = readdirSync(folder)
+    .filter((file) => LICENSE_FILE.test(file))
+    .map((file) => readFileSync(`${folder}/${file}`, 'utf8').trim());
+  // Some have no text of their own, only its name and whose it is.
+  if (texts.length === 0) texts.push(`Copyright: ${author?.name ?? author ?? `the authors of ${name}`}`);
+  return [`${name} ${version}, ${license}`, ...texts].join('\n\n');
+}

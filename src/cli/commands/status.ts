@@ -1,0 +1,104 @@
+import { type Command, Option } from 'commander';
+import { EXIT_CODES } from '../exitCodes.ts';
+import { OperatorError } from '../operatorError.ts';
+import { print } from '../print.ts';
+import { type DnsStatus, type NetworkStatus, type ServerStatus, statusOf } from '../serverStatus.ts';
+import { printable } from './rulesTable.ts';
+
+const DEFAULT_URL = 'http://127.0.0.1:8420';
+/** A server that takes longer is of no use to who asks. */
+const TIMEOUT_MS = 5_000;
+/** The metrics of hundreds of nodes and rules. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+
+/** `floodgate status`: a running server on one screen, without a token; the exit code says whether it is ready. */
+export function registerStatus(program: Command): void {
+  program
+    .command('status')
+    .description('show whether a running server can do its work, and how its parts are; needs no token')
+    .addOption(new Option('--url <url>', 'URL of the server').env('FLOODGATE_URL').default(DEFAULT_URL))
+    .option('--json', 'print a JSON object')
+    .action(async ({ url, json }: { url: string; json?: boolean }) => {
+      if (!URL.canParse(url)) throw new OperatorError(`--url is no URL; write one such as ${DEFAULT_URL}`);
+      // The variable may name the rules API, which is of the same server.
+      const { origin } = new URL(url);
+      const status = await ask(origin).catch((error: unknown) => reasonOf(error));
+      if (typeof status === 'string') {
+        process.stderr.write(`floodgate: ${origin} gives no status: ${status}\n`);
+        process.exitCode = EXIT_CODES.unavailable;
+        return;
+      }
+      await print(json ? JSON.stringify({ url: origin, ...status }) : screen(origin, status));
+      process.exitCode = status.ready ? EXIT_CODES.done : EXIT_CODES.failed;
+    });
+}
+
+async function ask(origin: string): Promise<ServerStatus> {
+  const [readiness, metrics] = await Promise.all([get(`${origin}/readyz`), get(`${origin}/metrics`)]);
+  const { status, checks } = JSON.parse(readiness.text) as { status?: unknown; checks?: unknown };
+  if (typeof status !== 'string' || !isTexts(checks)) throw new Error('what answers there is not Floodgate');
+  return statusOf({ ready: readiness.status === 200, checks }, metrics.status === 200 ? metrics.text : '');
+}
+
+async function get(url: string): Promise<{ readonly status: number; readonly text: string }> {
+  const answer = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: 'error' });
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of answer.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > MAX_ANSWER_BYTES) throw new Error(`its answer has more than ${MAX_ANSWER_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return { status: answer.status, text: Buffer.concat(chunks).toString('utf8') };
+}
+
+const isTexts = (value: unknown): value is Record<string, string> =>
+  typeof value === 'object' && value !== null && Object.values(value).every((one) => typeof one === 'string');
+
+function reasonOf(error: unknown): string {
+  if (error instanceof SyntaxError) return 'what answers there is not Floodgate';
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? error.cause.message || error.message : error.message;
+}
+
+function screen(origin: string, { ready, checks, startedAt, networks, dns }: ServerStatus): string {
+  const since = startedAt === null ? '' : `, up since ${startedAt.slice(0, 19)}Z`;
+  const parts = Object.entries(checks).map(([name, check]) => row(name, check));
+  return [
+    `Floodgate at ${origin}: ${ready ? 'ready' : 'NOT READY'}${since}`,
+    ...parts,
+    ...networks.map((network) => row(network.network, networkLine(network))),
+    ...(dns === null ? [] : [row('DNS', dnsLine(dns)), row('', queriesLine(dns))]),
+  ].join('\n');
+}
+
+const row = (name: string, text: string): string => `  ${printable(name).padEnd(12)}${printable(text)}`;
+
+function networkLine({ nodes, nodesUp, indexHead, lagBlocks }: NetworkStatus): string {
+  const index = indexHead === null || indexHead < 0 ? 'no block indexed yet' : `index at block ${indexHead}`;
+  const lag = lagBlocks === null ? '' : `, ${lagBlocks} behind its nodes`;
+  return `${nodesUp} of ${nodes} nodes up, ${index}${lag}`;
+}
+
+function dnsLine({
+  serversUp,
+  dnsdistNodes,
+  dnsdistInForce,
+  knownNames,
+  ready,
+  attackedZones,
+}: DnsStatus): string {
+  const behind =
+    dnsdistNodes > 0
+      ? `rules in force at ${dnsdistInForce} of ${dnsdistNodes} dnsdist nodes`
+      : `${serversUp ?? 0} servers up`;
+  const attack = attackedZones === 0 ? 'no attack' : `ATTACK on ${attackedZones} zones`;
+  return `${attack}, ${behind}, ${knownNames} names known${ready ? '' : ' (learning: nothing is dropped yet)'}`;
+}
+
+function queriesLine({ queries }: DnsStatus): string {
+  const counts = Object.entries(queries).map(
+    ([outcome, count]) => `${outcome.replaceAll('_', ' ')} ${count}`,
+  );
+  return counts.length === 0 ? 'no query yet' : `queries: ${counts.join(', ')}`;
+}

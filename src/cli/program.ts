@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+
+type Register = (program: Command) => void;
+
+/** In the order in which the help lists them. A command loads what it needs and no other: half of a small one's time. */
+const COMMANDS: ReadonlyMap<string, () => Promise<Register>> = new Map<string, () => Promise<Register>>([
+  ['start', async () => (await import('./commands/start.ts')).registerStart],
+  ['dev', async () => (await import('./commands/dev.ts')).registerDev],
+  ['status', async () => (await import('./commands/status.ts')).registerStatus],
+  ['config', async () => (await import('./commands/config.ts')).registerConfig],
+  ['doctor', async () => (await import('./commands/doctor.ts')).registerDoctor],
+  ['export', async () => (await import('./commands/exportTraces.ts')).registerExport],
+  ['index', async () => (await import('./commands/indexBlocks.ts')).registerIndex],
+  ['nodes', async () => (await import('./commands/nodes.ts')).registerNodes],
+  ['rules', async () => (await import('./commands/rules.ts')).registerRules],
+  ['token', async () => (await import('./commands/token.ts')).registerToken],
+  ['audit', async () => (await import('./commands/audit.ts')).registerAudit],
+  ['backup', async () => (await import('./commands/dataCopies.ts')).registerBackup],
+  ['restore', async () => (await import('./commands/dataCopies.ts')).registerRestore],
+  ['verify', async () => (await import('./commands/dataCopies.ts')).registerVerify],
+  ['key', async () => (await import('./commands/key.ts')).registerKey],
+  ['dns', async () => (await import('./commands/dns.ts')).registerDns],
+  [
+    'completion',
+    async () => {
+      const { registerCompletion } = await import('./commands/completion.ts');
+      return (program) => registerCompletion(program, programFor);
+    },
+  ],
+]);
+
+/**
+ * The command line, with what its first word needs: its own command; none for the version; all for help, for a word that is
+ * misspelt, and where no word is given.
+ */
+export async function programFor(word?: string): Promise<Command> {
+  const program = emptyProgram();
+  if (word === '--version' || word === '-V') return program;
+  const named = COMMANDS.get(word ?? '');
+  for (const load of named === undefined ? COMMANDS.values() : [named]) (await load())(program);
+  return program;
+}
+
+function emptyProgram(): Command {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  return new Command('floodgate')
+    .description(
+      'Keeps floods off the servers behind it: DNS servers by protection rules with a REST API, Ethereum nodes by a ' +
+        'JSON-RPC gateway that answers trace_filter from its own index.',
+    )
+    .version(version)
+    .showHelpAfterError('Add --help to see what there is.')
+    .exitOverride()
+    .addHelpText(
+      'after',
+      '\nEvery option can be set in floodgate.yaml, in a variable or on the command line; the later of these wins.\n' +
+        "`floodgate COMMAND --help` shows a command's options with their names, defaults and allowed values.",
+    );
+}

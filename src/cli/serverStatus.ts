@@ -1,0 +1,93 @@
+import { readMetrics } from './readMetrics.ts';
+
+/** What a running server tells of itself without a token. */
+export interface ServerStatus {
+  readonly ready: boolean;
+  /** What `/readyz` says of each part: `ok`, or what is missing. */
+  readonly checks: Readonly<Record<string, string>>;
+  readonly startedAt: string | null;
+  readonly networks: readonly NetworkStatus[];
+  /** Null where there is no guard. */
+  readonly dns: DnsStatus | null;
+}
+
+export interface NetworkStatus {
+  readonly network: string;
+  readonly nodes: number;
+  readonly nodesUp: number;
+  readonly indexHead: number | null;
+  /** Blocks that the index is behind its nodes. */
+  readonly lagBlocks: number | null;
+}
+
+export interface DnsStatus {
+  /** Null where dnsdist stands in front of the servers. */
+  readonly serversUp: number | null;
+  readonly dnsdistNodes: number;
+  readonly dnsdistInForce: number;
+  readonly knownNames: number;
+  /** Whether it knows enough to drop. */
+  readonly ready: boolean;
+  readonly attackedZones: number;
+  /** Queries over UDP since the start, by what was decided. */
+  readonly queries: Readonly<Record<string, number>>;
+}
+
+/** The status in the answers of `/readyz` and `/metrics`; of the first alone where the second gives nothing. */
+export function statusOf(
+  readiness: { readonly ready: boolean; readonly checks: Readonly<Record<string, string>> },
+  metricsText: string,
+): ServerStatus {
+  const metrics = readMetrics(metricsText);
+  const one = (name: string, labels: Readonly<Record<string, string>> = {}): number | null =>
+    metrics.find((sample) => sample.name === name && isOf(sample.labels, labels))?.value ?? null;
+  const values = (name: string, labels: Readonly<Record<string, string>> = {}): number[] =>
+    metrics.filter((sample) => sample.name === name && isOf(sample.labels, labels)).map(({ value }) => value);
+  const networks = new Set(
+    metrics
+      .filter(({ name }) => name === 'floodgate_upstream_up')
+      .map(({ labels }) => labels['network'] ?? ''),
+  );
+  const started = one('process_start_time_seconds');
+  const knownNames = one('floodgate_dns_profile_names');
+  const inForce = values('floodgate_dns_dnsdist_in_force');
+  return {
+    ...readiness,
+    startedAt: started === null ? null : new Date(started * 1000).toISOString(),
+    networks: [...networks].map((network) => {
+      const up = values('floodgate_upstream_up', { network });
+      return {
+        network,
+        nodes: up.length,
+        nodesUp: up.filter((value) => value === 1).length,
+        indexHead: one('floodgate_index_head_block', { network }),
+        lagBlocks: one('floodgate_ingest_lag_blocks', { network }),
+      };
+    }),
+    dns:
+      knownNames === null
+        ? null
+        : {
+            serversUp: one('floodgate_dns_servers_up'),
+            dnsdistNodes: inForce.length,
+            dnsdistInForce: inForce.filter((value) => value === 1).length,
+            knownNames,
+            ready: one('floodgate_dns_ready') === 1,
+            attackedZones: one('floodgate_dns_attacked_zones') ?? 0,
+            queries: byOutcome(metrics),
+          },
+  };
+}
+
+function byOutcome(metrics: ReturnType<typeof readMetrics>): Record<string, number> {
+  const queries: Record<string, number> = {};
+  for (const { name, labels, value } of metrics) {
+    if (name !== 'floodgate_dns_queries_total') continue;
+    const outcome = labels['outcome'] ?? '';
+    queries[outcome] = (queries[outcome] ?? 0) + value;
+  }
+  return queries;
+}
+
+const isOf = (labels: Readonly<Record<string, string>>, wanted: Readonly<Record<string, string>>): boolean =>
+  Object.entries(wanted).every(([name, value]) => labels[name] === value);

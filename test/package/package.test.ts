@@ -1,0 +1,181 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { askTcp, query, RCODE } from '../dns/support/dnsClient.ts';
+import { root, run } from '../server/support/run.ts';
+import { startDev } from '../server/support/startDev.ts';
+import { cleanEnvironment } from '../support/cleanEnvironment.ts';
+import { installedNode } from '../support/newerNode.ts';
+import { runProgram } from '../support/runProgram.ts';
+import { npm } from './support/npm.ts';
+
+describe('the package', () => {
+  let folder: string;
+  let files: string[];
+  let tarball: string;
+  /** Where it is installed for a project, and for all. */
+  let project: string;
+  let prefix: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'floodgate-package-'));
+    const [packed] = JSON.parse(await npm(root, 'pack', '--json', '--pack-destination', folder));
+    files = packed.files.map(({ path }: { path: string }) => path);
+    tarball = join(folder, packed.filename);
+    project = join(folder, 'project');
+    prefix = join(folder, 'prefix');
+    for (const made of [project, prefix]) mkdirSync(made);
+    writeFileSync(join(project, 'package.json'), '{ "name": "project", "type": "module" }');
+    await npm(project, 'install', tarball);
+    await npm(folder, 'install', '--global', '--prefix', prefix, tarball);
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const installed = (path: string): string => join(project, 'node_modules/floodgate', path);
+
+  it('has the bundles with their maps, the docs, the licences, and nothing of tests or builds', () => {
+    expect(files.filter((path) => /test|arbitrary|tsbuildinfo|(^|\/)\.|^src\//.test(path))).toEqual([]);
+    const kinds = new Set(files.map((path) => /^(dist\/(bundle|exports)|docs)\//.exec(path)?.[1] ?? path));
+    expect([...kinds].sort()).toEqual(
+      ['CHANGELOG.md', 'LICENSE', 'README.md', 'dist/bundle', 'dist/exports', 'docs', 'package.json'].sort(),
+    );
+    const scripts = files.filter((path) => /^dist\/.*\.js$/.test(path) && !path.includes('/page/'));
+    expect(scripts).toContain('dist/bundle/floodgate.js');
+    expect(scripts).toContain('dist/bundle/udpThread.js');
+    // The bundler's own few lines have no source.
+    for (const path of scripts.filter((name) => !name.includes('rolldown-runtime')))
+      expect(files).toContain(`${path}.map`);
+  });
+
+  it('needs no package but the store, and takes anvil where it is', () => {
+    const {
+      dependencies,
+      peerDependenciesMeta,
+      private: isPrivate,
+    } = JSON.parse(readFileSync(installed('package.json'), 'utf8'));
+    expect(Object.keys(dependencies)).toEqual(['lmdb']);
+    expect(peerDependenciesMeta).toEqual({ '@foundry-rs/anvil': { optional: true } });
+    expect(isPrivate).toBeUndefined();
+    expect(existsSync(join(project, 'node_modules/@foundry-rs'))).toBe(false);
+  });
+
+  it('names every package that is bundled, with its licence', () => {
+    const notices = readFileSync(installed('dist/bundle/THIRD-PARTY-NOTICES.txt'), 'utf8');
+    const bundled = new Set<string>();
+    for (const map of files.filter((path) => path.endsWith('.js.map'))) {
+      const { sources } = JSON.parse(readFileSync(installed(map), 'utf8')) as { sources: string[] };
+      for (const source of sources) {
+        const name = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(source)?.[1];
+        if (name !== undefined) bundled.add(name);
+      }
+    }
+    expect(bundled).toContain('fastify');
+    expect(bundled).not.toContain('lmdb');
+    for (const name of bundled) expect(notices).toMatch(new RegExp(`^${name} \\d+\\.\\S+, \\S+`, 'm'));
+    expect(notices).toContain('Permission is hereby granted, free of charge');
+  });
+
+  it('gives other programs the traces of any client, with types', async () => {
+    writeFileSync(
+      join(project, 'use.ts'),
+      `import { BlockMismatchError, blockTraces, type Trace, TraceFormatError } from 'floodgate/traces';
+       const hash = '0x' + '1'.repeat(64);
+       const block = { number: '0x0', hash, parentHash: hash, timestamp: '0x0', gasUsed: '0x0', transactions: [] };
+       const traces: Trace[] = blockTraces({ block, traces: [] }, { method: 'callTracer', chainId: 1 });
+       // @ts-expect-error it is no method
+       const wrong = () => blockTraces({ block, traces: [] }, { method: 'tracer', chainId: 1 });
+       let error: unknown;
+       try { blockTraces({ block, traces: {} }, { method: 'trace_block', chainId: 1 }); } catch (thrown) { error = thrown; }
+       console.log(JSON.stringify([traces.length, error instanceof TraceFormatError, BlockMismatchError.name, typeof wrong]));`,
+    );
+    const options = { module: 'nodenext', target: 'es2023', strict: true, skipLibCheck: false, types: [] };
+    const lib = ['es2023', 'dom'];
+    writeFileSync(
+      join(project, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions: { ...options, lib }, files: ['use.ts'] }),
+    );
+    const compiled = await run(process.execPath, [`${root}node_modules/typescript/bin/tsc`], {
+      cwd: project,
+    });
+    expect(compiled.stdout).toBe('');
+    expect(compiled.code).toBe(0);
+    const { stdout } = await run(process.execPath, ['use.js'], { cwd: project });
+    expect(JSON.parse(stdout)).toEqual([0, true, 'BlockMismatchError', 'function']);
+    expect(readFileSync(installed('dist/exports/traces.js'), 'utf8')).not.toMatch(/node:|node_modules/);
+  });
+
+  it('starts by `npx floodgate dev` without anvil: rules and guard, and a line that says how to get it', async () => {
+    const dev = await startDev(join(folder, 'dev'), ['npx', '--offline', 'floodgate', 'dev'], project);
+    const told = dev
+      .log()
+      .split('\n')
+      .filter((line) => line.includes('anvil'));
+    expect(told).toHaveLength(1);
+    expect(told[0]).toContain('npm install @foundry-rs/anvil');
+    expect(dev.welcome).not.toContain('Gateway');
+    const url = /Rules API +(\S+)/.exec(dev.welcome)?.[1] ?? '';
+    expect((await fetch(`${url}/openapi.json`)).status).toBe(200);
+    const [, host = '', port] = /DNS +(\S+) port (\d+)/.exec(dev.welcome) ?? [];
+    const [answer] = await askTcp([query('www.example.test')], { host, port: Number(port) });
+    expect(answer?.rcode).toBe(RCODE.NOERROR);
+    // A terminal's Ctrl-C goes to the whole foreground group.
+    process.kill(-dev.pid, 'SIGINT');
+    await dev.ended;
+    expect(dev.log()).toContain('"msg":"stopped"');
+  });
+
+  const LINES = [
+    { name: 'this Node', node: process.execPath },
+    ...[22, 24].map((major) => ({ name: `Node ${major}`, node: installedNode(major) })),
+  ];
+
+  it.for(LINES)('runs where it was installed for all users, on $name', async ({ name, node }, ctx) => {
+    if (node === undefined) return ctx.skip(`${name} is not there: run .ci/install-node`);
+    const program = join(prefix, 'bin/floodgate');
+    const cache = join(folder, 'cache', name);
+    const env = cleanEnvironment({ XDG_CACHE_HOME: cache });
+    const place = ['--port', '0', '--data-dir', join(folder, 'data', name)];
+    const guard = ['--dns-account', 'a', '--dns-listen', '127.0.0.1:0', '--dns-servers', '127.0.0.1:9'];
+    for (const start of ['first', 'second']) {
+      const running = await runProgram(['start', '--rules-only', ...place, ...guard, '--dns-workers', '2'], {
+        env,
+        cwd: folder,
+        command: [node, program],
+      });
+      for (const path of ['/healthz', '/client/v4/docs', '/client/v4/docs/page.js'])
+        expect((await fetch(running.url + path)).status, path).toBe(200);
+      const [, threads] = /^floodgate_dns_threads (\d)$/m.exec(await metrics(running.url)) ?? [];
+      expect(threads).toBe(name === 'this Node' ? String(ownThreads()) : '2');
+      expect(await running.stop(), start).toBe(0);
+    }
+    // What V8 compiled is kept where only its user can write.
+    if (name === 'this Node') return;
+    const compiled = join(cache, 'floodgate/compiled');
+    expect(readdirSync(compiled, { recursive: true }).length).toBeGreaterThan(5);
+    expect(statSync(compiled).mode & 0o777).toBe(0o700);
+  });
+
+  it('says its version by the command that npm made', async () => {
+    const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
+    const { code, stdout } = await run(join(prefix, 'bin/floodgate'), ['--version'], { cwd: folder });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${version}\n` });
+  });
+});
+
+const metrics = async (url: string): Promise<string> => (await fetch(`${url}/metrics`)).text();
+
+/** How many threads this Node receives with: several where it can share a port. */
+function ownThreads(): number {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  return major > 23 || (major === 23 && minor >= 1) || (major === 22 && minor >= 12) ? 2 : 1;
+}

@@ -1,0 +1,184 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { programFor } from '../../src/cli/index.ts';
+import { startHttpServer } from '../support/httpServer.ts';
+import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { floodgate, run } from './support/run.ts';
+
+/** Where nobody listens. */
+const NOBODY = '127.0.0.1:9';
+const SECRET = 'a-secret-that-nobody-may-see';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'floodgate-commands-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('floodgate status', () => {
+  const servers: Floodgate[] = [];
+  beforeAll(async () => {
+    const guard = ['--dns-account', 'a', '--dns-listen', '127.0.0.1:0', '--dns-servers', NOBODY];
+    servers.push(
+      await startFloodgate({ args: guard }),
+      await startFloodgate({ upstream: `http://${NOBODY}`, whenListening: true }),
+    );
+  });
+  afterAll(() => Promise.all(servers.map((server) => server.stop())));
+
+  it('shows every part of a server that is ready, and ends with 0', async () => {
+    const { code, stdout, stderr } = await floodgate(['status', '--url', `${servers[0]?.url}/client/v4`]);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^Floodgate at http:\/\/127\.0\.0\.1:\d+: ready, up since \d{4}-/);
+    expect(stdout).toMatch(/^ {2}store +ok$/m);
+    expect(stdout).toMatch(/^ {2}DNS +no attack, \d servers up, 0 names known \(learning/m);
+    expect(stdout.split('\n').length).toBeLessThan(24);
+  });
+
+  it('says what is missing where one is not ready, and ends with 1', async () => {
+    const env = { FLOODGATE_URL: servers[1]?.url ?? '' };
+    const shown = await floodgate(['status'], { env });
+    expect(shown.code).toBe(1);
+    expect(shown.stdout).toContain('NOT READY');
+    expect(shown.stdout).toMatch(/^ {2}mainnet +0 of 1 nodes up, no block indexed yet/m);
+    const { code, stdout } = await floodgate(['status', '--json'], { env });
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ready: false,
+      checks: { store: 'ok' },
+      networks: [{ network: 'mainnet', nodes: 1, nodesUp: 0 }],
+      dns: null,
+    });
+  });
+
+  it('ends with 69 where no Floodgate answers, whatever answers there', async () => {
+    const other = await startHttpServer((_body, _request, response) => {
+      response.end('{"status":3}\u001b[2J');
+    });
+    for (const url of [`http://${NOBODY}`, other.url]) {
+      const { code, stdout, stderr } = await floodgate(['status', '--url', url]);
+      expect([code, stdout]).toEqual([69, '']);
+      expect(stderr).toContain(`${url} gives no status`);
+      expect(stderr).not.toContain('\u001b');
+      expect(stderr).not.toMatch(/\n\s+at /);
+    }
+    await other.stop();
+  });
+});
+
+describe('floodgate config', () => {
+  it('shows every option with where it comes from, and no secret', async () => {
+    const token = join(folder, 'api-token');
+    writeFileSync(token, `${SECRET}\n`);
+    const file = join(folder, 'one.yaml');
+    writeFileSync(
+      file,
+      `port: 9001\nlog: { level: debug }\nnetworks: { other: { upstream: ["http://n/${SECRET}"] } }`,
+    );
+    const args = ['config', 'print', '--json', '--config', file, '--host', '::1'];
+    const env = {
+      FLOODGATE_PORT: '9002',
+      FLOODGATE_API_TOKEN_FILE: token,
+      FLOODGATE_UPSTREAM: `https://user:${SECRET}@node.example:8545/${SECRET},http://plain.example:1`,
+    };
+    const { code, stdout, stderr } = await floodgate(args, { env, cwd: folder });
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).not.toContain(SECRET);
+    const lines = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const of = (option: string) => lines.find((line) => line.option === option);
+    expect(of('port')).toEqual({ option: 'port', value: 9002, from: 'FLOODGATE_PORT' });
+    expect(of('host')).toEqual({ option: 'host', value: '::1', from: '--host' });
+    expect(of('log.level')).toEqual({ option: 'log.level', value: 'debug', from: file });
+    expect(of('dataDir')).toEqual({ option: 'dataDir', value: 'floodgate-data', from: 'default' });
+    expect(of('apiToken')).toEqual({
+      option: 'apiToken',
+      value: '(hidden)',
+      from: 'FLOODGATE_API_TOKEN_FILE',
+    });
+    expect(of('networks').value).toBe('(hidden)');
+    expect(of('upstream').value).toEqual(['https://node.example:8545/(hidden)', 'http://plain.example:1']);
+    const table = await floodgate(
+      args.filter((word) => word !== '--json'),
+      { env, cwd: folder },
+    );
+    expect(table.stdout).toMatch(/^apiToken +\(hidden\) +FLOODGATE_API_TOKEN_FILE$/m);
+    expect(table.stdout).not.toContain(SECRET);
+  });
+
+  it('says whether it can be used, and which variables are ignored', async () => {
+    const env = { FLOODGATE_PROT: '1', FLOODGATE_PORT: '9002' };
+    const usable = await floodgate(['config', 'check', '--rules-only'], { env, cwd: folder });
+    expect(usable).toMatchObject({
+      code: 0,
+      stdout: 'The configuration can be used: 2 of its options are set.\n',
+    });
+    expect(usable.stderr).toContain('warning: FLOODGATE_PROT');
+    const wrong = await floodgate(['config', 'check', '--port', '99999'], { cwd: folder });
+    expect(wrong).toMatchObject({ code: 64, stdout: '' });
+    expect(wrong.stderr).toContain('--port');
+  });
+
+  it.each([
+    ['is not there', 'none', 'cannot be read'],
+    ['is empty', 'empty', 'is empty'],
+    ['has no end', '/dev/zero', 'more than'],
+  ])('refuses a file with a secret that %s', async (_what, name, says) => {
+    writeFileSync(join(folder, 'empty'), ' \n');
+    const env = { FLOODGATE_API_TOKEN_FILE: name };
+    const { code, stderr } = await floodgate(['config', 'check'], { env, cwd: folder });
+    expect(code).toBe(64);
+    expect(stderr).toContain(says);
+    expect(stderr).not.toMatch(/\n\s+at /);
+  });
+});
+
+describe('the commands', () => {
+  const all = async (): Promise<Command[]> => {
+    const below = (command: Command): Command[] => [command, ...command.commands.flatMap(below)];
+    return below(await programFor());
+  };
+  const longs = (command: Command): string[] =>
+    command.options.filter(({ hidden }) => !hidden).map(({ long }) => long ?? '');
+
+  it('list their own options in their help, and those of the configuration where they read them', async () => {
+    for (const command of await all())
+      if (!['start', 'dev'].includes(command.name()))
+        expect(longs(command).length, `${command.parent?.name()} ${command.name()}`).toBeLessThan(16);
+  });
+
+  it('print JSON where they list', async () => {
+    const lists = (await all()).filter(
+      (command) =>
+        command.commands.length === 0 &&
+        (command.name() === 'list' || /^list|^show/.test(command.description())),
+    );
+    expect(lists.length).toBeGreaterThan(5);
+    const without = lists.filter((command) => !longs(command).includes('--json'));
+    expect(without.map((command) => `${command.parent?.name()} ${command.name()}`)).toEqual(['dns watch']);
+  });
+
+  it('are completed by bash, with options and values', async () => {
+    const { stdout: script } = await floodgate(['completion', 'bash']);
+    const file = join(folder, 'completion.bash');
+    writeFileSync(file, script);
+    const complete = async (...words: string[]): Promise<string> => {
+      const line = `. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _floodgate; echo "\${COMPREPLY[*]}"`;
+      const { code, stdout, stderr } = await run('bash', ['-c', line, file, 'floodgate', ...words]);
+      expect([code, stderr]).toEqual([0, '']);
+      return stdout.trim();
+    };
+    expect(await complete('st')).toBe('start status');
+    expect(await complete('config', '')).toBe('check print --help');
+    expect(await complete('--help', 'rules', 'li')).toBe('list');
+    expect(await complete('rules', 'create', '--mode', '')).toBe('enabled monitoring disabled');
+    expect(await complete('key', 'list', '--da')).toBe('--data-dir');
+    expect(await complete('start', '--upstr')).toBe('--upstream');
+    expect(await complete('$(touch /tmp/never)', 'rul')).toBe('rules');
+  });
+});
