@@ -12,6 +12,7 @@ export {
   skipName,
 } from './answer.ts';
 // Names and types between wire and text, off the packet path.
+export { unescaped } from './escapes.ts';
 export { BadNameError, nameToText, nameToWire } from './name.ts';
 export { type HashKey, networkHash } from './nameHash.ts';
 export {

@@ -1,4 +1,5 @@
 /** Names between their wire form and the text that people write (RFC 1035, 5.1). Off the packet path. */
+import { escapedAt } from './escapes.ts';
 
 const MAX_NAME_BYTES = 255;
 const MAX_LABEL_BYTES = 63;
@@ -15,22 +16,15 @@ export class BadNameError extends Error {
 
 const PLAIN_NAME = /^[A-Za-z0-9_*/-]{1,63}(\.[A-Za-z0-9_*/-]{1,63})*\.?$/;
 
-/** The wire form of `www.example.test` or `www.example.test.` (always absolute), `\.` and `\032` understood. */
+/**
+ * The wire form of `www.example.test` or `www.example.test.` (always absolute); `\.` and `\032` are understood, what is not ASCII
+ * is written in UTF-8.
+ */
 export function nameToWire(name: string): Uint8Array {
   if (name.length < MAX_NAME_BYTES - 1 && PLAIN_NAME.test(name)) return plainToWire(name);
-  const text = Buffer.from(name.endsWith('.') && !name.endsWith('\\.') ? name.slice(0, -1) : name, 'latin1');
-  const labels: number[][] = [[]];
-  for (let i = 0; i < text.length; i++) {
-    const byte = text[i] as number; // i is below length
-    if (byte === DOT) labels.push([]);
-    else if (byte !== BACKSLASH) labels.at(-1)?.push(byte);
-    else {
-      const escaped = escapedAt(text, i + 1);
-      if (escaped === undefined) throw new BadNameError(name, 'a \\ stands before nothing it can escape');
-      labels.at(-1)?.push(escaped.byte);
-      i += escaped.length;
-    }
-  }
+  const labels = labelsOf(name);
+  // A dot at the end says that the name is absolute, which it is.
+  if (labels.length > 1 && labels.at(-1)?.length === 0) labels.pop();
   if (labels.length === 1 && labels[0]?.length === 0) return Uint8Array.of(0);
   for (const label of labels) {
     if (label.length === 0) throw new BadNameError(name, 'a label is empty');
@@ -39,6 +33,26 @@ export function nameToWire(name: string): Uint8Array {
   const wire = Uint8Array.from([...labels.flatMap((label) => [label.length, ...label]), 0]);
   if (wire.length > MAX_NAME_BYTES) throw new BadNameError(name, 'it is longer than 255 octets');
   return wire;
+}
+
+/** Cut at dots that are not escaped. */
+function labelsOf(name: string): number[][] {
+  const text = Buffer.from(name);
+  let label: number[] = [];
+  const labels = [label];
+  for (let at = 0; at < text.length; at++) {
+    const byte = text[at] as number; // at is below length
+    if (byte === DOT) {
+      label = [];
+      labels.push(label);
+    } else if (byte === BACKSLASH) {
+      const escaped = escapedAt(text, at + 1);
+      if (escaped === undefined) throw new BadNameError(name, 'a \\ stands before nothing it can escape');
+      label.push(escaped.octet);
+      at += escaped.bytes;
+    } else label.push(byte);
+  }
+  return labels;
 }
 
 /** Without escapes every dot becomes the length of the label behind it. */
@@ -53,14 +67,6 @@ function plainToWire(name: string): Uint8Array {
     wire[labelAt] = i + 1 - labelAt;
   }
   return wire;
-}
-
-/** The character escaped at `at`, and how many bytes of text it takes. */
-function escapedAt(text: Uint8Array, at: number): { byte: number; length: number } | undefined {
-  const digits = /^\d{3}/.exec(Buffer.from(text.subarray(at, at + 3)).toString('latin1'))?.[0];
-  const byte = digits === undefined ? text[at] : Number(digits);
-  if (byte === undefined || byte > 255) return undefined;
-  return { byte, length: digits === undefined ? 1 : 3 };
 }
 
 /** The text of an uncompressed name at `offset`, without the last dot (`.` for the root); lower case, all that is not plain as `\ddd`. */

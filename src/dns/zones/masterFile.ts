@@ -36,6 +36,8 @@ const DEFAULT_TTL_SECONDS = 3600;
 const TYPE_WORD =
   /^(TYPE\d+|RRSIG|NSEC3?|NSEC3PARAM|CDS|CDNSKEY|SPF|HINFO|LOC|SSHFP|URI|OPENPGPKEY|SMIMEA|RP|AFSDB|EUI48|EUI64|CERT|ZONEMD|CSYNC|DHCID|KX|HIP)$/;
 const TTL_WORD = /^\d+([smhdw]\d*)*$/i;
+/** RFC 2181, 8. */
+const MAX_TTL_SECONDS = 2 ** 31 - 1;
 const TTL_UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 
 /** The records of a zone file. `origin` is the zone's name. Throws `MasterFileError` at the first line it cannot read. */
@@ -58,10 +60,13 @@ export function* readMasterFile(text: string, origin: string): Generator<MasterR
   }
 }
 
+/** Ends in a dot that is not escaped. */
+const ABSOLUTE = /(?:^|[^\\])(?:\\\\)*\.$/;
+
 /** A name of a zone file made absolute: `@` is the origin, no dot at the end means relative. */
 export const absolute = (name: string, origin: string): string => {
   if (name === '@') return origin;
-  if (name.endsWith('.') && !name.endsWith('\\.')) return name;
+  if (ABSOLUTE.test(name)) return name;
   return origin === '.' ? `${name}.` : `${name}.${origin}`;
 };
 
@@ -95,6 +100,8 @@ function ttlSeconds(word: string, line: number): number {
   let seconds = 0;
   for (const [, number, unit] of word.toLowerCase().matchAll(/(\d+)([smhdw]?)/g))
     seconds += Number(number) * (TTL_UNITS[unit || 's'] ?? 1);
+  if (seconds > MAX_TTL_SECONDS)
+    throw new MasterFileError(line, `"${word}" is a TTL of more than 2^31 - 1 seconds`);
   return seconds;
 }
 

@@ -19,6 +19,12 @@ describe('the data of a record', () => {
     ['AAAA 2001:DB8:1::', '20010db8000100000000000000000000'],
     ['TXT "a; b" c\\"d', '04613b20620363' + '2264'],
     ['TXT ""', '00'],
+    ['TXT a\\032b\\"c \\255', '05' + '6120622263' + '01ff'],
+    ['TXT é', '02c3a9'],
+    ['CNAME é\\.a.', '04c3a92e61' + '00'],
+    ['CNAME a\\\\.', '02615c00'],
+    ['CAA 0 issue a\\032b', '00056973737565612062'],
+    ['A \\# 4 c000 0250', 'c0000250'],
     ['MX 10 mail', `000a046d61696c${ORIGIN}`],
     ['SRV 1 2 443 @', `0001000201bb${ORIGIN}`],
     ['CAA 128 issue "ca.test"', '8005697373756563612e74657374'],
@@ -40,7 +46,25 @@ describe('the data of a record', () => {
     'MX ten mail',
     'MX 10',
     `TXT ${'x'.repeat(256)}`,
+    'TXT',
+    'TXT a\\',
+    'TXT a\\12',
+    'TXT a\\256',
+    'A 192.0.2.1 192.0.2.2',
+    'CNAME a..b',
+    'NS a\\12b',
+    'MX 10 mail more',
+    'TYPE1 \\# 4 c00002',
+    'TYPE1 \\# 4 c00002zz',
+    'TYPE1 \\# c0000250',
+    '2147483648 A 192.0.2.1',
+    '4000w A 192.0.2.1',
   ])('%s is refused with its line', (line) => {
     expect(() => dataOf(line)).toThrow(MasterFileError);
+  });
+
+  it('is refused where no record can hold it', () => {
+    const texts = Array(300).fill('x'.repeat(255)).join(' ');
+    expect(() => dataOf(`TXT ${texts}`)).toThrow(/the data has 76800 octets; a record holds 65535/);
   });
 });

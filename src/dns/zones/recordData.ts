@@ -1,26 +1,47 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { type Answer, encode } from 'dns-packet';
-import { HEADER_BYTES, nameToWire } from '../protocol/index.ts';
+import { BadNameError, HEADER_BYTES, nameToWire, unescaped } from '../protocol/index.ts';
 import { absolute, MasterFileError, type MasterRecord } from './masterFile.ts';
 
 const MAX_TEXT_BYTES = 255;
+const MAX_DATA_BYTES = 0xffff;
 /** Behind the header, the root as owner, and type, class, TTL and length. */
 const DATA_OFFSET = HEADER_BYTES + 1 + 10;
 
+/** How many words the data of a type has; of texts, a TXT record has any number. */
+const WORDS: ReadonlyMap<string, number> = new Map([
+  ...['A', 'AAAA', 'NS', 'CNAME', 'PTR', 'DNAME'].map((type) => [type, 1] as const),
+  ['MX', 2],
+  ['SRV', 4],
+  ['CAA', 3],
+  ['SOA', 7],
+]);
+
 /**
  * The data of a record in wire form. Names in it are written by hand: dns-packet takes no escapes, and would make two labels of
- * the `first\.last` of an SOA record. Throws `MasterFileError` for a type that the built-in server does not serve.
+ * the `first\.last` of an SOA record. Throws `MasterFileError` for what is no data, and for a type that the built-in server does
+ * not serve.
  */
 export function recordData(record: MasterRecord): Uint8Array {
+  const data = record.data[0] === '\\#' ? genericData(record) : dataOf(record);
+  if (data.length <= MAX_DATA_BYTES) return data;
+  throw new MasterFileError(
+    record.line,
+    `the data has ${data.length} octets; a record holds ${MAX_DATA_BYTES}`,
+  );
+}
+
+function dataOf(record: MasterRecord): Uint8Array {
   const { data, type } = record;
-  const word = (index: number): string => {
-    const found = data[index];
-    if (found === undefined) throw new MasterFileError(record.line, `the ${type} record is too short`);
-    return found;
-  };
-  const name = (index: number): Uint8Array => nameToWire(absolute(word(index), record.origin));
+  const words = WORDS.get(type) ?? Math.max(1, data.length);
+  if (data.length !== words)
+    throw new MasterFileError(
+      record.line,
+      `the ${type} record has ${data.length} words of data, not ${words}`,
+    );
+  const word = (index: number): string => data[index] ?? '';
+  const name = (index: number): Uint8Array => nameOf(word(index), record);
   const number = (index: number, bytes: 1 | 2 | 4): Uint8Array => bigEndian(word(index), bytes, record);
-  if (data[0] === '\\#') return Buffer.from(data.slice(2).join(''), 'hex');
   switch (type) {
     case 'A':
       return ipv4(word(0), record);
@@ -38,11 +59,32 @@ export function recordData(record: MasterRecord): Uint8Array {
     case 'TXT':
       return Buffer.concat(data.map((text) => characterString(text, record)));
     case 'CAA':
-      return Buffer.concat([number(0, 1), characterString(word(1), record), Buffer.from(word(2))]);
+      return Buffer.concat([number(0, 1), characterString(word(1), record), octets(word(2), record)]);
     case 'SOA':
       return Buffer.concat([name(0), name(1), ...[2, 3, 4, 5, 6].map((index) => number(index, 4))]);
     default:
       throw new MasterFileError(record.line, `the built-in server does not serve ${type} records`);
+  }
+}
+
+/** `\# LENGTH HEX…`: data of any type (RFC 3597, 5). */
+function genericData({ data, line }: MasterRecord): Uint8Array {
+  const [, length = '', ...words] = data;
+  const hex = words.join('');
+  if (!/^\d+$/.test(length) || !/^[0-9a-f]*$/i.test(hex) || hex.length !== 2 * Number(length))
+    throw new MasterFileError(
+      line,
+      'behind \\# there must be how many octets the data has, and as many in hex',
+    );
+  return Buffer.from(hex, 'hex');
+}
+
+function nameOf(text: string, record: MasterRecord): Uint8Array {
+  try {
+    return nameToWire(absolute(text, record.origin));
+  } catch (error) {
+    if (!(error instanceof BadNameError)) throw error;
+    throw new MasterFileError(record.line, error.message);
   }
 }
 
@@ -60,11 +102,17 @@ function ipv6(text: string, record: MasterRecord): Uint8Array {
   return encoded({ name: '.', type: 'AAAA', data: text });
 }
 
+function octets(text: string, record: MasterRecord): Uint8Array {
+  const bytes = unescaped(text);
+  if (bytes !== undefined) return bytes;
+  throw new MasterFileError(record.line, 'a \\ stands before nothing it can escape');
+}
+
 function characterString(text: string, record: MasterRecord): Uint8Array {
-  const bytes = Buffer.from(text.replaceAll(/\\(.)/g, '$1'));
+  const bytes = octets(text, record);
   if (bytes.length > MAX_TEXT_BYTES)
     throw new MasterFileError(record.line, 'a text is longer than 255 octets: split it into several');
-  return encoded({ name: '.', type: 'TXT', data: [bytes] });
+  return Buffer.concat([Uint8Array.of(bytes.length), bytes]);
 }
 
 function bigEndian(text: string, bytes: 1 | 2 | 4, record: MasterRecord): Uint8Array {

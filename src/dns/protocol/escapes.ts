@@ -1,0 +1,36 @@
+/** Escapes in text, of names and of data alike (RFC 1035, 5.1): `\X` is X, `\DDD` the octet of that number. */
+
+const BACKSLASH = 0x5c;
+const DIGIT_0 = 0x30;
+const DIGIT_9 = 0x39;
+
+export interface Escaped {
+  readonly octet: number;
+  /** Bytes of the text that say it, without the backslash. */
+  readonly bytes: number;
+}
+
+/** What is escaped at `at`, behind a backslash; undefined where a backslash can stand before no such thing. */
+export function escapedAt(text: Buffer, at: number): Escaped | undefined {
+  const first = text[at];
+  if (first === undefined) return undefined;
+  if (first < DIGIT_0 || first > DIGIT_9) return { octet: first, bytes: 1 };
+  const digits = /^\d{3}/.exec(text.toString('latin1', at, at + 3))?.[0];
+  const octet = Number(digits ?? Number.NaN);
+  return octet <= 255 ? { octet, bytes: 3 } : undefined;
+}
+
+/** The octets of a text, what is not ASCII in UTF-8; undefined where a backslash stands before nothing that it can escape. */
+export function unescaped(text: string): Buffer | undefined {
+  const bytes = Buffer.from(text);
+  if (!bytes.includes(BACKSLASH)) return bytes;
+  const octets: number[] = [];
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] as number; // at is below length
+    const escaped = byte === BACKSLASH ? escapedAt(bytes, at + 1) : { octet: byte, bytes: 0 };
+    if (escaped === undefined) return undefined;
+    octets.push(escaped.octet);
+    at += escaped.bytes;
+  }
+  return Buffer.from(octets);
+}
