@@ -1,4 +1,4 @@
-// Holds every import of `src`, `test` and `bench`, types included, to the rooms of scripts/rooms.js. Part of `npm test`.
+// Holds every import of `src`, `test`, `bench` and `fuzz`, types included, to the rooms of scripts/rooms.js. Part of `npm test`.
 import { rooms } from './scripts/rooms.js';
 
 const doorOf = (room) => `^src/${room}/index\\.ts$`;
@@ -48,7 +48,7 @@ export default {
       comment: `It may use ${uses.length === 0 ? 'no other room' : `the doors of ${uses.join(', ')}`}; see scripts/rooms.js.`,
       severity: 'error',
       from: { path: filesOf(room), pathNot: UNIT_TESTS },
-      to: { path: '^(src|test|bench)/', pathNot: [filesOf(room), ...uses.map(doorOf)] },
+      to: { path: '^(src|test|bench|fuzz)/', pathNot: [filesOf(room), ...uses.map(doorOf)] },
     })),
     ...rooms.map(({ room }) => ({
       name: `units of ${room}`,
@@ -62,7 +62,7 @@ export default {
       comment:
         'What is tested from outside is seen from outside; a test of something inside stands beside it.',
       severity: 'error',
-      from: { path: '^(test|bench)/' },
+      from: { path: '^(test|bench|fuzz)/' },
       to: { path: '^src/', pathNot: [ARBITRARIES, ...DOORS] },
     },
     {

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { PacketFaults } from '../index.ts';
+import { FrameStream } from './frameStream.ts';
 
 /** One query or answer as a DNS server saw it. */
 export interface TapFrame {
@@ -16,8 +17,6 @@ export interface TapFrame {
 const CONTENT_TYPE = Buffer.from('protobuf:dnstap.Dnstap');
 const CONTROL = { accept: 1, start: 2, stop: 3, ready: 4, finish: 5 } as const;
 const CONTENT_TYPE_FIELD = 1;
-/** A DNS message and its addresses; larger frames are not dnstap. */
-const MAX_FRAME_BYTES = 128 * 1024;
 const CLIENT_QUERY = 5;
 const CLIENT_RESPONSE = 6;
 const UDP = 1;
@@ -56,23 +55,12 @@ export class DnstapServer {
   }
 
   #serve(socket: Socket): void {
-    let pending: Buffer = Buffer.alloc(0);
+    const frames = new FrameStream({
+      onFrame: (frame) => this.#frame(frame),
+      onControl: (frame) => answerControl(socket, frame),
+    });
     socket.on('data', (chunk: Buffer) => {
-      pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
-      let at = 0;
-      for (
-        let end = frameEnd(pending, at);
-        end !== undefined && end <= pending.length;
-        end = frameEnd(pending, at)
-      ) {
-        const isControl = pending.readUInt32BE(at) === 0;
-        const frame = pending.subarray(at + (isControl ? 8 : 4), end);
-        if (isControl) answerControl(socket, frame);
-        else this.#frame(frame);
-        at = end;
-      }
-      pending = pending.subarray(at);
-      if ((frameEnd(pending, 0) ?? 0) > MAX_FRAME_BYTES) socket.destroy();
+      if (!frames.push(chunk)) socket.destroy();
     });
   }
 
@@ -85,14 +73,6 @@ export class DnstapServer {
       this.#faults.note(error, Date.now());
     }
   }
-}
-
-/** Where the frame that begins at `at` ends; undefined while its length has not come whole. */
-function frameEnd(bytes: Buffer, at: number): number | undefined {
-  if (at + 4 > bytes.length) return undefined;
-  const length = bytes.readUInt32BE(at);
-  if (length !== 0) return at + 4 + length;
-  return at + 8 > bytes.length ? undefined : at + 8 + bytes.readUInt32BE(at + 4);
 }
 
 function answerControl(socket: Socket, frame: Buffer): void {

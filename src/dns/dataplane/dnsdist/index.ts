@@ -3,3 +3,5 @@
 export { dnsdistConfiguration } from './configuration.ts';
 export { DnsdistConsole } from './console.ts';
 export { DnsdistDataPlane, type DnsdistOptions } from './dnsdistDataPlane.ts';
+export { readTapFrame } from './dnstap.ts';
+export { FrameStream } from './frameStream.ts';

@@ -105,7 +105,7 @@ export function expected(root: Frame, idOf: (frame: Frame) => number): Place[] {
 const hex = (number: number) => `0x${number.toString(16)}`;
 const address = (number: number) => `0x${number.toString(16).padStart(40, '0')}`;
 export const hash = (number: number) => `0x${number.toString(16).padStart(64, '0')}`;
-const BLOCK = hash(0xb1);
+export const BLOCK = hash(0xb1);
 const SENDER = 0xaaa;
 /** More than any transaction of these pays before it runs, so that every root keeps a gas of its own. */
 const GAS_BASE = 10_000_000;
@@ -185,7 +185,7 @@ function actionAndResult({ opcode, value, to, failure }: Frame, id: number): obj
 export const schedule = forkScheduleOf(1_337);
 
 /** The block as a node gives it with its transactions, whose limits are the gas of their roots. */
-export function blockOf(roots: readonly Frame[], idOf: (frame: Frame) => number) {
+export function sentBlock(roots: readonly Frame[], idOf: (frame: Frame) => number): object {
   const transactions = roots.map((root, i) => ({
     hash: hash(i),
     from: address(SENDER),
@@ -196,6 +196,11 @@ export function blockOf(roots: readonly Frame[], idOf: (frame: Frame) => number)
     input: '0x',
   }));
   const numbers = { number: '0x9', timestamp: '0x1', gasLimit: '0x0', gasUsed: hex(0xffffff) };
-  const block = { hash: BLOCK, parentHash: BLOCK, ...numbers, transactions };
+  return { hash: BLOCK, parentHash: BLOCK, ...numbers, transactions };
+}
+
+/** The same, parsed. */
+export function blockOf(roots: readonly Frame[], idOf: (frame: Frame) => number) {
+  const block = sentBlock(roots, idOf);
   return { header: parseHeader(block), transactions: parseTransactions(block) };
 }
