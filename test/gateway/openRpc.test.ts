@@ -50,8 +50,8 @@ describe('the OpenRPC document', () => {
   });
 
   it('is the same with GET, by name and by chain id', async () => {
-    for (const network of ['mainnet', '31337']) {
-      const got = await send(`${floodgate.url}/v1/${network}/openrpc.json`, { method: 'GET' });
+    for (const path of ['mainnet/openrpc.json', '31337/openrpc.json', 'mainnet/openrpc.json/']) {
+      const got = await send(`${floodgate.url}/v1/${path}`, { method: 'GET' });
       expect(got.status).toBe(200);
       expect(got.headers['content-type']).toBe('application/json');
       expect(got.json).toEqual(document);

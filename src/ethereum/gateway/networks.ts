@@ -19,9 +19,9 @@ export interface GatewayPath {
 
 /** Reads a path, with or without a slash at its end. */
 export function pathOf(path: string): GatewayPath {
-  const isDocument = path.endsWith(DOCUMENT);
-  const end = isDocument ? -DOCUMENT.length : path.endsWith('/') ? -1 : undefined;
-  return { network: path.slice(GATEWAY_PREFIX.length, end), isDocument };
+  const end = path.endsWith('/') ? path.length - 1 : path.length;
+  const isDocument = path.endsWith(DOCUMENT, end);
+  return { network: path.slice(GATEWAY_PREFIX.length, isDocument ? end - DOCUMENT.length : end), isDocument };
 }
 
 /** A chain's id as it stands in a path. */
