@@ -115,6 +115,12 @@ const Gateway = Type.Object(
       maxItems: 100,
       description: 'Methods to serve, of those in docs/gateway.md. Left out: all of them.',
     }),
+    extraMethods: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+      default: [],
+      maxItems: 100,
+      description:
+        'Further methods to relay to the nodes by name, parameters and answers unchecked, nothing cached or sent twice. Methods that would hand over a node, its keys or its chain are refused. Left out: none.',
+    }),
     maxInFlight: Type.Integer({
       minimum: 1,
       maximum: 100_000,

@@ -2,11 +2,13 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { type Config, ConfigError, networksOf } from '../config/index.ts';
 import {
+  extraRow,
   GatewayMetrics,
   type KeyStore,
   METHODS,
   type Method,
   type MethodRow,
+  whyNotExtra,
 } from '../ethereum/gateway/index.ts';
 import type { NodePool } from '../ethereum/nodes/index.ts';
 import { openGatewayStorage } from '../ethereum/store/lmdb/gateway/index.ts';
@@ -43,10 +45,15 @@ export async function startEthereum(
   config: Config,
   { logger, registry, parts }: { logger: Logger; registry: Registry; parts: EthereumParts },
 ): Promise<Ethereum> {
-  const { table } = parts;
-  checkMethods('gateway.methods', config.gateway.methods, table);
-  const readers = table.filter((row) => !('handler' in row) && row.once !== true);
+  checkMethods('gateway.methods', config.gateway.methods, parts.table);
+  const readers = parts.table.filter((row) => 'result' in row && row.once !== true);
   checkMethods('gateway.agreement.methods', config.gateway.agreement.methods, readers);
+  const table = [...servedRows(parts.table, config.gateway.methods), ...extraRows(config, parts.table)];
+  if (config.gateway.extraMethods.length > 0)
+    logger.info(
+      { methods: config.gateway.extraMethods },
+      'methods are relayed that the operator has named: nothing of them is checked or cached',
+    );
   const storage = openGatewayStorage(config.dataDir, config.gateway.cacheDiskBytes);
   const metrics = new GatewayMetrics(registry);
   const ingestMetrics = new IngestMetrics(registry);
@@ -92,7 +99,26 @@ export async function startEthereum(
   };
 }
 
-/** The operator may narrow the list of methods, never widen it. */
+/** The rows of the table that the operator has left; that which tells of the others always is. */
+const servedRows = (table: readonly MethodRow[], wanted: readonly string[]): readonly MethodRow[] =>
+  table.filter(({ name, scope }) => wanted.length === 0 || wanted.includes(name) || scope.of === 'table');
+
+/** The rows of the methods that the operator has named besides. Throws ConfigError. */
+function extraRows({ gateway }: Config, table: readonly MethodRow[]): readonly MethodRow[] {
+  const known = table.map(({ name }) => name);
+  return gateway.extraMethods.map((name, i) => {
+    const served = [...known, ...gateway.extraMethods.slice(0, i)];
+    const reason = whyNotExtra(name, served);
+    if (reason !== undefined)
+      throw new ConfigError(
+        `gateway.extraMethods names ${name}, which ${reason}; allowed: further methods of the nodes, but none of ` +
+          'debug_*, admin_*, personal_*, engine_*, miner_*, eth_sign*, eth_sendTransaction, evm_*, anvil_*, hardhat_*',
+      );
+    return extraRow(name);
+  });
+}
+
+/** What the table has not is not in `gateway.methods`: see `gateway.extraMethods`. */
 function checkMethods(option: string, wanted: readonly string[], table: readonly MethodRow[]): void {
   const served = table.map(({ name }) => name);
   const unknown = wanted.filter((name) => !served.includes(name));

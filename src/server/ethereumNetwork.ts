@@ -7,6 +7,7 @@ import {
   type MethodRow,
   methodOf,
   type NodeGauges,
+  openRpcDocument,
   startNetwork,
 } from '../ethereum/gateway/index.ts';
 import { Indexer, PooledSource } from '../ethereum/ingest/index.ts';
@@ -26,7 +27,7 @@ export interface EthereumNetworkOptions {
 }
 
 export interface EthereumNetworkDependencies {
-  /** The methods that can be served. */
+  /** The methods that are served. */
   readonly table: readonly MethodRow[];
   /** Its index; closed with the network, also where that cannot be started. */
   readonly store: TraceStore;
@@ -78,16 +79,14 @@ export async function startEthereumNetwork(
   ingestMetrics.watchFirstMissing(name, () => indexer.status().firstMissing);
   indexer.start();
 
-  const wanted = config.gateway.methods;
   const services = {
     network,
     index: { store, indexer, finder: source, maxAnswerBytes: config.gateway.maxAnswerBytes },
+    description: Buffer.from(JSON.stringify(openRpcDocument(name, table))),
   };
   return {
     pool,
-    methods: table
-      .filter(({ name }) => wanted.length === 0 || wanted.includes(name))
-      .map((row) => methodOf(row, services)),
+    methods: table.map((row) => methodOf(row, services)),
     nodes: () =>
       pool.nodes.map(({ name, health, heads }) => ({
         name,

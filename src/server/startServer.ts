@@ -157,6 +157,7 @@ export async function startServer(
         { ...config.gateway, trustedProxies: config.http.trustedProxies },
         {
           networks: ethereum.methods,
+          chainIdOf: (network) => decimal(ethereum.pools.get(network)?.chainId),
           keys: ethereum.keys,
           metrics: ethereum.metrics,
           log: logger,
@@ -192,6 +193,10 @@ export async function startServer(
     throw error;
   }
 }
+
+/** A chain's id as it stands in a path. */
+const decimal = (chainId: string | undefined): string | undefined =>
+  chainId === undefined ? undefined : BigInt(chainId).toString();
 
 function countDroppedLogLines(registry: Registry, dropped: () => number = () => 0): void {
   new Counter({

@@ -10,15 +10,15 @@ const [{ params }] = RELAYED_ROWS.filter(({ name }) => name === 'eth_getBlockByN
 
 /** What CONTRIBUTING.md says is all that it takes to add a method. */
 const ADDED: MethodRow = {
-  name: 'eth_getBlockReceipts',
-  summary: 'The receipts of a block.',
+  name: 'ots_getBlockDetails',
+  summary: 'What an explorer shows of a block.',
   params: params.slice(0, 1),
   limits: 'none from the end',
   checkLimits([block]) {
     if (block === '0x0') throw overLimit('a limit of the row', 1, 0);
   },
   scope: { of: 'block', param: 0 },
-  result: 'list',
+  result: 'object',
   nullable: true,
 };
 
@@ -46,7 +46,7 @@ describe('a row that is added to the table of methods', () => {
     const config = loadConfig({ environment: {}, flags: { 'gateway.methods': [ADDED.name] } });
     expect(config.gateway.methods).toEqual([ADDED.name]);
     await expect(startInProcess({ 'gateway.methods': [ADDED.name] }, {})).rejects.toThrow(
-      /gateway.methods names eth_getBlockReceipts/,
+      /gateway.methods names ots_getBlockDetails/,
     );
   });
 
@@ -58,7 +58,7 @@ describe('a row that is added to the table of methods', () => {
 
   it('is relayed, in canonical form, and cached as its scope says', async () => {
     const direct = await call(chain.anvil.url, ADDED.name, '0x2');
-    expect(direct.json.result).not.toEqual([]);
+    expect(direct.json.result.block.number).toBe('0x2');
     const first = await call(server.gatewayUrl, ADDED.name, 2);
     const second = await call(server.gatewayUrl, ADDED.name, '0x002');
     expect([first, second].map(({ json }) => json)).toEqual([direct.json, direct.json]);
@@ -68,7 +68,7 @@ describe('a row that is added to the table of methods', () => {
 
   it('is in the documentation', () => {
     const line =
-      '| `eth_getBlockReceipts` | block | nodes | for good once its block is final and two nodes say the same, before that as long as the head | none from the end | The receipts of a block. |';
+      '| `ots_getBlockDetails` | block | nodes | for good once its block is final and two nodes say the same, before that as long as the head | none from the end | What an explorer shows of a block. |';
     expect(methodsTable([...METHODS, ADDED])).toContain(line);
     expect(methodsTable(METHODS)).not.toContain(line);
   });

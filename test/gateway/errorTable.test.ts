@@ -235,6 +235,43 @@ const ROWS: readonly Row[] = [
     body: result(1),
   },
   {
+    says: 'the id of the chain is the same path',
+    path: '/v1/31337',
+    send: { body: chainId(1) },
+    status: 200,
+    body: result(1),
+  },
+  ...['/v1/031337', '/v1/0x7a69', '/v1/31338', '/v1/31337x'].map(
+    (path): Row => ({
+      says: `${path} is no id of the chain, and 404`,
+      path,
+      send: { body: chainId(1) },
+      status: 404,
+      body: error(null, -32600),
+    }),
+  ),
+  {
+    says: 'the OpenRPC document is read with GET',
+    path: '/v1/mainnet/openrpc.json',
+    send: { body: chainId(1) },
+    status: 405,
+    body: error(null, -32600),
+    headers: { allow: 'GET, OPTIONS' },
+  },
+  {
+    says: 'there is no OpenRPC document of a network that is not served',
+    path: '/v1/sepolia/openrpc.json',
+    send: { method: 'GET' },
+    status: 404,
+    body: error(null, -32600),
+  },
+  {
+    says: 'rpc.discover takes no parameters',
+    send: { body: { ...NO_SUCH, method: 'rpc.discover', params: [1] } },
+    status: 200,
+    body: error(5, -32602),
+  },
+  {
     says: 'a wrong path is 404',
     path: '/v1/mainnet/x',
     send: { body: chainId(1) },
@@ -394,6 +431,19 @@ describe('the JSON-RPC part of the decisions, row by row', () => {
       for (const entry of Array.isArray(json) ? json : [json])
         expect(entry.error.message, row.says).toMatch(/\w+ \w+/);
     }
+  });
+
+  it.each<[string, unknown, string]>([
+    ['a method', 'eth_sign', 'eth_sign'],
+    ['a page', '<script>alert(1)</script>', '?script?alert?1???script?'],
+    ['what ends a text', 'a"},{"x":"\\u0022', 'a?????x????u0022'],
+    ['control characters and what is no ASCII', 'a\u0000\u001b[2J\u202eé', 'a???2J??'],
+    ['a long one', 'x'.repeat(256), `${'x'.repeat(64)}…`],
+    ['nothing', '', 'a method without a name'],
+  ])('the refusal of %s names it, in few harmless characters', async (_what, method, shown) => {
+    const { json } = await send(floodgate.gatewayUrl, { body: { ...NO_SUCH, method } });
+    const message = `the gateway does not support ${shown}; rpc.discover lists the methods that it does`;
+    expect(json).toEqual({ jsonrpc: '2.0', id: 5, error: { code: -32601, message } });
   });
 
   it('origins that are configured may call, others get no permission', async () => {

@@ -20,6 +20,7 @@ describe('relayed methods', () => {
   let floodgate: Floodgate;
   let block: Block;
   let transaction: string;
+  let sender: string;
 
   beforeAll(async () => {
     chain = await startSharedChain();
@@ -27,6 +28,7 @@ describe('relayed methods', () => {
     floodgate = await startFloodgate({ upstream: chain.anvil.url });
     block = await node.call<Block>('eth_getBlockByNumber', '0x1', false);
     transaction = block.transactions[0] ?? '';
+    sender = (await node.call<{ from: string }>('eth_getTransactionByHash', transaction)).from;
   });
   afterAll(async () => {
     await floodgate?.stop();
@@ -67,6 +69,12 @@ describe('relayed methods', () => {
     eth_getLogs: [{ fromBlock: '0x0', toBlock: 'latest' }],
     eth_getWork: [],
     eth_getProof: [ZERO_ADDRESS, [ZERO_HASH], 'latest'],
+    eth_maxPriorityFeePerGas: [],
+    eth_blobBaseFee: [],
+    eth_getBlockReceipts: ['0x1'],
+    eth_createAccessList: [{ from: ZERO_ADDRESS, to: ZERO_ADDRESS }, 'latest'],
+    eth_simulateV1: [{ blockStateCalls: [{ calls: [{ from: ZERO_ADDRESS, to: ZERO_ADDRESS }] }] }, 'latest'],
+    eth_getTransactionBySenderAndNonce: [sender, '0x0'],
   });
 
   it.each(RELAYED_ROWS.map(({ name }) => name))('%s answers what the node answers', async (method) => {
@@ -130,6 +138,27 @@ describe('relayed methods', () => {
     ['an unknown member of a call', ['eth_call', { foo: 1, to: ZERO_ADDRESS }], invalid('unknown', '"foo"')],
     ['__proto__ in a call', ['eth_call', JSON.parse('{"__proto__":{}}')], invalid('unknown', '__proto__')],
     ['falling percentiles', ['eth_feeHistory', 1, 'latest', [2, 1]], invalid('rising')],
+    ['257 simulated blocks', ['eth_simulateV1', { blockStateCalls: Array(257).fill({}) }], limit(256, 257)],
+    [
+      '1,001 simulated calls',
+      [
+        'eth_simulateV1',
+        { blockStateCalls: [{ calls: Array(500).fill({}) }, { calls: Array(501).fill({}) }] },
+      ],
+      limit(1000, 1001),
+    ],
+    ['an unknown member of a simulation', ['eth_simulateV1', { blocks: [] }], invalid('unknown', '"blocks"')],
+    ['receipts of no block', ['eth_getBlockReceipts', `0x${'g'.repeat(64)}`], invalid('hash', '0xggg')],
+    [
+      'receipts of a block named twice',
+      ['eth_getBlockReceipts', { blockHash: ZERO_HASH, blockNumber: '0x1' }],
+      invalid('either blockHash or blockNumber'),
+    ],
+    [
+      'a nonce that is no number',
+      ['eth_getTransactionBySenderAndNonce', ZERO_ADDRESS, 'x'],
+      invalid('nonce', '"x"'),
+    ],
     [
       'a thousand and one addresses',
       ['eth_getLogs', { address: Array(1001).fill(ZERO_ADDRESS) }],
@@ -150,6 +179,14 @@ describe('relayed methods', () => {
     const asked = what === 'a block hash' ? { blockHash: block.hash } : filter;
     const answer = await call(floodgate.gatewayUrl, 'eth_getLogs', asked);
     expect(answer.json.result).toBeInstanceOf(Array);
+  });
+
+  it('receipts are found by a hash, as it is or in an object', async () => {
+    const { gatewayUrl } = floodgate;
+    const byNumber = await call(gatewayUrl, 'eth_getBlockReceipts', '0x1');
+    expect(byNumber.json.result[0]).toMatchObject({ blockHash: block.hash, transactionHash: transaction });
+    for (const named of [block.hash, { blockHash: block.hash }, '0x0001', 1])
+      expect((await call(gatewayUrl, 'eth_getBlockReceipts', named)).json).toEqual(byNumber.json);
   });
 
   it("a node's own errors keep their code, message and data", async () => {

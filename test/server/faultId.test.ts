@@ -40,6 +40,7 @@ beforeAll(async () => {
     },
     {
       networks: new Map([['mainnet', [method]]]),
+      chainIdOf: () => undefined,
       readers,
       keys: { isEmpty: () => true } as KeyStore, // open: no other method of it is called
       metrics: new GatewayMetrics(new Registry()),

@@ -25,7 +25,7 @@ export function registerKey(program: Command): void {
     .option('--rate <calls>', 'calls per second that it may make (default: no limit)')
     .option('--methods <methods>', 'methods that it may call, separated by commas (default: all)')
     .action(async (flags: { name: string; rate?: string; methods?: string }) => {
-      const key = newKey(flags);
+      const key = newKey(flags, [...SERVED_METHODS, ...readConfig(create).gateway.extraMethods]);
       const secret = newSecret();
       await withStorage(create, ({ keys }) => keys.add(hashOfSecret(secret), key));
       process.stdout.write(
@@ -72,7 +72,10 @@ function readKeyId(value: string): string {
   return value;
 }
 
-function newKey({ name, rate, methods }: { name: string; rate?: string; methods?: string }): ApiKey {
+function newKey(
+  { name, rate, methods }: { name: string; rate?: string; methods?: string },
+  served: readonly string[],
+): ApiKey {
   if (name.trim() === '' || name.length > MAX_NAME_LENGTH)
     throw new ConfigError(`--name is ${JSON.stringify(name)}; allowed: 1 to ${MAX_NAME_LENGTH} characters`);
   const ratePerSecond = rate === undefined ? undefined : Number(rate);
@@ -84,10 +87,10 @@ function newKey({ name, rate, methods }: { name: string; rate?: string; methods?
       `--rate is ${JSON.stringify(rate)}; allowed: a whole number from 1 to ${MAX_RATE_PER_SECOND} (calls per second)`,
     );
   const wanted = methods?.split(',').map((method) => method.trim());
-  const unknown = wanted?.filter((method) => !SERVED_METHODS.includes(method)) ?? [];
+  const unknown = wanted?.filter((method) => !served.includes(method)) ?? [];
   if (unknown.length > 0)
     throw new ConfigError(
-      `--methods names ${unknown.join(', ')}, which the gateway does not serve; allowed: ${SERVED_METHODS.join(', ')}`,
+      `--methods names ${unknown.join(', ')}, which the gateway does not serve; allowed: ${served.join(', ')}`,
     );
   return {
     id: randomUUID().slice(0, ID_LENGTH),

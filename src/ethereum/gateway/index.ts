@@ -10,12 +10,14 @@ export type { ApiKey, KeyStore } from './keys/keyStore.ts';
 export type { Method } from './method.ts';
 export { checkLogs } from './methods/checkLogs.ts';
 
+export { extraRow, whyNotExtra } from './methods/extraRows.ts';
 export { methodOf } from './methods/methodOf.ts';
 export { methodsTable } from './methods/methodsTable.ts';
 export { RELAYED_ROWS } from './methods/relayedRows.ts';
 export type { MethodRow } from './methods/row.ts';
 export { METHODS, SERVED_METHODS } from './methods/table.ts';
 export { GatewayMetrics, type NodeGauges } from './metrics.ts';
+export { openRpcDocument } from './openRpc/document.ts';
 
 export { startNetwork } from './relay/startNetwork.ts';
 export { unparsedError } from './unparsedError.ts';

@@ -23,6 +23,8 @@ export interface Method {
   readonly name: string;
   /** Once it is carried out its answer must not be refused: what it changed would be. */
   readonly changesState?: boolean;
+  /** A key that is narrowed to some methods may call it too. */
+  readonly isForEveryKey?: boolean;
   /** Parameters as the client sent them. */
   readonly handle: Handler;
 }

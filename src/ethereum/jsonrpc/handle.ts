@@ -1,9 +1,8 @@
-import { overLimit, RetryLaterError, RPC_ERRORS, RpcError } from './errors.ts';
+import { overLimit, RetryLaterError, RpcError } from './errors.ts';
 import { type BadCall, type Call, isBadCall, parseBody, type RequestId } from './request.ts';
 import {
   batchResponse,
   errorResponse,
-  idText,
   type Part,
   pooledResponse,
   RESULT_END,
@@ -13,6 +12,7 @@ import {
 import { isPooled, isStream, type Result, type ResultBytes, type ResultStream } from './result.ts';
 import { scanUnsupported } from './scan.ts';
 import { SharedTurn } from './sharedTurn.ts';
+import { unsupportedResponse } from './unsupported.ts';
 
 /** Carries out requests; what methods there are is not this room's business. */
 export interface CallHandler {
@@ -43,6 +43,8 @@ export interface HttpAnswer {
   readonly retryAfterSeconds?: number;
 }
 
+type UnsupportedCall = Pick<Call, 'id' | 'method'>;
+
 /** Room that the answer to what changes state finds in any case: the hash of a transaction is 68 bytes. */
 const STATE_CHANGE_ANSWER_BYTES = 128;
 /** Entries of one batch that are carried out at the same time. */
@@ -59,7 +61,7 @@ export function handleBody(body: Buffer, handler: CallHandler): HttpAnswer | Pro
     const refused = scanUnsupported(body, (method) => handler.supports(method));
     if (refused !== undefined) {
       handler.admit(1);
-      return { status: 403, parts: [unsupported(refused.id, handler)] };
+      return { status: 403, parts: [unsupported(refused, handler)] };
     }
     const parsed = parseBody(body);
     if (parsed.kind === 'refused') {
@@ -85,7 +87,7 @@ function refusedBody(error: unknown, handler: CallHandler): HttpAnswer {
 function answerSingle(call: Call | BadCall, handler: CallHandler): HttpAnswer | Promise<HttpAnswer> {
   const id = call.id ?? null;
   if (isBadCall(call)) return { status: statusOf(call.error), parts: [errorResponse(id, call.error)] };
-  if (!handler.supports(call.method)) return { status: 403, parts: [unsupported(id, handler)] };
+  if (!handler.supports(call.method)) return { status: 403, parts: [unsupported(call, handler)] };
   const wanted = call.id !== undefined;
   const failed = (error: unknown): HttpAnswer => {
     if (!wanted) return NOTHING;
@@ -139,7 +141,10 @@ async function answerBatch(calls: readonly (Call | BadCall)[], handler: CallHand
   const status = noneSupported ? 403 : 200;
   const wanted = answers.filter((_, i) => calls[i]?.id !== undefined);
   if (wanted.length > 0) return { status, parts: batchResponse(wanted) };
-  return noneSupported ? { status, parts: [unsupportedResponse(null)] } : NOTHING;
+  const first = calls.find((call) => !isBadCall(call)) as Call | undefined; // its kind was just looked at
+  return noneSupported && first !== undefined
+    ? { status, parts: [unsupportedResponse(null, first.method)] }
+    : NOTHING;
 }
 
 async function answerEntry(
@@ -150,7 +155,7 @@ async function answerEntry(
   const id = call.id ?? null;
   try {
     if (isBadCall(call)) throw call.error;
-    if (!handler.supports(call.method)) return [unsupported(id, handler)];
+    if (!handler.supports(call.method)) return [unsupported(call, handler)];
     if (!handler.changesState(call.method)) return entryOf(id, await handler.handle(call, false), room);
     if (room.bytes < STATE_CHANGE_ANSWER_BYTES) throw overBatch(room, STATE_CHANGE_ANSWER_BYTES);
     room.bytes -= STATE_CHANGE_ANSWER_BYTES;
@@ -179,18 +184,9 @@ const overBatch = (room: BatchRoom, bytes: number): RpcError =>
 const rpcErrorOf = (error: unknown, handler: CallHandler): RpcError =>
   error instanceof RpcError ? error : handler.fault(error);
 
-const UNSUPPORTED = JSON.stringify({
-  code: RPC_ERRORS.methodNotFound.code,
-  message: 'the gateway does not support this method; docs/gateway.md lists those that it does',
-});
-
-/** Written without an error object: what a flood of such requests costs is what it takes from the others. */
-const unsupportedResponse = (id: RequestId): string =>
-  `{"jsonrpc":"2.0","id":${idText(id)},"error":${UNSUPPORTED}}`;
-
-function unsupported(id: RequestId, handler: CallHandler): string {
+function unsupported({ id, method }: UnsupportedCall, handler: CallHandler): string {
   handler.unsupported();
-  return unsupportedResponse(id);
+  return unsupportedResponse(id ?? null, method);
 }
 
 /** A body that is no request is the sender's HTTP error too; every other error is an answer. */

@@ -2,7 +2,14 @@
  * JSON-RPC 2.0 over HTTP itself: reading requests and batches, the error table, joining answers as bytes.
  * It knows no method and no server.
  */
-export { NoNodeError, overLimit, RateLimitedError, RPC_ERRORS, RpcError } from './errors.ts';
+export {
+  NoNodeError,
+  overLimit,
+  RateLimitedError,
+  RPC_ERRORS,
+  RpcError,
+  type RpcErrorName,
+} from './errors.ts';
 export { type CallHandler, type HttpAnswer, handleBody } from './handle.ts';
 export type { Call } from './request.ts';
 export { errorResponse, type Part } from './response.ts';

@@ -77,6 +77,7 @@ describe('the scan', () => {
       if (parsed === undefined) continue;
       if (parsed.kind !== 'single') throw new Error(`a batch was refused: ${body}`);
       if (isBadCall(parsed.call)) continue;
+      expect(found.method, String(body)).toBe(parsed.call.method);
       expect(parsed.call.method, String(body)).not.toBe(SUPPORTED);
       expect(found.id, String(body)).toBe(parsed.call.id);
     }
@@ -92,7 +93,7 @@ describe('the scan', () => {
       null,
     ],
   ])('refuses a large body with %s', (_name, body, id) => {
-    expect(scan(body)).toEqual({ id });
+    expect(scan(body)).toEqual({ id, method: 'eth_foo' });
   });
 
   it.each([

@@ -25,7 +25,7 @@ const TAIL = new RegExp(
 export function scanUnsupported(
   body: Buffer,
   supports: (method: string) => boolean,
-): { readonly id: RequestId } | undefined {
+): { readonly id: RequestId; readonly method: string } | undefined {
   if (body.length < MIN_SCANNED_BYTES) return undefined;
   const head = HEAD.exec(body.toString('latin1', 0, HEAD_BYTES));
   const method = head?.[2];
@@ -36,5 +36,5 @@ export function scanUnsupported(
   // A second id would be the one that counts.
   if (idInFront !== undefined && body.includes('"id"', rest, 'latin1')) return undefined;
   const id = idInFront ?? TAIL.exec(body.toString('latin1', body.length - TAIL_BYTES))?.[1];
-  return id === undefined ? undefined : { id: JSON.parse(id) };
+  return id === undefined ? undefined : { id: JSON.parse(id), method };
 }

@@ -20,6 +20,12 @@ export function blocksOfLogs(params: readonly unknown[], value: unknown): Iterab
   return blockHash === undefined && Array.isArray(value) ? refsIn(value, 'blockNumber', 'blockHash') : [];
 }
 
+/** The block of receipts, which their check has found to be one. None where it was asked for by its hash. */
+export const blocksOfReceipts = ([block]: readonly unknown[], value: unknown): Iterable<BlockTold> =>
+  typeof block === 'string' && Array.isArray(value)
+    ? refsIn(value.slice(0, 1), 'blockNumber', 'blockHash')
+    : [];
+
 function* refsIn(entries: readonly unknown[], numberMember: string, hashMember: string): Iterable<BlockTold> {
   for (const entry of entries) {
     if (typeof entry !== 'object' || entry === null) continue;

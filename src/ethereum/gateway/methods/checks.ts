@@ -9,6 +9,7 @@ import {
   knowsTransactions,
 } from '../../nodes/index.ts';
 import { checkLogs } from './checkLogs.ts';
+import { isObject } from './kind.ts';
 import type { LogFilter } from './logFilter.ts';
 import type { RelayedRow } from './row.ts';
 
@@ -53,6 +54,20 @@ function isTransactionAt(index: unknown, value: Parameters<Check>[1], chainId: s
   same('transaction index', value['transactionIndex'], index);
   if (knowsTransactions(chainId)) checkTransaction(value);
 }
+
+export const isTransactionOfSender: Check = ([sender, nonce], value, chainId) => {
+  same('sender', value['from'], sender);
+  same('nonce', value['nonce'], nonce);
+  if (knowsTransactions(chainId)) checkTransaction(value);
+};
+
+/** That of a call that fails has an `error` besides. */
+export const isAccessList: Check = (_params, { accessList, gasUsed }) => {
+  const isList =
+    Array.isArray(accessList) && accessList.every((entry) => isObject(entry) && 'address' in entry);
+  if (!isList || typeof gasUsed !== 'string')
+    throw new InvalidResponseError('an access list and gasUsed were asked for, something else came');
+};
 
 export const isReceiptOfTransaction: Check = ([hash], value) => checkReceipt(value, hash);
 

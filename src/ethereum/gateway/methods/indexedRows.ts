@@ -6,10 +6,15 @@ import { framePath } from '../traces/framePath.ts';
 import { traceBlock } from '../traces/traceBlock.ts';
 import { traceGet } from '../traces/traceGet.ts';
 import { traceTransaction } from '../traces/traceTransaction.ts';
+import type { JsonSchema } from './kind.ts';
 import * as kinds from './kinds.ts';
 import type { IndexedRow, Param } from './row.ts';
 
 const transactionHash: Param = { name: 'transactionHash', kind: kinds.hash };
+
+const oneTrace = { $ref: '#/components/schemas/Trace' };
+const traces = { type: 'array', items: oneTrace };
+const orNull = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, { type: 'null' }] });
 
 /** The methods that the index answers. */
 export const INDEXED_ROWS: readonly IndexedRow[] = [
@@ -21,6 +26,7 @@ export const INDEXED_ROWS: readonly IndexedRow[] = [
     ],
     limits: `at most ${MAX_RANGE_BLOCKS} blocks, both ends counted; count at most ${MAX_COUNT}`,
     scope: { of: 'index' },
+    resultSchema: traces,
     handler: traceFilter,
   },
   {
@@ -28,6 +34,7 @@ export const INDEXED_ROWS: readonly IndexedRow[] = [
     summary: 'All traces of a block.',
     params: [{ name: 'block', kind: blockBound }],
     scope: { of: 'index' },
+    resultSchema: traces,
     handler: traceBlock,
   },
   {
@@ -35,6 +42,7 @@ export const INDEXED_ROWS: readonly IndexedRow[] = [
     summary: 'All traces of a transaction.',
     params: [transactionHash],
     scope: { of: 'index' },
+    resultSchema: orNull(traces),
     handler: traceTransaction,
   },
   {
@@ -42,6 +50,7 @@ export const INDEXED_ROWS: readonly IndexedRow[] = [
     summary: 'One trace of a transaction, by its place in the call tree.',
     params: [transactionHash, { name: 'path', kind: framePath }],
     scope: { of: 'index' },
+    resultSchema: orNull(oneTrace),
     handler: traceGet,
   },
 ];

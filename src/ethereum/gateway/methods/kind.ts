@@ -1,7 +1,11 @@
 import { RpcError } from '../../jsonrpc/index.ts';
 
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
 /** A kind of parameter: reads a client's value into its one canonical form, which nodes and the cache get to see. */
 export interface Kind {
+  /** What is allowed, as JSON Schema says it. Left out: it says less than the words. */
+  readonly schema?: JsonSchema;
   /** What is allowed, in words that follow "must be". */
   readonly allowed: string;
   /** The canonical value. Throws RpcError naming `path`, what came and what is allowed. */
@@ -25,9 +29,10 @@ function shown(value: unknown): string {
 }
 
 /** A kind that is told by a test of the value and put into canonical form by `canonical`. */
-export function kind(allowed: string, canonical: (value: unknown) => unknown): Kind {
+export function kind(allowed: string, canonical: (value: unknown) => unknown, schema: JsonSchema = {}): Kind {
   return {
     allowed,
+    schema,
     read(value, path) {
       const read = canonical(value);
       return read === undefined ? refuse(path, allowed, value) : read;
@@ -40,6 +45,7 @@ export function listOf(item: Kind, max: number): Kind {
   const allowed = `a list of at most ${max}, each ${item.allowed}`;
   return {
     allowed,
+    schema: { type: 'array', maxItems: max, items: item.schema ?? {} },
     read(value, path) {
       if (!Array.isArray(value) || value.length > max) return refuse(path, allowed, value);
       return value.map((member, i) => item.read(member, `${path}[${i}]`));
@@ -50,6 +56,20 @@ export function listOf(item: Kind, max: number): Kind {
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** The schema of an object with members of known kinds. */
+export const objectSchema = (
+  members: Readonly<Record<string, Pick<Kind, 'allowed' | 'schema'>>>,
+): JsonSchema => ({
+  type: 'object',
+  properties: Object.fromEntries(
+    Object.entries(members).map(([name, { schema = {}, allowed }]) => [
+      name,
+      { ...schema, description: allowed },
+    ]),
+  ),
+  additionalProperties: false,
+});
+
 /** Unknown members are named in an error, up to so many, each cut to so many characters. */
 const MAX_NAMED_MEMBERS = 5;
 
@@ -58,6 +78,7 @@ export function objectOf(allowed: string, members: Readonly<Record<string, Kind>
   const known = new Map(Object.entries(members));
   return {
     allowed,
+    schema: objectSchema(members),
     read(value, path) {
       if (!isObject(value)) return refuse(path, allowed, value);
       const read: Record<string, unknown> = {};

@@ -1,4 +1,4 @@
-import { isObject, type Kind, kind, listOf, objectOf, refuse } from './kind.ts';
+import { isObject, type JsonSchema, type Kind, kind, listOf, objectOf, refuse } from './kind.ts';
 
 /** The tags that a block parameter may have. */
 export const TAGS = ['latest', 'safe', 'finalized', 'earliest', 'pending'] as const;
@@ -11,10 +11,24 @@ const hexOf =
   (value: unknown): string | undefined =>
     typeof value === 'string' && pattern.test(value) ? value.toLowerCase() : undefined;
 
-export const address = kind('an address: 0x and 40 hex digits', hexOf(/^0x[0-9a-f]{40}$/i));
-export const hash = kind('a hash: 0x and 64 hex digits', hexOf(/^0x[0-9a-f]{64}$/i));
-export const data = kind('bytes: 0x and an even number of hex digits', hexOf(/^0x(?:[0-9a-f]{2})*$/i));
-export const boolean = kind('true or false', (value) => (typeof value === 'boolean' ? value : undefined));
+/** Text in hex, as a schema. */
+export const hexText = (digits: string): JsonSchema => ({
+  type: 'string',
+  pattern: `^0x[0-9a-fA-F]${digits}$`,
+});
+const integer: JsonSchema = { type: 'integer', minimum: 0 };
+
+export const address = kind('an address: 0x and 40 hex digits', hexOf(/^0x[0-9a-f]{40}$/i), hexText('{40}'));
+export const hash = kind('a hash: 0x and 64 hex digits', hexOf(/^0x[0-9a-f]{64}$/i), hexText('{64}'));
+/** As text: 0x and 64 digits. */
+const HASH_LENGTH = 66;
+export const data = kind('bytes: 0x and an even number of hex digits', hexOf(/^0x(?:[0-9a-f]{2})*$/i), {
+  type: 'string',
+  pattern: '^0x([0-9a-fA-F]{2})*$',
+});
+export const boolean = kind('true or false', (value) => (typeof value === 'boolean' ? value : undefined), {
+  type: 'boolean',
+});
 
 const QUANTITY = /^0x0*([0-9a-f]{1,64})$/i;
 
@@ -26,9 +40,10 @@ function quantityOf(value: unknown): string | undefined {
   return digits === undefined ? undefined : `0x${digits.toLowerCase()}`;
 }
 
-const quantity = kind(
+export const quantity = kind(
   'a quantity: a 0x string of at most 256 bits, or a JSON integer from 0 to 2^53 - 1',
   quantityOf,
+  { oneOf: [hexText('+'), integer] },
 );
 
 const safeQuantityOf = (value: unknown): string | undefined => {
@@ -37,17 +52,29 @@ const safeQuantityOf = (value: unknown): string | undefined => {
 };
 
 /** A place in a list. */
-export const index = kind('an index: a 0x string or a JSON integer from 0 to 2^53 - 1', safeQuantityOf);
+export const index = kind('an index: a 0x string or a JSON integer from 0 to 2^53 - 1', safeQuantityOf, {
+  oneOf: [hexText('+'), integer],
+});
 
 const BLOCK_ALLOWED = `a block number (a 0x string or a JSON integer) or one of ${TAGS.join(', ')}`;
 
-export const block = kind(BLOCK_ALLOWED, (value) => (isTag(value) ? value : safeQuantityOf(value)));
+/** A block by number or by one of these tags, as a schema. */
+export const blockSchema = (tags: readonly string[]): JsonSchema => ({
+  oneOf: [{ type: 'string', enum: tags }, hexText('{1,14}'), integer],
+});
+
+export const block = kind(
+  BLOCK_ALLOWED,
+  (value) => (isTag(value) ? value : safeQuantityOf(value)),
+  blockSchema(TAGS),
+);
 
 const byHash = objectOf('an object', { blockHash: hash, blockNumber: block, requireCanonical: boolean });
 
 /** A block whose state is asked about: by number, tag, or the object of EIP-1898. */
 export const stateBlock: Kind = {
   allowed: `${BLOCK_ALLOWED}, or {"blockHash": …} (EIP-1898)`,
+  schema: { anyOf: [block.schema, byHash.schema] },
   read(value, path) {
     if (!isObject(value)) {
       const read = isTag(value) ? value : safeQuantityOf(value);
@@ -60,6 +87,16 @@ export const stateBlock: Kind = {
   },
 };
 
+/** A block by number, tag or hash, the hash in the object of EIP-1898 or as it is. */
+export const anyBlock: Kind = {
+  allowed: `${BLOCK_ALLOWED}, or its hash, as it is or as {"blockHash": …} (EIP-1898)`,
+  schema: { anyOf: [block.schema, hash.schema, byHash.schema] },
+  read: (value, path) =>
+    typeof value === 'string' && value.length === HASH_LENGTH
+      ? { blockHash: hash.read(value, path) }
+      : stateBlock.read(value, path),
+};
+
 /** Storage keys of an eth_getProof; what geth takes. */
 const MAX_STORAGE_KEYS = 1024;
 /** Entries of an access list; far above what a block's gas pays for. */
@@ -68,8 +105,10 @@ const MAX_BLOBS = 64;
 const MAX_AUTHORIZATIONS = 10_000;
 
 /** A storage slot. Nodes differ in whether they take a short one: left as it came, in lower case. */
-export const slot = kind('a storage slot: 0x and 1 to 64 hex digits', (value) =>
-  typeof value === 'number' ? quantityOf(value) : hexOf(/^0x[0-9a-f]{1,64}$/i)(value),
+export const slot = kind(
+  'a storage slot: 0x and 1 to 64 hex digits',
+  (value) => (typeof value === 'number' ? quantityOf(value) : hexOf(/^0x[0-9a-f]{1,64}$/i)(value)),
+  hexText('{1,64}'),
 );
 export const slots = listOf(slot, MAX_STORAGE_KEYS);
 
@@ -113,12 +152,15 @@ export const transaction = objectOf('a transaction object, for example {"to":"0x
 /** Overrides of state and block pass through to the node; deeper than this they are no overrides. */
 const MAX_OVERRIDE_DEPTH = 8;
 
-export const overrides = kind('an object', (value) =>
-  isObject(value) && depthOf(value, MAX_OVERRIDE_DEPTH) <= MAX_OVERRIDE_DEPTH ? value : undefined,
+export const overrides = kind(
+  'an object',
+  (value) =>
+    isObject(value) && depthOf(value, MAX_OVERRIDE_DEPTH) <= MAX_OVERRIDE_DEPTH ? value : undefined,
+  { type: 'object' },
 );
 
 /** How deep a JSON value is nested, looked at down to `most` + 1. */
-function depthOf(value: unknown, most: number): number {
+export function depthOf(value: unknown, most: number): number {
   if (typeof value !== 'object' || value === null) return 0;
   if (most < 0) return 1;
   let deepest = 0;
@@ -130,6 +172,7 @@ const MAX_PERCENTILES = 100;
 
 export const percentiles: Kind = {
   allowed: `a list of at most ${MAX_PERCENTILES} numbers from 0 to 100 in rising order`,
+  schema: { type: 'array', maxItems: MAX_PERCENTILES, items: { type: 'number', minimum: 0, maximum: 100 } },
   read(value, path) {
     const rising =
       Array.isArray(value) &&

@@ -1,6 +1,6 @@
 import { RpcError } from '../../jsonrpc/index.ts';
 import { type Kind, kind, listOf, objectOf } from './kind.ts';
-import { address, hash, isTag, type Tag } from './kinds.ts';
+import { address, blockSchema, hash, isTag, type Tag } from './kinds.ts';
 
 /** The filter of eth_getLogs in canonical form. A filter has either a block hash or bounds. */
 export interface LogFilter {
@@ -28,17 +28,20 @@ const bound = kind(
       ? `0x${Number(number).toString(16)}`
       : undefined;
   },
+  blockSchema(LOG_TAGS),
 );
 
 const orList = (item: Kind): Kind => {
   const list = listOf(item, MAX_ALTERNATIVES);
   return {
     allowed: `${item.allowed}, or a list of at most ${MAX_ALTERNATIVES} of them`,
+    schema: { anyOf: [item.schema ?? {}, list.schema ?? {}] },
     read: (value, path) => (Array.isArray(value) ? list : item).read(value, path),
   };
 };
 const orNull = (item: Kind): Kind => ({
   allowed: `${item.allowed}, or null`,
+  schema: { anyOf: [item.schema ?? {}, { type: 'null' }] },
   read: (value, path) => (value === null ? null : item.read(value, path)),
 });
 
@@ -52,6 +55,7 @@ const filter = objectOf('a filter object, for example {"fromBlock":"0x1","toBloc
 
 export const logFilter: Kind = {
   allowed: filter.allowed,
+  ...(filter.schema && { schema: filter.schema }),
   read(value, path) {
     const read = filter.read(value, path) as LogFilter; // the members of `filter` are LogFilter's
     if (read.blockHash === undefined)

@@ -1,4 +1,4 @@
-import type { Method } from '../method.ts';
+import type { Handler, Method } from '../method.ts';
 import type { Network } from '../relay/network.ts';
 import { relayed } from '../relay/relayed.ts';
 import type { IndexServices } from '../traces/indexServices.ts';
@@ -9,19 +9,30 @@ import type { MethodRow } from './row.ts';
 export interface MethodServices {
   readonly network: Network;
   readonly index: IndexServices;
+  /** The OpenRPC document of what is served, as JSON. */
+  readonly description: Buffer;
 }
 
 /** A row of the table as one network serves it: its parameters are read and held to its limits, then its handler answers. */
-export function methodOf(row: MethodRow, { network, index }: MethodServices): Method {
-  const read = paramsReader(row.params);
-  const handler = 'handler' in row ? row.handler(index) : relayed(row, network);
+export function methodOf(row: MethodRow, services: MethodServices): Method {
+  const read = isExtra(row) ? asTheyCame : paramsReader(row.params);
+  const handler = handlerOf(row, services);
   return {
     name: row.name,
-    changesState: 'once' in row && row.once === true,
+    changesState: 'once' in row && row.once === true && row.isExtra !== true,
+    isForEveryKey: row.scope.of === 'table',
     handle(given, context) {
       const params = read(given);
       row.checkLimits?.(params);
       return handler(params, context);
     },
   };
+}
+
+const isExtra = (row: MethodRow): boolean => 'isExtra' in row && row.isExtra === true;
+const asTheyCame = (given: readonly unknown[]): readonly unknown[] => given;
+
+function handlerOf(row: MethodRow, { network, index, description }: MethodServices): Handler {
+  if (!('result' in row)) return 'handler' in row ? row.handler(index) : () => description;
+  return relayed(row, network);
 }

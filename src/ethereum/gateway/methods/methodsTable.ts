@@ -6,7 +6,7 @@ export function methodsTable(methods: readonly MethodRow[]): string {
   const rows = methods.map((row) => [
     `\`${row.name}\``,
     row.params.map(({ name, optional }) => (optional ? `[${name}]` : name)).join(', '),
-    row.scope.of === 'index' ? 'index' : 'nodes',
+    answeredBy(row),
     cachedFor(row),
     row.limits ?? '',
     row.summary,
@@ -14,10 +14,16 @@ export function methodsTable(methods: readonly MethodRow[]): string {
   return [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
+function answeredBy({ scope }: MethodRow): string {
+  if (scope.of === 'table') return 'gateway';
+  return scope.of === 'index' ? 'index' : 'nodes';
+}
+
 function cachedFor({ scope }: MethodRow): string {
   switch (scope.of) {
     case 'index':
       return 'index';
+    case 'table':
     case 'constant':
       return 'for good';
     case 'moment':

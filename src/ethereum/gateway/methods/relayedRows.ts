@@ -1,48 +1,30 @@
 import { overLimit } from '../../jsonrpc/index.ts';
 import { blockItself, blockOfInclusion, blocksOfLogs } from './blocksIn.ts';
 import * as checks from './checks.ts';
+import {
+  address,
+  block,
+  blockHash,
+  blockOverrides,
+  fullTransactions,
+  index,
+  SMALL_BYTES,
+  stateBlock,
+  stateOverrides,
+  transaction,
+  transactionHash,
+} from './commonParams.ts';
 import * as kinds from './kinds.ts';
+import { LIBRARY_ROWS } from './libraryRows.ts';
 import { logFilter } from './logFilter.ts';
 import { checkLogRange, MAX_LOG_BLOCKS } from './logRange.ts';
-import type { Param, RelayedRow } from './row.ts';
+import type { RelayedRow } from './row.ts';
 
 /** Blocks of an eth_feeHistory (docs/decisions/gateway.md). */
 const MAX_FEE_HISTORY_BLOCKS = 10;
 
-/**
- * Bytes of answers that are small by nature, with room for what nodes put around them and into their errors.
- * - one value: a number, a hash, a word of storage, a name and version.
- * - some members or values: a header of a chain with long extra data, ten blocks' fees with a hundred percentiles each.
- * - code: Ethereum's limit is 24 KiB (EIP-170), the largest known of any chain 2 MiB.
- * - a transaction: 32 MiB are 16 MiB of zero bytes, at 4 units of gas each; Ethereum takes 16.8 million units (EIP-7825).
- * - a receipt: 64 MiB are 130,000 logs of nothing, at 375 units of gas each: three times what Ethereum takes.
- */
-const SMALL_BYTES = {
-  value: 64 * 1024,
-  members: 1024 * 1024,
-  code: 8 * 1024 * 1024,
-  transaction: 32 * 1024 * 1024,
-  receipt: 64 * 1024 * 1024,
-} as const;
-
-const address: Param = { name: 'address', kind: kinds.address };
-const blockHash: Param = { name: 'blockHash', kind: kinds.hash, isBlockHash: true };
-const transactionHash: Param = { name: 'transactionHash', kind: kinds.hash };
-const index: Param = { name: 'index', kind: kinds.index };
-const block: Param = { name: 'block', kind: kinds.block };
-const stateBlock: Param = { name: 'block', kind: kinds.stateBlock, optional: true, otherwise: 'latest' };
-const fullTransactions: Param = {
-  name: 'fullTransactions',
-  kind: kinds.boolean,
-  optional: true,
-  otherwise: false,
-};
-const transaction: Param = { name: 'transaction', kind: kinds.transaction };
-const stateOverrides: Param = { name: 'stateOverrides', kind: kinds.overrides, optional: true };
-const blockOverrides: Param = { name: 'blockOverrides', kind: kinds.overrides, optional: true };
-
-/** The methods that nodes answer: those of the reference gateway, in the order of its documentation. */
-export const RELAYED_ROWS: readonly RelayedRow[] = [
+/** Those of the reference gateway, in the order of its documentation. */
+const REFERENCE_ROWS: readonly RelayedRow[] = [
   {
     name: 'web3_clientVersion',
     summary: 'Name and version of the software of a node.',
@@ -349,3 +331,6 @@ export const RELAYED_ROWS: readonly RelayedRow[] = [
     check: checks.isProofOfAccount,
   },
 ];
+
+/** The methods that nodes answer. */
+export const RELAYED_ROWS: readonly RelayedRow[] = [...REFERENCE_ROWS, ...LIBRARY_ROWS];

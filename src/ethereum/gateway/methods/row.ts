@@ -1,7 +1,7 @@
 import type { Handler } from '../method.ts';
 import type { IndexServices } from '../traces/indexServices.ts';
 import type { BlockTold } from './blocksIn.ts';
-import type { Kind } from './kind.ts';
+import type { JsonSchema, Kind } from './kind.ts';
 
 /** A positional parameter. */
 export interface Param {
@@ -30,8 +30,10 @@ export type RelayScope =
   | { readonly of: 'block'; readonly param: number }
   | { readonly of: 'found'; readonly member: 'number' | 'blockNumber' };
 
-/** `index`: the blocks of the index, which are fetched where they are missing. */
-export type Scope = RelayScope | { readonly of: 'index' };
+/**
+ * `index`: the blocks of the index, which are fetched where they are missing. `table`: nothing but the methods that are served.
+ */
+export type Scope = RelayScope | { readonly of: 'index' | 'table' };
 
 /** What a result looks like; a node that answers otherwise answers nonsense. */
 export type ResultShape = 'quantity' | 'data' | 'text' | 'boolean' | 'object' | 'list' | 'any';
@@ -54,6 +56,8 @@ interface Row {
 /** A method that is answered from the index of traces. */
 export interface IndexedRow extends Row {
   readonly scope: { readonly of: 'index' };
+  /** What it answers, for the OpenRPC document. */
+  readonly resultSchema?: JsonSchema;
   /** Answers calls, whose parameters are canonical, from the index of one network. */
   readonly handler: (services: IndexServices) => Handler;
 }
@@ -89,7 +93,17 @@ export interface RelayedRow extends Row {
    * node only where the first cannot have got it.
    */
   readonly once?: true;
+  /**
+   * A method that the operator has named: nothing is known of it, so parameters pass as they came, and it is carried out once
+   * for each that asks. Never cached, never hedged, and sent to another node only where the first cannot have got it.
+   */
+  readonly isExtra?: true;
+}
+
+/** The method that tells which methods there are. Every key may call it. */
+export interface DescribingRow extends Row {
+  readonly scope: { readonly of: 'table' };
 }
 
 /** One row of the table of methods: all that the gateway, its documentation and its tests know of a method. */
-export type MethodRow = IndexedRow | RelayedRow;
+export type MethodRow = IndexedRow | RelayedRow | DescribingRow;

@@ -12,6 +12,7 @@ import { agreed } from './agreement.ts';
 import { type CachePolicy, cachePolicyOf, foundIn } from './cachePolicy.ts';
 import type { Network } from './network.ts';
 import { refusalOf } from './refusalOf.ts';
+import { relayExtra } from './relayExtra.ts';
 import { resultBytes } from './resultBytes.ts';
 import { sendOnce } from './sendOnce.ts';
 import { Unanswered } from './unanswered.ts';
@@ -55,6 +56,7 @@ export class CachedRelay {
   /** At once where it is cached. Throws RpcError. */
   answer(params: readonly unknown[], context: CallContext): Promise<Result> | Result {
     const { scope } = this.#row;
+    if (this.#row.isExtra === true) return relayExtra(this.#sender, params, context);
     if (scope.of === 'head' && !this.#network.pool.isSingle) return this.#head(context);
     const key = this.#row.name + JSON.stringify(params);
     const policy = cachePolicyOf(this.#row, params);

@@ -169,7 +169,8 @@ export class UpstreamSender {
   }
 
   #faultOfSize(): FaultOfSize {
-    const { smallBytes, once } = this.#row;
+    const { smallBytes, once, isExtra } = this.#row;
+    if (isExtra === true) return 'request';
     // What is carried out once may have been, whatever the node answers: that is no refusal.
     if (once === true) return 'node';
     if (smallBytes === undefined) return 'request';

@@ -1,8 +1,9 @@
 import { overLimit, RpcError } from '../../jsonrpc/index.ts';
 import { type Address, type FilterMode, MAX_COUNT, MAX_RANGE_BLOCKS } from '../../traces/index.ts';
-import type { Kind } from '../methods/kind.ts';
+import { type Kind, objectSchema } from '../methods/kind.ts';
+import { address, index } from '../methods/kinds.ts';
 import type { BlockBound } from './blockTag.ts';
-import { readBlockBound, readQuantity } from './quantity.ts';
+import { blockBound, readBlockBound, readQuantity } from './quantity.ts';
 import { quoted } from './quoted.ts';
 
 /** The parameters of trace_filter, checked as far as that goes without knowing the head. */
@@ -25,12 +26,30 @@ const MEMBERS = ['fromBlock', 'toBlock', 'fromAddress', 'toAddress', 'mode', 'af
 const MAX_NAMED_MEMBERS = 5;
 const MAX_NAME_LENGTH = 40;
 
+const addressList: Pick<Kind, 'allowed' | 'schema'> = {
+  allowed: `an address, or a list of at most ${MAX_ADDRESSES}: any of them`,
+  schema: { anyOf: [address.schema, { type: 'array', maxItems: MAX_ADDRESSES, items: address.schema }] },
+};
+const filterMode: Pick<Kind, 'allowed' | 'schema'> = {
+  allowed: 'whether both sides must match (intersection), or either (union)',
+  schema: { enum: ['intersection', 'union'], default: 'intersection' },
+};
+
 /**
  * The parameter of trace_filter. Members and types are checked first, then limits: a range given in numbers is refused for
  * its width whatever the head is.
  */
 export const traceFilterObject: Kind = {
   allowed: 'a filter object, for example {"fromBlock":"0x1"}',
+  schema: objectSchema({
+    fromBlock: blockBound,
+    toBlock: blockBound,
+    fromAddress: addressList,
+    toAddress: addressList,
+    mode: filterMode,
+    after: index,
+    count: { ...index, allowed: `${index.allowed}; at most ${MAX_COUNT}` },
+  }),
   read: (value, path) => readFilter(readFilterObject(value, path)),
 };
 

@@ -1,5 +1,6 @@
 import { RpcError } from '../../jsonrpc/index.ts';
 import type { Kind } from '../methods/kind.ts';
+import { blockSchema } from '../methods/kinds.ts';
 import { BLOCK_TAGS, type BlockBound, type BlockTag } from './blockTag.ts';
 import { quoted } from './quoted.ts';
 
@@ -31,6 +32,7 @@ export function readBlockBound(member: string, value: unknown): BlockBound {
 /** A block's number or tag as a parameter; null stands for latest. */
 export const blockBound: Kind = {
   allowed: BOUND_ALLOWED,
+  schema: blockSchema(BLOCK_TAGS),
   read: (value, path) => readBlockBound(path, value),
 };
 

@@ -1,5 +1,6 @@
 import { RpcError } from '../../jsonrpc/index.ts';
 import type { Kind } from '../methods/kind.ts';
+import { index } from '../methods/kinds.ts';
 
 const INDEX = /^0x0*([0-9a-f]{1,7})$/i;
 /** The call stack is at most 1024 deep, so no path is longer. */
@@ -8,6 +9,7 @@ const MAX_PATH_LENGTH = 1025;
 /** The place of a frame in its transaction, as numbers: the index of a child at each depth, from the root down. */
 export const framePath: Kind = {
   allowed: `an array of at most ${MAX_PATH_LENGTH} indexes, for example ["0x0"]`,
+  schema: { type: 'array', maxItems: MAX_PATH_LENGTH, ...(index.schema && { items: index.schema }) },
   read(value, path): readonly number[] {
     if (!Array.isArray(value) || value.length > MAX_PATH_LENGTH)
       throw new RpcError('invalidParams', `${path} must be ${framePath.allowed}`);

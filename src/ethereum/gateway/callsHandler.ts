@@ -1,0 +1,125 @@
+import type { Log } from '../../platform/logging/index.ts';
+import { type Call, type CallHandler, isPooled, isStream, type Result, RpcError } from '../jsonrpc/index.ts';
+import type { AnswerRoom } from '../nodes/index.ts';
+import type { Permit } from './admissionControl.ts';
+import type { CallContext, Method } from './method.ts';
+import type { GatewayMetrics } from './metrics.ts';
+import { noRoom } from './noRoom.ts';
+
+interface Entry {
+  readonly method: Method;
+  readonly observe: ReturnType<GatewayMetrics['observer']>;
+}
+
+/** The methods of one network, by their names. */
+export type MethodTable = ReadonlyMap<string, Entry>;
+
+export const tableOf = (network: string, methods: readonly Method[], metrics: GatewayMetrics): MethodTable =>
+  new Map(
+    methods.map((method) => [method.name, { method, observe: metrics.observer(network, method.name) }]),
+  );
+
+/**
+ * What a stream counts for: a megabyte or two of its answer are held, and a connection to its node. By this, as things are
+ * configured if nothing is said, streams hold half of the connections to a node at most, and as many are left for others.
+ */
+const STREAM_BYTES = 3 * 1024 * 1024;
+
+/** Where an answer is held until its last byte is taken. */
+export interface AnswerSpace extends AnswerRoom {
+  /** Takes room for bytes that will be sent. Returns false where there is none. */
+  hold(part: Uint8Array): boolean;
+  /** The same for a stream, of which never more is held at a time. */
+  holdStream(bytes: number): boolean;
+  /** Nobody waits for it any more. */
+  readonly isOver: boolean;
+}
+
+/** A request that was admitted. */
+export interface Admitted {
+  readonly methods: MethodTable;
+  readonly permit: Permit;
+  readonly space: AnswerSpace;
+  /** Tells what a fault's line in the log is found by. */
+  readonly faults: { faultId(): string };
+}
+
+export interface CallsHandlerDependencies {
+  readonly metrics: GatewayMetrics;
+  readonly log: Log;
+}
+
+/** Carries out the calls of one request. */
+export class CallsHandler implements CallHandler {
+  readonly maxBatchBytes: number;
+  /** Of a request with a single call: where its answer came from. */
+  readonly context: CallContext;
+  readonly #dependencies: CallsHandlerDependencies;
+  readonly #methods: MethodTable;
+  readonly #permit: Permit;
+  readonly #space: AnswerSpace;
+  readonly #faults: Admitted['faults'];
+
+  constructor(
+    maxBatchBytes: number,
+    { methods, permit, space, faults }: Admitted,
+    dependencies: CallsHandlerDependencies,
+  ) {
+    this.maxBatchBytes = maxBatchBytes;
+    this.context = { mayStream: true, room: space, client: permit.client };
+    this.#dependencies = dependencies;
+    this.#methods = methods;
+    this.#permit = permit;
+    this.#space = space;
+    this.#faults = faults;
+  }
+
+  admit(calls: number): void {
+    this.#permit.admit(calls);
+  }
+
+  supports(method: string): boolean {
+    const entry = this.#methods.get(method);
+    return entry !== undefined && (entry.method.isForEveryKey === true || this.#permit.mayCall(method));
+  }
+
+  unsupported(): void {
+    this.#dependencies.metrics.limited('unsupported_method');
+  }
+
+  handle(call: Call, mayStream: boolean): ReturnType<CallHandler['handle']> {
+    const entry = this.#methods.get(call.method);
+    if (entry === undefined) throw new RpcError('methodNotFound', 'the gateway does not support this method');
+    const context = mayStream ? this.context : { mayStream, room: this.#space, client: this.#permit.client };
+    return entry.observe(() => {
+      const result = entry.method.handle(call.params, context);
+      // What was changed is not to be refused for want of room for a few bytes more.
+      if (entry.method.changesState === true) return result;
+      return result instanceof Promise ? result.then((known) => this.#held(known)) : this.#held(result);
+    });
+  }
+
+  changesState(method: string): boolean {
+    return this.#methods.get(method)?.method.changesState === true;
+  }
+
+  /** A result with room for it until its last byte is taken. Throws RateLimitedError where there is none. */
+  #held(result: Result): Result {
+    const space = this.#space;
+    if (isStream(result)) {
+      if (space.holdStream(STREAM_BYTES)) return result;
+      result.abort();
+    } else if (isPooled(result)) {
+      if (space.hold(result.bytes)) return result;
+      result.release();
+    } else if (space.hold(result)) return result;
+    if (!space.isOver) this.#dependencies.metrics.limited('unsent_bytes');
+    throw noRoom();
+  }
+
+  fault(error: unknown): RpcError {
+    const id = this.#faults.faultId();
+    this.#dependencies.log.error({ err: error, requestId: id }, 'a request failed by a fault of ours');
+    return new RpcError('internalError', `a fault of the gateway; its log has it as request ${id}`);
+  }
+}

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { Networks, pathOf } from './networks.ts';
+
+it.each([
+  ['/v1/mainnet', 'mainnet', false],
+  ['/v1/mainnet/', 'mainnet', false],
+  ['/v1/', '', false],
+  ['/v1/mainnet/openrpc.json', 'mainnet', true],
+  ['/v1/mainnet/openrpc.json/', 'mainnet', true],
+  ['/v1/openrpc.json', '', true],
+  ['/v1/mainnet//', 'mainnet/', false],
+  ['/v1', '', false],
+])('%s names network %j (a document: %j)', (path, network, isDocument) =>
+  expect(pathOf(path)).toEqual({ network, isDocument }),
+);
+
+describe('a network', () => {
+  const chainIds: Record<string, string> = { mainnet: '1', fork: '1', '10': '99' };
+  const networks = new Networks(
+    new Map(['mainnet', 'fork', '10', 'starting'].map((name) => [name, name])),
+    (name) => chainIds[name],
+  );
+
+  it.each([
+    ['mainnet', 'mainnet'],
+    // Of two on one chain the first.
+    ['1', 'mainnet'],
+    // A name comes first.
+    ['10', '10'],
+    ['99', '10'],
+    ['0x1', undefined],
+    ['01', undefined],
+    ['1.0', undefined],
+    ['-1', undefined],
+    ['', undefined],
+    ['undefined', undefined],
+    ['__proto__', undefined],
+    ['9'.repeat(10_000), undefined],
+  ])('%s is found: %s', (network, found) => expect(networks.get(network)).toBe(found));
+});

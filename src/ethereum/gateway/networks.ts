@@ -1,0 +1,48 @@
+/** All paths of the gateway are below. */
+export const GATEWAY_PREFIX = '/v1/';
+/** The same without the slash: somebody left the network out. */
+const GATEWAY_ROOT = /^\/v1(?:\?|$)/;
+/** Behind the network's name: its OpenRPC document. */
+const DOCUMENT = '/openrpc.json';
+
+/** Whether a URL is the gateway's to answer. */
+export const isGatewayUrl = (url: string | undefined): boolean =>
+  url !== undefined && (url.startsWith(GATEWAY_PREFIX) || GATEWAY_ROOT.test(url));
+
+/** What a path below /v1/ names. */
+export interface GatewayPath {
+  /** A network, by its name or its chain's id. */
+  readonly network: string;
+  /** It is the network's OpenRPC document. */
+  readonly isDocument: boolean;
+}
+
+/** Reads a path, with or without a slash at its end. */
+export function pathOf(path: string): GatewayPath {
+  const end = path.endsWith('/') ? path.length - 1 : path.length;
+  const isDocument = path.endsWith(DOCUMENT, end);
+  return { network: path.slice(GATEWAY_PREFIX.length, isDocument ? end - DOCUMENT.length : end), isDocument };
+}
+
+/** A chain's id as it stands in a path. */
+const CHAIN_ID = /^[1-9]\d{0,77}$/;
+
+/** The networks that are served, found by their names and by the ids of their chains. */
+export class Networks<T> {
+  readonly #byName: ReadonlyMap<string, T>;
+  readonly #chainIdOf: (network: string) => string | undefined;
+
+  /** `chainIdOf`: the id of a network's chain, in decimal; undefined until it is known. */
+  constructor(byName: ReadonlyMap<string, T>, chainIdOf: (network: string) => string | undefined) {
+    this.#byName = byName;
+    this.#chainIdOf = chainIdOf;
+  }
+
+  /** A name comes before an id; of two networks on one chain the first does. */
+  get(network: string): T | undefined {
+    const named = this.#byName.get(network);
+    if (named !== undefined || !CHAIN_ID.test(network)) return named;
+    for (const [name, found] of this.#byName) if (this.#chainIdOf(name) === network) return found;
+    return undefined;
+  }
+}

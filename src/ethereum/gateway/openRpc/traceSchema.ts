@@ -1,0 +1,74 @@
+import type { JsonSchema } from '../methods/kind.ts';
+import { hexText } from '../methods/kinds.ts';
+
+const address = hexText('{40}');
+const hash = hexText('{64}');
+const quantity = hexText('{1,64}');
+const data = hexText('*');
+const count: JsonSchema = { type: 'integer', minimum: 0 };
+
+/** An object with these members and no others; those in `optional` may be missing. */
+const exactly = (members: Readonly<Record<string, JsonSchema>>, ...optional: string[]): JsonSchema => ({
+  type: 'object',
+  properties: members,
+  required: Object.keys(members).filter((name) => !optional.includes(name)),
+  additionalProperties: false,
+});
+
+const orNull = (...schemas: JsonSchema[]): JsonSchema => ({ anyOf: [...schemas, { type: 'null' }] });
+
+const callResult = exactly({ gasUsed: quantity, output: data });
+
+/** A trace of one type, with its place. */
+const trace = (type: string, action: JsonSchema, result: JsonSchema): JsonSchema =>
+  exactly(
+    {
+      action,
+      blockHash: hash,
+      blockNumber: count,
+      error: { type: 'string' },
+      result,
+      subtraces: count,
+      traceAddress: { type: 'array', items: count },
+      transactionHash: orNull(hash),
+      transactionPosition: orNull(count),
+      type: { const: type },
+    },
+    'error',
+  );
+
+/** A trace as docs/trace-filter.md describes it. */
+export const traceSchema: JsonSchema = {
+  oneOf: [
+    trace(
+      'call',
+      exactly({
+        callType: { enum: ['call', 'callcode', 'delegatecall', 'staticcall'] },
+        from: address,
+        gas: quantity,
+        input: data,
+        to: address,
+        value: quantity,
+      }),
+      orNull(callResult),
+    ),
+    trace(
+      'create',
+      exactly(
+        {
+          creationMethod: { enum: ['create', 'create2'] },
+          from: address,
+          gas: quantity,
+          init: data,
+          value: quantity,
+        },
+        'creationMethod',
+      ),
+      orNull(exactly({ address, code: data, gasUsed: quantity }), callResult),
+    ),
+    trace('suicide', exactly({ address, balance: quantity, refundAddress: address }), { type: 'null' }),
+    trace('reward', exactly({ author: address, rewardType: { enum: ['block', 'uncle'] }, value: quantity }), {
+      type: 'null',
+    }),
+  ],
+};

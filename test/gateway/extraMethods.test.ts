@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
+import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { startInProcess } from '../support/startInProcess.ts';
+import { call } from './support/send.ts';
+
+const NAMES = ['eth_coinbase', 'txpool_status', 'eth_newBlockFilter'];
+
+describe('methods that the operator has named', () => {
+  let chain: SharedChain;
+  let floodgate: Floodgate;
+  beforeAll(async () => {
+    chain = await startSharedChain();
+    const env = {
+      FLOODGATE_GATEWAY_EXTRA_METHODS: NAMES.join(','),
+      FLOODGATE_GATEWAY_METHODS: 'eth_chainId',
+    };
+    floodgate = await startFloodgate({ upstream: chain.anvil.url, env });
+  });
+  afterAll(async () => {
+    await floodgate?.stop();
+    await chain?.anvil.stop();
+  });
+
+  it('are relayed as they are, beside those of gateway.methods, and said in the log', async () => {
+    for (const method of ['eth_coinbase', 'txpool_status']) {
+      const [direct, relayed] = [
+        await call(chain.anvil.url, method),
+        await call(floodgate.gatewayUrl, method),
+      ];
+      expect(direct.json).toHaveProperty('result');
+      expect(relayed.json).toEqual(direct.json);
+    }
+    expect((await call(floodgate.gatewayUrl, 'eth_chainId')).json.result).toBe('0x7a69');
+    expect((await call(floodgate.gatewayUrl, 'eth_blockNumber')).status).toBe(403);
+    expect(floodgate.output()).toContain('methods are relayed that the operator has named');
+    expect(floodgate.output()).toContain('txpool_status');
+  });
+
+  it('are carried out for each that asks, and never answered from memory', async () => {
+    const ask = () => call(floodgate.gatewayUrl, 'eth_newBlockFilter');
+    const answers = await Promise.all([ask(), ask(), ask()]);
+    expect(new Set(answers.map(({ json }) => json.result)).size).toBe(3);
+    for (const { headers } of answers) expect(headers['x-floodgate-cache']).toBeUndefined();
+  });
+
+  it("keep a node's own error", async () => {
+    const [direct, relayed] = [
+      await call(chain.anvil.url, 'txpool_status', 1),
+      await call(floodgate.gatewayUrl, 'txpool_status', 1),
+    ];
+    expect(relayed.json).toEqual(direct.json);
+  });
+
+  it('are in the document of what is served', async () => {
+    const { json } = await call(floodgate.gatewayUrl, 'rpc.discover');
+    expect(json.result.methods.map(({ name }: { name: string }) => name)).toEqual([
+      'rpc.discover',
+      'eth_chainId',
+      ...NAMES,
+    ]);
+  });
+
+  it.each(['debug_traceCall', 'eth_sendTransaction', 'eth_call', 'eth_coinbase,eth_coinbase'])(
+    'are not %s: the server does not start',
+    async (names) => {
+      const flags = { upstream: [chain.anvil.url], 'gateway.extraMethods': names.split(',') };
+      await expect(startInProcess(flags, {})).rejects.toThrow(/gateway\.extraMethods names \w+, which is/);
+    },
+  );
+});

@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
+import draft7 from 'ajv/dist/refs/json-schema-draft-07.json' with { type: 'json' };
+import formats from 'ajv-formats';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { METHODS } from '../../src/ethereum/gateway/index.ts';
+import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
+import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { call, send } from './support/send.ts';
+
+interface Described {
+  readonly name: string;
+  readonly params: ReadonlyArray<{
+    readonly name: string;
+    readonly schema: object;
+    readonly required: boolean;
+  }>;
+  readonly result: { readonly schema: object };
+  readonly examples: ReadonlyArray<{
+    readonly params: ReadonlyArray<{ readonly value: unknown }>;
+    readonly result: { readonly value: unknown };
+  }>;
+}
+
+const official = JSON.parse(
+  readFileSync(new URL('../fixtures/open-rpc/openrpc.json', import.meta.url), 'utf8'),
+);
+
+/** The node of the test has no work and no such transaction to send, and calls an unknown block an error. */
+const REFUSED_HERE = new Set([
+  'eth_sendRawTransaction',
+  'eth_getWork',
+  'eth_mining',
+  'eth_getUncleCountByBlockHash',
+  'eth_getUncleByBlockHashAndIndex',
+]);
+
+describe('the OpenRPC document', () => {
+  let chain: SharedChain;
+  let floodgate: Floodgate;
+  let document: { readonly methods: readonly Described[]; readonly components: object };
+  beforeAll(async () => {
+    chain = await startSharedChain();
+    floodgate = await startFloodgate({ upstream: chain.anvil.url });
+    document = (await call(floodgate.gatewayUrl, 'rpc.discover')).json.result;
+  });
+  afterAll(async () => {
+    await floodgate?.stop();
+    await chain?.anvil.stop();
+  });
+
+  it('is the same with GET, by name and by chain id', async () => {
+    for (const path of ['mainnet/openrpc.json', '31337/openrpc.json', 'mainnet/openrpc.json/']) {
+      const got = await send(`${floodgate.url}/v1/${path}`, { method: 'GET' });
+      expect(got.status).toBe(200);
+      expect(got.headers['content-type']).toBe('application/json');
+      expect(got.json).toEqual(document);
+    }
+  });
+
+  it('is valid by the official schema', () => {
+    const ajv = new Ajv({ strict: false });
+    formats.default(ajv);
+    const { $schema: _schema, ...schema } = official;
+    // Its own meta schema is draft 7, under another name and with another place for `$ref`.
+    const JSONSchemaObject = { properties: { $ref: { type: 'string' } } };
+    for (const $id of ['https://meta.json-schema.tools', 'https://meta.json-schema.tools/'])
+      ajv.addSchema({ ...draft7, $id, definitions: { ...draft7.definitions, JSONSchemaObject } });
+    const validate = ajv.compile(schema);
+    validate(document);
+    expect(validate.errors ?? []).toEqual([]);
+    validate({ ...document, methods: [{ name: 'x' }] });
+    expect(validate.errors).not.toEqual(null);
+  });
+
+  it('has every method of the table, each with an example', () => {
+    expect(document.methods.map(({ name }) => name)).toEqual(METHODS.map(({ name }) => name));
+    const without = document.methods.filter(
+      ({ name, examples }) => name !== 'rpc.discover' && !examples?.length,
+    );
+    expect(without.map(({ name }) => name)).toEqual([]);
+  });
+
+  it('has examples that hold: what is asked, what was answered, and what is answered here', async () => {
+    const ajv = new Ajv({ strict: false });
+    const faults: string[] = [];
+    const check = (what: string, schema: object, value: unknown): void => {
+      const whole = { ...schema, components: document.components };
+      if (!ajv.validate(whole, value)) faults.push(`${what}: ${ajv.errorsText()} ${JSON.stringify(value)}`);
+    };
+    for (const { name, params, result, examples } of document.methods)
+      for (const example of examples ?? []) {
+        const values = example.params.map(({ value }) => value);
+        for (const [i, { name: param, schema }] of params.entries())
+          if (i < values.length) check(`${name} ${param}`, schema, values[i]);
+        check(`${name}'s example`, result.schema, example.result.value);
+        const { json } = await call(floodgate.gatewayUrl, name, ...values);
+        if (!REFUSED_HERE.has(name)) check(`${name} here`, result.schema, json.result);
+      }
+    expect(faults).toEqual([]);
+  });
+});
