@@ -18,6 +18,7 @@ import {
   type TraceFilter,
   type TraceReader,
   type TraceStore,
+  type TransactionLimits,
   termOf,
   traceIndexAt,
   tracesOfBlock,
@@ -146,8 +147,8 @@ export class LmdbTraceStore implements TraceStore {
     return this.#run({ block, first: 0, end: block.traceCount }, maxBytes);
   }
 
-  transactionTraces(hash: Hash, maxBytes: number): Awaitable<Buffer | undefined> {
-    const root = this.#findTransaction(hash);
+  transactionTraces(hash: Hash, { maxBytes, upTo }: TransactionLimits): Awaitable<Buffer | undefined> {
+    const root = this.#findTransaction(hash, upTo);
     if (root === undefined) return undefined;
     const { block, index, transactionPosition } = root;
     const next = { transactionPosition: transactionPosition + 1, traceAddress: [] };
@@ -155,8 +156,12 @@ export class LmdbTraceStore implements TraceStore {
     return this.#run({ block, first: index, end }, maxBytes);
   }
 
-  transactionTrace(hash: Hash, traceAddress: readonly number[], maxBytes: number): Buffer | null | undefined {
-    const root = this.#findTransaction(hash);
+  transactionTrace(
+    hash: Hash,
+    traceAddress: readonly number[],
+    { maxBytes, upTo }: TransactionLimits,
+  ): Buffer | null | undefined {
+    const root = this.#findTransaction(hash, upTo);
     if (root === undefined) return undefined;
     const { block, index, transactionPosition } = root;
     const readChunk = this.#chunksOf(block);
@@ -283,17 +288,17 @@ export class LmdbTraceStore implements TraceStore {
   }
 
   /** The root frame of a transaction; newest segments first. */
-  #findTransaction(hash: Hash): RootFrame | undefined {
+  #findTransaction(hash: Hash, upTo = Number.POSITIVE_INFINITY): RootFrame | undefined {
     const state = this.#current();
     const head = state.head();
     if (head === undefined) return undefined;
     const hashBytes = Buffer.from(hash.slice(2), 'hex');
-    for (let segment = segmentOf(head.number); segment >= 0; segment--) {
+    for (let segment = segmentOf(Math.min(head.number, upTo)); segment >= 0; segment--) {
       const list = state.postings(segment, 'transaction', termOf(hash));
       for (let i = 0; list !== undefined && i < list.length; i++) {
         const position = list.at(i);
         const block = state.block(blockAt(segment, position));
-        if (block === undefined) continue;
+        if (block === undefined || block.number > upTo) continue;
         const index = traceIndexAt(position);
         const chunk = state.chunk(block.number, index);
         const transactionPosition = transactionPositionOf(chunk, index % TRACES_PER_CHUNK, hashBytes);
