@@ -22,11 +22,14 @@ const RULES_PATH = 'network/advanced_dns_protection/configs/dns_protection/rules
 
 /** What `floodgate dev` prints first: where everything is, and lines to paste. */
 export function welcome(
-  { url, dnsAddresses }: Pick<Server, 'url' | 'dnsAddresses'>,
+  { url, opsUrl, dnsAddresses }: Pick<Server, 'url' | 'opsUrl' | 'dnsAddresses'>,
   config: Config,
   example: ExampleQuery | undefined,
 ): string {
-  const rules = `${url}/client/v4/accounts/${EXAMPLE_ACCOUNT}/${RULES_PATH}`;
+  const socket = /^unix:(.*)$/.exec(opsUrl)?.[1];
+  const api = `${socket === undefined ? opsUrl : 'http://localhost'}/client/v4`;
+  const curl = socket === undefined ? 'curl -s' : `curl -s --unix-socket '${socket}'`;
+  const rules = `${api}/accounts/${EXAMPLE_ACCOUNT}/${RULES_PATH}`;
   const gateway = `${url}/v1/mainnet`;
   const rule = JSON.stringify(exampleRule);
   const filter = { ...example, count: EXAMPLE_COUNT };
@@ -34,7 +37,7 @@ export function welcome(
   const lines = [
     'Floodgate is running.',
     '',
-    `  Rules API   ${url}/client/v4`,
+    `  Rules API   ${api}${socket === undefined ? '' : ` at ${socket}`}`,
     ...(config.rulesOnly ? [] : [`  Gateway     ${gateway}`]),
     ...dnsAddresses.map(({ host, port }) => `  DNS         ${host} port ${port}, UDP and TCP`),
     `  Account     ${EXAMPLE_ACCOUNT}`,
@@ -43,8 +46,8 @@ export function welcome(
     '',
     'Create a rule, list the rules, ask for traces, ask the guarded DNS server:',
     '',
-    `curl -s '${rules}' -H 'Authorization: Bearer ${config.apiToken}' --data '${rule}'`,
-    `curl -s '${rules}' -H 'Authorization: Bearer ${config.apiToken}'`,
+    `${curl} '${rules}' -H 'Authorization: Bearer ${config.apiToken}' --data '${rule}'`,
+    `${curl} '${rules}' -H 'Authorization: Bearer ${config.apiToken}'`,
     ...(config.rulesOnly
       ? []
       : [`curl -s '${gateway}' -H 'Content-Type: application/json' --data '${call}'`]),

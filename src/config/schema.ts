@@ -47,6 +47,14 @@ const Http = Type.Object(
       description:
         'Addresses and networks (192.0.2.7, 10.0.0.0/8, fd00::/8) of proxies whose X-Forwarded-For gives the address of the client, for limits and for the audit. Left out: no proxy is trusted.',
     }),
+    allowedHosts: Type.Optional(
+      Type.Array(Type.String({ pattern: '^(\\*|[A-Za-z0-9._-]{1,253})$' }), {
+        maxItems: 100,
+        allowed: 'a list of at most 100, each a host name without a port, or * for any',
+        description:
+          'Host names that requests may be sent to (their Host header), beside localhost and IP addresses; a request for another is refused with 421. Left out: no others on a loopback address, where a web page could reach the server by a name of its own (DNS rebinding), and any elsewhere. A proxy on the same machine that passes its own name on needs it here.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -70,21 +78,58 @@ const Agreement = Type.Object(
   { additionalProperties: false },
 );
 
+const certificate = (description: string) => Type.Optional(Type.String({ minLength: 1, description }));
+
 const Tls = Type.Object(
   {
-    cert: Type.Optional(
-      Type.String({
-        minLength: 1,
+    cert: certificate(
+      'File with the certificate chain (PEM); HTTPS is served instead of HTTP, with TLS 1.2 and later. Read again when it changes.',
+    ),
+    key: certificate('File with the private key of the certificate (PEM, no passphrase).'),
+  },
+  { additionalProperties: false },
+);
+
+const OpsTls = Type.Object(
+  {
+    cert: certificate(
+      'File with the certificate chain (PEM) of ops.port, where HTTPS is served then. It may be that of tls.cert. Read again when it changes.',
+    ),
+    key: certificate('File with the private key of that certificate (PEM, no passphrase).'),
+    clientCa: certificate(
+      'File with the authorities (PEM) by one of which the certificate of every client of ops.port must be issued; only /healthz and /readyz are answered without. Read again when it changes, which ends all connections there. Left out: clients need none.',
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const Ops = Type.Object(
+  {
+    host: Type.Optional(
+      Type.String({ minLength: 1, description: 'Address of ops.port. Left out: 127.0.0.1.' }),
+    ),
+    port: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 65535,
         description:
-          'File with the certificate chain (PEM); HTTPS is served instead of HTTP, with TLS 1.2 and later. Read again when it changes.',
+          'Port for what operators use: the rules API, /operations, /metrics, /healthz and /readyz; host and port then show the gateway alone. 0 for any free port. Left out, and without ops.socket: all is shown on one port.',
       }),
     ),
-    key: Type.Optional(
+    socket: Type.Optional(
       Type.String({
         minLength: 1,
-        description: 'File with the private key of the certificate (PEM, no passphrase).',
+        description: 'Path of a Unix socket for the same, in place of ops.port.',
       }),
     ),
+    socketMode: Type.Union(
+      ['600', '660', '666'].map((mode) => Type.Literal(mode)),
+      {
+        default: '600',
+        description: 'Permissions of that socket: who may connect, the owner, the group or everybody.',
+      },
+    ),
+    tls: OpsTls,
   },
   { additionalProperties: false },
 );
@@ -567,6 +612,7 @@ export const ConfigSchema = Type.Object(
     log: Log,
     http: Http,
     tls: Tls,
+    ops: Ops,
     rules: Rules,
     gateway: Gateway,
     index: Index,

@@ -17,6 +17,7 @@ import type { Awaitable, TraceStore } from '../ethereum/traces/index.ts';
 import { type EthereumNetwork, startEthereumNetwork } from './ethereumNetwork.ts';
 import { indexFolder } from './indexFolder.ts';
 import { IngestMetrics } from './ingestMetrics.ts';
+import { upgradeReport } from './upgradeReport.ts';
 
 /** The Ethereum half of the server: all networks, with the methods that their indexes and nodes answer. */
 export interface Ethereum {
@@ -70,7 +71,10 @@ export async function startEthereum(
           { name, upstream, indexFrom, config },
           {
             table,
-            store: await parts.openTraceStore(indexFolder(config.dataDir, name), config.index),
+            store: await parts.openTraceStore(indexFolder(config.dataDir, name), {
+              ...config.index,
+              upgrade: upgradeReport(logger, name),
+            }),
             answers: storage.answers,
             metrics,
             ingestMetrics,

@@ -1,12 +1,19 @@
+import type { OpenListenerOptions } from '../platform/http/index.ts';
+
 /** The server cannot listen where it was told to. The message says why and what to do. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
 
-  constructor(host: string, port: number, cause: unknown) {
+  /** `group` stands before the names of the options that say where. */
+  constructor(at: OpenListenerOptions['at'], group: '' | 'ops.', cause: unknown) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-    super(`cannot listen on ${host} port ${port}: ${REASONS[code] ?? String(cause)}`, { cause });
+    const where = 'path' in at ? `at ${at.path} (--ops-socket)` : `on ${at.host} port ${at.port}`;
+    const reason = ('path' in at ? SOCKET_REASONS : REASONS)[code] ?? reasonOf(cause);
+    super(`cannot listen ${where}: ${reason.replaceAll('--', group === '' ? '--' : '--ops-')}`, { cause });
   }
 }
+
+const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
 
 const REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE:
@@ -15,4 +22,9 @@ const REASONS: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'this machine does not have that address. Choose another one with --host, 0.0.0.0 for all',
   ENOTFOUND: 'there is no such host. Name an address of this machine with --host, 0.0.0.0 for all',
   EAI_AGAIN: 'that host cannot be looked up. Name an address of this machine with --host, 0.0.0.0 for all',
+};
+
+const SOCKET_REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'its folder is not there. Make it, or name another path',
+  EACCES: 'its folder cannot be written. Change its permissions, or name another path',
 };

@@ -1,32 +1,21 @@
 /**
  * The composition root: the only place that knows every room. It opens the stores, starts the ingest, puts both
- * interfaces on one listener, and takes everything down again in the reverse order.
+ * interfaces on their listeners, and takes everything down again in the reverse order.
  */
 import { resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
 import { type Config, ConfigError } from '../config/index.ts';
-import { Gateway, unparsedError } from '../ethereum/gateway/index.ts';
+import { Gateway } from '../ethereum/gateway/index.ts';
 import { clientAddressBehind } from '../platform/addresses/index.ts';
-import {
-  answerUnparsed,
-  createListener,
-  HalfSent,
-  operations,
-  Readers,
-  type Readiness,
-  readTlsFiles,
-  serveInOrder,
-  type TlsFiles,
-} from '../platform/http/index.ts';
-import { operatorApi, type RateLimit, rulesApi, sendBadUrl, unparsedEnvelope } from '../rules/api/index.ts';
+import { Readers, type Readiness } from '../platform/http/index.ts';
 import { openRulesStorage } from '../rules/store/lmdb/index.ts';
 import { type DataDirLock, lockDataDir } from './dataDirLock.ts';
 import { type Dns, startDns } from './dns.ts';
 import { type Ethereum, type EthereumParts, OWN_PARTS, startEthereum } from './ethereum.ts';
-import { ListenError } from './listenError.ts';
-import { nodeOperations } from './nodeOperations.ts';
 import { checkOpenFiles } from './openFiles.ts';
+import { openListeners } from './openListeners.ts';
+import { operatorRoutes } from './operatorRoutes.ts';
 import { refuseStoredToken } from './refuseStoredToken.ts';
 import { StoreWatch } from './storeWatch.ts';
 import { watchClock } from './watchClock.ts';
@@ -34,6 +23,8 @@ import { watchClock } from './watchClock.ts';
 export interface Server {
   /** Where it listens, for example `http://127.0.0.1:8420`. */
   readonly url: string;
+  /** Where operators reach it: the same, or `http://127.0.0.1:9420`, `unix:/run/floodgate.sock`. */
+  readonly opsUrl: string;
   /** Where the guard answers DNS; none where no account is configured for it. */
   readonly dnsAddresses: Dns['addresses'];
   readonly readiness: () => Readiness;
@@ -49,12 +40,6 @@ export interface ServerOptions {
   /** A lock of the data folder that the caller holds, and releases; left out: the server takes one. */
   readonly lock?: DataDirLock;
 }
-
-/** While stopping, connections that have become idle are closed this often. */
-const IDLE_SWEEP_MS = 50;
-
-/** The HTTP framework's own lines of level info repeat ours. */
-const quieter = (level: string): string => (level === 'info' ? 'warn' : level);
 
 /** Starts the whole of Floodgate. Rejects, with nothing left open, where a part cannot start. */
 export async function startServer(
@@ -125,32 +110,6 @@ export async function startServer(
       metrics: registry,
       log: logger,
     });
-    const listener = createListener(
-      { tls: tlsFilesOf(config) },
-      { logger: logger.child({}, { level: quieter(logger.level) }), sendBadUrl, readers },
-    );
-    answerUnparsed(listener.server, (status, url) =>
-      url?.startsWith('/client/') ? unparsedEnvelope(status) : unparsedError(status),
-    );
-    await listener.register(operations, { readiness, metrics: registry });
-    await listener.register(rulesApi, {
-      prefix: '/client/v4',
-      rules: storage.rules,
-      lists: storage.lists,
-      tokens: storage.tokens,
-      audit: storage.audit,
-      clientAddress,
-      analytics: dns?.analytics,
-      configuredTokens: config.apiToken === undefined ? [] : [config.apiToken],
-      rateLimit: rateLimitOf(config),
-    });
-    if (ethereum !== undefined)
-      await listener.register(operatorApi, {
-        prefix: '/operations',
-        tokens: storage.tokens,
-        configuredTokens: config.apiToken === undefined ? [] : [config.apiToken],
-        routes: nodeOperations(ethereum.pools, logger),
-      });
     const gateway =
       ethereum &&
       new Gateway(
@@ -165,29 +124,20 @@ export async function startServer(
           isStopping: () => stopping,
         },
       );
-    serveInOrder(listener.server, gateway);
-    const halfSent = new HalfSent(listener.server);
-    const { host, port } = config;
-    const url = await listener.listen({ host, port }).catch((error: unknown) => {
-      throw new ListenError(host, port, error);
+    const operators = operatorRoutes(config, {
+      ...{ storage, ethereum, dns, registry, clientAddress, readiness, logger },
     });
+    const listeners = await openListeners(config, { gateway, operators }, { logger, readers });
     undo.push(async () => {
       stopping = true;
-      const deadline = setTimeout(() => listener.server.closeAllConnections(), config.stopTimeoutMs);
-      // A connection whose last request was under way is idle only after it: it would be kept for the next one.
-      const sweep = setInterval(() => {
-        listener.server.closeIdleConnections();
-        halfSent.cut();
-      }, IDLE_SWEEP_MS);
-      await listener.close();
-      clearInterval(sweep);
-      clearTimeout(deadline);
+      await listeners.stop(config.stopTimeoutMs);
     });
+    const { url, opsUrl } = listeners;
     logger.info(
-      { url, dataDir: resolve(config.dataDir), networks: [...(ethereum?.methods.keys() ?? [])] },
+      { url, opsUrl, dataDir: resolve(config.dataDir), networks: [...(ethereum?.methods.keys() ?? [])] },
       'listening',
     );
-    return { url, dnsAddresses: dns?.addresses ?? [], readiness, stop: takeDown };
+    return { url, opsUrl, dnsAddresses: dns?.addresses ?? [], readiness, stop: takeDown };
   } catch (error) {
     await takeDown();
     throw error;
@@ -216,22 +166,4 @@ function clientAddressOf({ http }: Config): ReturnType<typeof clientAddressBehin
   } catch (error) {
     throw new ConfigError(error instanceof Error ? error.message : String(error));
   }
-}
-
-function tlsFilesOf({ tls: { cert, key } }: Config): TlsFiles | undefined {
-  if (cert === undefined && key === undefined) return undefined;
-  if (cert === undefined || key === undefined)
-    throw new ConfigError('tls.cert and tls.key are set together, or neither is');
-  const files = { cert, key };
-  try {
-    readTlsFiles(files);
-  } catch (error) {
-    throw new ConfigError(error instanceof Error ? error.message : String(error));
-  }
-  return files;
-}
-
-function rateLimitOf({ rules }: Config): RateLimit | undefined {
-  if (rules.rateLimitRequests === undefined) return undefined;
-  return { requests: rules.rateLimitRequests, windowSeconds: rules.rateLimitWindowSeconds };
 }

@@ -74,12 +74,22 @@ export function traceStoreContract(
       for (const { header, traces } of chain.blocks.values()) {
         expect(parse(await store.blockTraces(header.number, MAX_BYTES))).toEqual(traces);
         for (const hash of header.transactionHashes)
-          expect(parse(await store.transactionTraces(hash, MAX_BYTES))).toEqual(
+          expect(parse(await store.transactionTraces(hash, { maxBytes: MAX_BYTES }))).toEqual(
             traces.filter((trace) => trace.transactionHash === hash),
           );
       }
+      for (const { header } of chain.blocks.values())
+        for (const hash of header.transactionHashes)
+          for (const [upTo, isThere] of [
+            [header.number - 1, false],
+            [header.number, true],
+          ] as const) {
+            const limits = { maxBytes: MAX_BYTES, upTo };
+            expect((await store.transactionTraces(hash, limits)) !== undefined).toBe(isThere);
+            expect((await store.transactionTrace(hash, [], limits)) !== undefined).toBe(isThere);
+          }
       expect(await store.blockTraces(1, MAX_BYTES)).toBeUndefined();
-      expect(await store.transactionTraces(random.hex(32) as Hash, MAX_BYTES)).toBeUndefined();
+      expect(await store.transactionTraces(random.hex(32) as Hash, { maxBytes: MAX_BYTES })).toBeUndefined();
     });
 
     test.each([
@@ -99,18 +109,23 @@ export function traceStoreContract(
         );
         await add(store, [{ header, traces }]);
         for (const hash of header.transactionHashes) {
-          const given = parse(await store.transactionTraces(hash, MAX_BYTES)) as Trace[];
+          const given = parse(await store.transactionTraces(hash, { maxBytes: MAX_BYTES })) as Trace[];
           expect(given).toEqual(traces.filter(({ transactionHash }) => transactionHash === hash));
           const known = new Set(given.map(({ traceAddress }) => traceAddress.join()));
           for (const trace of given) {
             const { traceAddress, subtraces } = trace;
-            expectText(await store.transactionTrace(hash, traceAddress, MAX_BYTES), trace);
+            expectText(await store.transactionTrace(hash, traceAddress, { maxBytes: MAX_BYTES }), trace);
             for (const absent of neighboursOf(random, traceAddress, subtraces))
               if (!known.has(absent.join()))
-                expect(await store.transactionTrace(hash, absent, MAX_BYTES), absent.join()).toBeNull();
+                expect(
+                  await store.transactionTrace(hash, absent, { maxBytes: MAX_BYTES }),
+                  absent.join(),
+                ).toBeNull();
           }
         }
-        expect(await store.transactionTrace(random.hex(32) as Hash, [], MAX_BYTES)).toBeUndefined();
+        expect(
+          await store.transactionTrace(random.hex(32) as Hash, [], { maxBytes: MAX_BYTES }),
+        ).toBeUndefined();
       },
     );
 
@@ -119,11 +134,13 @@ export function traceStoreContract(
       const block = blockOfTrees(random, 5, [randomTree(random, 100, 5)]);
       await add(store, [block]);
       const [hash] = block.header.transactionHashes as [Hash];
-      const text = await store.transactionTrace(hash, [0], MAX_BYTES);
+      const text = await store.transactionTrace(hash, [0], { maxBytes: MAX_BYTES });
       const bytes = text?.length ?? 0;
-      expect(await store.transactionTrace(hash, [0], bytes)).toEqual(text);
-      await expect(async () => store.transactionTraces(hash, bytes)).rejects.toThrow(AnswerTooLargeError);
-      await expect(async () => store.transactionTrace(hash, [0], bytes - 1)).rejects.toThrow(
+      expect(await store.transactionTrace(hash, [0], { maxBytes: bytes })).toEqual(text);
+      await expect(async () => store.transactionTraces(hash, { maxBytes: bytes })).rejects.toThrow(
+        AnswerTooLargeError,
+      );
+      await expect(async () => store.transactionTrace(hash, [0], { maxBytes: bytes - 1 })).rejects.toThrow(
         AnswerTooLargeError,
       );
     });

@@ -10,7 +10,7 @@ const CONNECTIONS = 1_000;
 const TEN_MEGABYTES = 10 * 1024 * 1024;
 const DEPTH = 100_000;
 const BODY = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}';
-const REQUEST = `POST /v1/mainnet HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY}`;
+const REQUEST = `POST /v1/mainnet HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY}`;
 
 describe('what clients do to a server', () => {
   let chain: SharedChain;
@@ -52,7 +52,7 @@ describe('what clients do to a server', () => {
       answer += text;
     });
     const closed = once(socket, 'close');
-    socket.write('POST /v1/mainnet HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n');
+    socket.write('POST /v1/mainnet HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n');
     socket.write('transfer-encoding: chunked\r\n\r\n');
     const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`;
     for (let sent = 0; sent < TEN_MEGABYTES && !socket.destroyed; sent += 0x10000) {
@@ -68,7 +68,7 @@ describe('what clients do to a server', () => {
   it('a length that is told as 10 MB is refused before a byte of it is sent', async () => {
     const socket = await connected();
     socket.write(
-      `POST /v1/mainnet HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${TEN_MEGABYTES}\r\n\r\n`,
+      `POST /v1/mainnet HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${TEN_MEGABYTES}\r\n\r\n`,
     );
     const [answer] = await once(socket, 'data');
     expect(String(answer)).toMatch(/^HTTP\/1.1 413 /);
@@ -138,7 +138,7 @@ describe('what clients do to a server', () => {
     const body = JSON.stringify(Array.from({ length: 100 }, (_, id) => ({ ...JSON.parse(BODY), id })));
     for (let i = 0; i < 50; i++) {
       const socket = await connected();
-      const head = `POST /v1/mainnet HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
+      const head = `POST /v1/mainnet HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
       await new Promise((resolve) => socket.write(head + body, resolve));
       socket.resetAndDestroy();
     }

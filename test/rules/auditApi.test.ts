@@ -94,7 +94,7 @@ it('a client that hangs up in the middle of its request is no error in the log',
   for (const length of ['content-length: 1000', 'transfer-encoding: chunked']) {
     const socket = connect(Number(port), hostname);
     socket.write(
-      `POST /client/v4${rulesPath('a')} HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\n` +
+      `POST /client/v4${rulesPath('a')} HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\n` +
         `authorization: Bearer fg_test_token_that_may_do_everything_0000\r\n${length}\r\n\r\n`,
     );
     // The server reads the body from now on.

@@ -48,7 +48,7 @@ beforeAll(async () => {
       isStopping: () => false,
     },
   );
-  serveInOrder(listener.server, gateway);
+  serveInOrder(listener.server, { interceptor: gateway });
   await listener.listen({ host: '127.0.0.1', port: 0 });
   url = `http://127.0.0.1:${(listener.server.address() as AddressInfo).port}`; // it listens on TCP
 });

@@ -8,7 +8,7 @@ import { cleanEnvironment } from '../support/cleanEnvironment.ts';
 import { PROGRAM } from '../support/program.ts';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { spawnGuarded } from '../support/spawn.ts';
-import { startFloodgateProcess } from '../support/startFloodgate.ts';
+import { startFloodgate, startFloodgateProcess } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 import { type LyingNode, startLyingNode } from '../traces/support/lyingNode.ts';
 
@@ -75,6 +75,32 @@ describe('a graceful stop', () => {
     expect(next.output()).not.toContain('"level":40');
   });
 
+  it('operators see it while it stops, at a port of their own, to its end', async () => {
+    const args = ['--stop-timeout-ms', '600000', '--ops-port', '0'];
+    const floodgate = await startFloodgate({ upstream: node.url, args, whenListening: true });
+    const opsUrl = /"opsUrl":"([^"]+)"/.exec(floodgate.output())?.[1];
+    await until('it is ready', async () => (await fetch(`${opsUrl}/readyz`)).status === 200);
+    let hurry = (): void => undefined;
+    node.slowness = new Promise<void>((resolve) => {
+      hurry = resolve;
+    });
+    node.asked.clear();
+    const underWay = post(floodgate.gatewayUrl);
+    await until('the node is asked', () => node.asked.has('eth_getBalance'));
+    const stopped = floodgate.stop();
+    await until('it says so', async () => {
+      const answer = await fetch(`${opsUrl}/readyz`);
+      return answer.status === 503 && (await answer.text()).includes('it is stopping');
+    });
+    await expect(fetch(floodgate.gatewayUrl)).rejects.toThrow();
+    expect((await fetch(`${opsUrl}/metrics`)).status).toBe(200);
+    hurry();
+    node.slowness = undefined;
+    expect((await underWay).status).toBe(200);
+    expect(await stopped).toBe(0);
+    await expect(fetch(`${opsUrl}/healthz`)).rejects.toThrow();
+  });
+
   it('does not wait for ever: after --stop-timeout-ms what still runs is cut off', async () => {
     const args = ['--stop-timeout-ms', '100'];
     const floodgate = await startFloodgateProcess({ upstream: node.url, dataDir, args });
@@ -91,9 +117,9 @@ it('a half-sent request does not hold a stop', async () => {
   const floodgate = await startFloodgateProcess({ args: ['--stop-timeout-ms', '600000'] });
   const { hostname, port } = new URL(floodgate.url);
   const halves = [
-    'GET /healthz HTTP/1.1\r\nhost: x',
-    `POST /client/v4/accounts/a/network/advanced_dns_protection/configs/dns_protection/rules HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${floodgate.token}\r\ncontent-length: 100\r\n\r\n{`,
-    'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\nGET /healthz',
+    'GET /healthz HTTP/1.1\r\nhost: localhost',
+    `POST /client/v4/accounts/a/network/advanced_dns_protection/configs/dns_protection/rules HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${floodgate.token}\r\ncontent-length: 100\r\n\r\n{`,
+    'GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\nGET /healthz',
   ];
   const sockets = halves.map((half) => {
     const socket = connect(Number(port), hostname).on('error', () => undefined);

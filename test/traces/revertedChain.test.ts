@@ -16,6 +16,8 @@ describe('a development chain that is set back', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'floodgate-reverted-'));
   let anvil: Anvil;
   let floodgate: Floodgate;
+  /** Polls its node once a minute: nothing that it says can come from a poll. */
+  let seldom: Floodgate;
   let snapshot: string;
   let address: string;
 
@@ -34,8 +36,8 @@ describe('a development chain that is set back', () => {
   const node = () => connect(anvil.url);
   const headOfNode = () =>
     node().call<{ number: string; hash: string }>('eth_getBlockByNumber', 'latest', false);
-  const atLatest = async () =>
-    (await call(floodgate.gatewayUrl, 'trace_filter', { fromBlock: 'latest', toBlock: 'latest' })).json;
+  const atLatest = async ({ gatewayUrl } = floodgate) =>
+    (await call(gatewayUrl, 'trace_filter', { fromBlock: 'latest', toBlock: 'latest' })).json;
 
   beforeAll(async () => {
     anvil = await startAnvil();
@@ -47,20 +49,35 @@ describe('a development chain that is set back', () => {
       dataDir,
       args: ['--index-poll-interval-ms', '50', '--index-from', '0'],
     });
+    seldom = await startFloodgate({
+      upstream: anvil.url,
+      args: ['--index-poll-interval-ms', '60000', '--index-from', '0'],
+    });
     const head = await headOfNode();
-    await until(
-      'the index has the head',
-      async () => (await atLatest()).result?.[0]?.blockHash === head.hash,
-    );
+    for (const server of [floodgate, seldom])
+      await until(
+        'the index has the head',
+        async () => (await atLatest(server)).result?.[0]?.blockHash === head.hash,
+      );
   });
   afterAll(async () => {
     await floodgate?.stop();
+    await seldom?.stop();
     await anvil?.stop();
     rmSync(dataDir, { recursive: true, force: true });
   });
 
   it('has one head for trace_filter and eth_blockNumber, before another block comes', async () => {
+    const { transactionHash } = (await atLatest(seldom)).result[0];
     await node().call('evm_revert', snapshot);
+    const { gatewayUrl } = seldom;
+    // From what the gateway says first of the new head on, no answer is of a block above it.
+    expect((await call(gatewayUrl, 'eth_blockNumber')).json.result).toBe(`0x${LEFT.toString(16)}`);
+    expect((await atLatest(seldom)).result[0].blockNumber).toBe(LEFT);
+    const range = { fromBlock: `0x${BLOCKS.toString(16)}`, toBlock: `0x${BLOCKS.toString(16)}` };
+    expect((await call(gatewayUrl, 'trace_filter', range)).json.error?.data).toEqual({ head: LEFT });
+    expect((await call(gatewayUrl, 'trace_transaction', transactionHash)).json.result).toBe(null);
+    expect((await call(gatewayUrl, 'trace_get', transactionHash, [])).json.result).toBe(null);
     await until(
       'the gateway says that the head has gone down',
       async () =>
@@ -73,6 +90,7 @@ describe('a development chain that is set back', () => {
     );
     const above = await call(floodgate.gatewayUrl, 'trace_block', `0x${BLOCKS.toString(16)}`);
     expect(above.json.error?.data).toEqual({ head: LEFT });
+    expect((await call(floodgate.gatewayUrl, 'trace_transaction', transactionHash)).json.result).toBe(null);
   });
 
   it('is followed on its new way, though it went back below what the node called final', async () => {

@@ -15,6 +15,7 @@ const HEAD = 1_500;
 
 /** Stands for a node that reorganises deeply and knows no finality, or takes back what it called final: none of ours does. */
 class RevertedNode {
+  readonly knownHeads = undefined;
   readonly #random = new Random(5);
   readonly #shape = { addresses: syntheticAddresses(4), maxTransactions: 2, maxFrames: 2 };
   #blocks: TracedBlock[] = [];

@@ -43,9 +43,9 @@ export class ChainFollower {
     this.#dependencies = dependencies;
   }
 
-  /** The heads of the chain as last heard of. */
+  /** The heads of the chain as last heard of: those that the relay answers by, in this very moment. */
   get lastHeads(): NodeHeads | undefined {
-    return this.#heads;
+    return this.#dependencies.source.knownHeads ?? this.#heads;
   }
 
   /** Blocks between the node's head and the index's; undefined before the first answer. */
@@ -63,7 +63,7 @@ export class ChainFollower {
         if (!(error instanceof NodeError)) throw error;
       }
     }
-    return this.#heads;
+    return this.lastHeads;
   }
 
   /**

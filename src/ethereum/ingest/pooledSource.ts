@@ -18,6 +18,8 @@ const MAX_OVERSIZED_ANSWERS = 2;
 export interface ChainSource extends TraceProvider {
   /** The heads as they are now; `heads` gives them as they were last heard of. */
   freshHeads(): Promise<NodeHeads>;
+  /** As they were last heard of, whether or not anybody answers now; undefined before that. */
+  readonly knownHeads: NodeHeads | undefined;
 }
 
 /** Hears that a node did not give what it was asked for, and why; others are asked then. */
@@ -46,6 +48,10 @@ export class PooledSource implements ChainSource, TransactionFinder {
 
   freshHeads(): Promise<NodeHeads> {
     return this.#pool.freshHeads();
+  }
+
+  get knownHeads(): NodeHeads | undefined {
+    return this.#pool.knownHeads;
   }
 
   blockRef(blockNumber: number): Promise<BlockRef | undefined> {

@@ -206,6 +206,12 @@ export class NodePool {
     return this.#headReader.last();
   }
 
+  /** The heads as they were last heard of, whether or not a node answers now; undefined before that. */
+  get knownHeads(): NodeHeads | undefined {
+    // As in HeadReader: a single node's are its own.
+    return this.isSingle ? this.nodes[0]?.heads : this.heads.blocks;
+  }
+
   /** The heads, asked for now. Rejects with NodeError. */
   freshHeads(): Promise<NodeHeads> {
     return this.#headReader.fresh();

@@ -54,6 +54,7 @@ export {
   type StoredBlock,
   type TraceReader,
   type TraceStore,
+  type TransactionLimits,
   WrongChainError,
 } from './store.ts';
 export type {

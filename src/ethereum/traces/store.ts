@@ -79,7 +79,7 @@ export interface TraceStore {
   /** All traces of a block as the bytes of a JSON array; undefined where the block is not in the index. */
   blockTraces(blockNumber: number, maxBytes: number): Awaitable<Buffer | undefined>;
   /** All traces of a transaction, likewise; undefined where no block of the index has it. */
-  transactionTraces(hash: Hash, maxBytes: number): Awaitable<Buffer | undefined>;
+  transactionTraces(hash: Hash, limits: TransactionLimits): Awaitable<Buffer | undefined>;
   /**
    * The frame of a transaction that has this `traceAddress`, as JSON; null where the transaction has no such frame, undefined
    * where no block of the index has the transaction. Takes as long whatever else the transaction did.
@@ -87,12 +87,19 @@ export interface TraceStore {
   transactionTrace(
     hash: Hash,
     traceAddress: readonly number[],
-    maxBytes: number,
+    limits: TransactionLimits,
   ): Awaitable<Buffer | null | undefined>;
 
   /** Applies a change. When it resolves, the change is on disk and visible to every read. */
   apply(change: IndexChange): Promise<void>;
   close(): Promise<void>;
+}
+
+/** What an answer about a transaction may be of. */
+export interface TransactionLimits {
+  readonly maxBytes: number;
+  /** The highest block: a transaction above it is answered as one that the index does not have. Left out: the index's head. */
+  readonly upTo?: number | undefined;
 }
 
 /** An index that somebody else writes. */

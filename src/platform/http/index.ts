@@ -1,11 +1,10 @@
 /** What both interfaces share: the listener and its limits, health, metrics, and the ledger of what is not sent yet. */
 
-export { HalfSent } from './halfSent.ts';
 export { createListener } from './listener.ts';
+export { type OpenListener, type OpenListenerOptions, openListener, type Shown } from './openListener.ts';
 export { operations, type Readiness } from './operations.ts';
 export { serveInOrder } from './serveInOrder.ts';
 export { readTlsFiles, type TlsFiles } from './tlsFiles.ts';
-export { answerUnparsed } from './unparsed.ts';
 export { Readers } from './unsent/readers.ts';
 export { TooMuchUnsentError } from './unsent/tooMuchUnsent.ts';
 export { TrackedResponse } from './unsent/trackedResponse.ts';

@@ -10,7 +10,7 @@ import Fastify, {
   type FastifyReply,
   LogController,
 } from 'fastify';
-import { followTlsFiles, readTlsFiles, type TlsFiles } from './tlsFiles.ts';
+import { readTlsFiles, type TlsFiles } from './tlsFiles.ts';
 import type { Readers } from './unsent/readers.ts';
 import { TooMuchUnsentError } from './unsent/tooMuchUnsent.ts';
 import { TrackedResponse } from './unsent/trackedResponse.ts';
@@ -31,11 +31,13 @@ export interface ListenerOptions {
   readonly requestTimeoutMs?: number;
   /** Left out: plain HTTP. */
   readonly tls?: TlsFiles | undefined;
+  /** What is served, for whoever asks for something else. */
+  readonly paths?: readonly string[];
 }
 
 export interface ListenerDependencies {
   readonly logger: FastifyBaseLogger;
-  readonly sendBadUrl: (reply: FastifyReply) => FastifyReply;
+  readonly sendBadUrl?: ((reply: FastifyReply) => FastifyReply) | undefined;
   readonly readers: Readers;
 }
 
@@ -46,7 +48,7 @@ export interface ListenerDependencies {
  * `readers`. Throws TlsFilesError where there is to be TLS and its files cannot be used.
  */
 export function createListener(
-  { requestTimeoutMs = REQUEST_TIMEOUT_MS, tls }: ListenerOptions,
+  { requestTimeoutMs = REQUEST_TIMEOUT_MS, tls, paths = [] }: ListenerOptions,
   { logger, sendBadUrl, readers }: ListenerDependencies,
 ): FastifyInstance {
   const http = {
@@ -59,13 +61,13 @@ export function createListener(
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     requestTimeout: requestTimeoutMs,
-    ...(tls === undefined ? { http } : { https: { ...http, ...readTlsFiles(tls) } }),
+    ...(tls === undefined ? { http } : { https: { ...http, ...secured(tls) } }),
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
     frameworkErrors: (_error, request, anyReply) => {
       const reply = anyReply as FastifyReply; // its type parameters say only that no route is known
-      if (request.url.startsWith('/client/v4')) return sendBadUrl(reply);
+      if (sendBadUrl !== undefined && request.url.startsWith('/client/v4')) return sendBadUrl(reply);
       return reply.code(400).send({ error: 'the URL cannot be decoded' });
     },
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
@@ -73,7 +75,6 @@ export function createListener(
   // Where Node has a longer time for the head than for the whole, it takes the one for the other: a body had 60 s.
   listener.server.headersTimeout = requestTimeoutMs;
   readers.watch(listener.server);
-  if (tls !== undefined) followTlsFiles(listener.server, tls, logger);
   // In callback style: waiting for a promise here costs a quarter of what a small answer takes.
   listener.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
@@ -83,8 +84,14 @@ export function createListener(
   listener.setNotFoundHandler((request, reply) => {
     reply.code(404).send({
       error: `nothing is served at ${request.method} ${request.url.slice(0, MAX_PARAMETER_LENGTH)}`,
-      served: ['/v1/mainnet', '/client/v4', '/healthz', '/readyz', '/metrics'],
+      served: paths,
     });
   });
   return listener;
 }
+
+/** A client's certificate is asked for and judged at each request: who has none is told so, and may ask whether this server is well. */
+const secured = (tls: TlsFiles) => ({
+  ...readTlsFiles(tls),
+  ...(tls.clientCa !== undefined && { requestCert: true, rejectUnauthorized: false }),
+});

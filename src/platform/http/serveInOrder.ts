@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { connectionEvent } from './connectionEvent.ts';
 import { Pipeline } from './pipelining/pipeline.ts';
 import { Turns } from './pipelining/turns.ts';
+import type { UnroutedBody } from './unparsed.ts';
 import { connectionOf } from './unsent/connection.ts';
 import type { TrackedResponse } from './unsent/trackedResponse.ts';
 
@@ -12,16 +13,34 @@ export interface Interceptor {
   handle(request: IncomingMessage, response: TrackedResponse): void;
 }
 
+/** Why a request is answered by nothing that is served. */
+export interface Refusal {
+  readonly status: 403 | 421;
+  readonly message: string;
+}
+
+export interface ServeInOrderOptions {
+  readonly interceptor?: Interceptor | undefined;
+  /** Looks at each request before anything else does. */
+  readonly refusal?: ((request: IncomingMessage) => Refusal | undefined) | undefined;
+  readonly errorBody?: UnroutedBody;
+}
+
 /**
  * Hands the requests of each connection, one after the other, to an interceptor or to whatever listens to a server's requests
  * now. The server's responses are TrackedResponses, and its connections are watched already.
  */
-export function serveInOrder(server: Server, interceptor?: Interceptor): void {
+export function serveInOrder(
+  server: Server,
+  { interceptor, refusal, errorBody }: ServeInOrderOptions = {},
+): void {
   const others = server.listeners('request') as Array<(...args: unknown[]) => void>; // node types them as functions
   const turns = new Turns();
   const handle = (response: TrackedResponse): void => {
     const { req: request } = response;
-    if (interceptor?.handles(request.url) === true) interceptor.handle(request, response);
+    const refused = refusal?.(request);
+    if (refused !== undefined) refuse(response, refused, errorBody);
+    else if (interceptor?.handles(request.url) === true) interceptor.handle(request, response);
     else for (const other of others) other.call(server, request, response);
   };
   server.on(connectionEvent(server), (socket: Socket) => {
@@ -32,4 +51,15 @@ export function serveInOrder(server: Server, interceptor?: Interceptor): void {
     const response = anyResponse as unknown as TrackedResponse; // its types do not tell the class that it was made with
     response.arrived();
   });
+}
+
+/** Its body is not read, so the connection is of no more use. */
+function refuse(
+  response: TrackedResponse,
+  { status, message }: Refusal,
+  bodyOf: UnroutedBody = () => JSON.stringify({ error: message }),
+): void {
+  const body = bodyOf(status, response.req.url, message);
+  const headers = { connection: 'close', 'content-type': 'application/json' };
+  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
 }

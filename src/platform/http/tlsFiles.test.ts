@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type SecureVersion, type TLSSocket } from 'node:tls';
@@ -9,8 +8,7 @@ import { pino } from 'pino';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { anyReaders } from '../../../test/support/anyReaders.ts';
 import { until } from '../../../test/support/until.ts';
-import { createListener } from './listener.ts';
-import { serveInOrder } from './serveInOrder.ts';
+import { openListener } from './openListener.ts';
 import { readTlsFiles } from './tlsFiles.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'floodgate-tls-'));
@@ -36,15 +34,19 @@ describe('a listener with TLS', () => {
   async function serve(files: { cert: string; key: string }) {
     const lines: string[] = [];
     const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
-    const listener = createListener(
-      { tls: files },
-      { logger, sendBadUrl: (reply) => reply, readers: anyReaders() },
+    const listener = await openListener(
+      { at: { host: '127.0.0.1', port: 0 }, tls: files },
+      {
+        routes: async (server) => {
+          server.get('/:n', async (request) => request.params);
+        },
+        paths: [],
+        errorBody: () => '',
+      },
+      { logger, readers: anyReaders() },
     );
-    listener.get('/:n', async (request) => request.params);
-    serveInOrder(listener.server);
-    await listener.listen({ host: '127.0.0.1', port: 0 });
-    closing.push(() => listener.close());
-    const { port } = listener.server.address() as AddressInfo; // it listens on TCP
+    closing.push(() => listener.stop(performance.now()));
+    const port = Number(new URL(listener.url).port);
     const open = async (maxVersion?: SecureVersion): Promise<TLSSocket> => {
       const old = maxVersion && { maxVersion, minVersion: 'TLSv1' as const, ciphers: 'DEFAULT@SECLEVEL=0' };
       const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ...old });
@@ -61,7 +63,7 @@ describe('a listener with TLS', () => {
     return { open, served, lines };
   }
 
-  const get = (path: string): string => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`;
+  const get = (path: string): string => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`;
 
   it('answers requests in order, those that were refused and sent ahead too', async () => {
     const { open } = await serve(first);

@@ -1,11 +1,14 @@
 import { type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** The body for a request that cannot be read, by its status and, where that arrived, its URL. */
-export type UnparsedBody = (status: number, url: string | undefined) => string;
+/**
+ * The body of an answer to a request that reaches no route, as it cannot be read or is refused: by its status, its URL where that
+ * arrived, and what to say where the status does not say all.
+ */
+export type UnroutedBody = (status: number, url: string | undefined, message?: string) => string;
 
 /** Answers what HTTP's own reader refuses, in JSON, and closes the connection: where its next request begins nobody knows. */
-export function answerUnparsed(server: Server, bodyOf: UnparsedBody): void {
+export function answerUnparsed(server: Server, bodyOf: UnroutedBody): void {
   server.removeAllListeners('clientError');
   server.on('clientError', (error: ClientError, socket: Socket) => {
     // Whoever hung up, or is being answered, gets nothing more.

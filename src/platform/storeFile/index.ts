@@ -2,5 +2,5 @@
 export { checksummedJson } from './checksummedJson.ts';
 export { copyStore, readWholeStore } from './rawStore.ts';
 export { StoreCopiedError, StoreFile, StoreGoneError } from './storeFile.ts';
-export { checkStoreFormat } from './storeFormat.ts';
+export { checkStoreFormat, PendingUpgrade, type UpgradeProgress, type UpgradeStep } from './storeFormat.ts';
 export { DATA_FILE, sealStoreFile, storeFolders } from './storeSeal.ts';

@@ -10,7 +10,14 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkStoreFormat, checksummedJson, StoreCopiedError, StoreFile, StoreGoneError } from './index.ts';
+import {
+  checkStoreFormat,
+  checksummedJson,
+  PendingUpgrade,
+  StoreCopiedError,
+  StoreFile,
+  StoreGoneError,
+} from './index.ts';
 import { isSameFile } from './storeSeal.ts';
 
 describe('the file of a store', () => {
@@ -81,6 +88,8 @@ describe('the format of a store', () => {
     return {
       get: (key: string) => values.get(key),
       putSync: (key: string, value: number) => values.set(key, value),
+      put: (key: string, value: number) => values.set(key, value),
+      remove: (key: string) => values.delete(key),
     };
   };
   const write = { isNew: false, inTransaction: (work: () => void) => work() };
@@ -92,6 +101,33 @@ describe('the format of a store', () => {
     checkStoreFormat(format, held, write);
     checkStoreFormat(format, held, write);
     expect([held.get('version'), from]).toEqual([3, [1]]);
+  });
+
+  it('is upgraded in steps, from where it was broken off, and from the start where a further version comes between', () => {
+    const held = database();
+    const steps: string[] = [];
+    const begin = (current: number): PendingUpgrade => {
+      checkStoreFormat({ store: 'traces', current, upgrade: 'inSteps' }, held, write);
+      return new PendingUpgrade(held, ({ from, cursor }) => {
+        steps.push(`${from}@${cursor}`);
+        return cursor < 20 ? cursor + 10 : undefined;
+      });
+    };
+    begin(2).step();
+    expect(held.get('version')).toBe(2);
+    begin(2).step();
+    const last = begin(3);
+    expect(last.progress).toEqual({ from: 1, cursor: 0 });
+    while (last.progress !== undefined) last.step();
+    expect(steps).toEqual(['1@0', '1@10', '1@0', '1@10', '1@20']);
+    expect(begin(3).progress).toBe(undefined);
+    expect(() => begin(2)).toThrow(/has format 3/);
+  });
+
+  it('is not upgraded for ever by a step that comes no further', () => {
+    const held = database();
+    checkStoreFormat({ store: 'traces', current: 2, upgrade: 'inSteps' }, held, write);
+    expect(() => new PendingUpgrade(held, ({ cursor }) => cursor).step()).toThrow('the upgrade stays at 0');
   });
 
   it('of a new store is this one, without an upgrade', () => {

@@ -2,6 +2,9 @@
 export interface FormatDatabase {
   get(key: string): number | undefined;
   putSync(key: string, version: number): unknown;
+  /** Both within a batch of the caller's. */
+  put(key: string, value: number): unknown;
+  remove(key: string): unknown;
 }
 
 export interface StoreFormat {
@@ -9,8 +12,11 @@ export interface StoreFormat {
   readonly store: string;
   /** The version that this program writes. */
   readonly current: number;
-  /** Rewrites what an older version wrote, within the transaction that also writes the new version. */
-  readonly upgrade?: (from: number) => void;
+  /**
+   * How what an older version wrote is rewritten: all of it within the transaction that also writes the new version; or, for a
+   * store too large for one, `inSteps` by PendingUpgrade, while it is read and written.
+   */
+  readonly upgrade?: ((from: number) => void) | 'inSteps';
 }
 
 /** The store was written by a newer Floodgate. */
@@ -45,7 +51,69 @@ export function checkStoreFormat(
   write.inTransaction(() => {
     // Another process may have done it meanwhile.
     const from = database.get(KEY) ?? FIRST;
-    if (from < current && !write.isNew) upgrade?.(from);
+    if (from < current && !write.isNew) {
+      if (upgrade === 'inSteps') beginUpgrade(database, from);
+      else upgrade?.(from);
+    }
+    // Also where an upgrade only begins: from its first step on an older version cannot read all.
     if (from <= current) database.putSync(KEY, current);
   });
+}
+
+const FROM_KEY = 'upgradedFrom';
+const CURSOR_KEY = 'upgradedTo';
+
+/** One that was under way, and did not come to its end before a further version, begins again: its steps read every format since. */
+function beginUpgrade(database: FormatDatabase, from: number): void {
+  database.putSync(FROM_KEY, database.get(FROM_KEY) ?? from);
+  database.putSync(CURSOR_KEY, 0);
+}
+
+/** How far an upgrade has come. */
+export interface UpgradeProgress {
+  /** The oldest format that may be found. */
+  readonly from: number;
+  /** Where the next step begins; 0 at first. */
+  readonly cursor: number;
+}
+
+/**
+ * Rewrites, as part of the caller's batch, a bounded number of records from a place on. Gives the place behind them; undefined
+ * where there are no more. What is rewritten already may come again.
+ */
+export type UpgradeStep = (progress: UpgradeProgress) => number | undefined;
+
+/**
+ * An upgrade of a store in steps. Until its end records of both formats are there, so whoever reads tells them apart; what is
+ * written meanwhile is of the new one. Each step is a transaction that also moves the cursor: one that is broken off, by a kill
+ * too, goes on from there.
+ */
+export class PendingUpgrade {
+  readonly #database: FormatDatabase;
+  readonly #step: UpgradeStep;
+
+  constructor(database: FormatDatabase, step: UpgradeStep) {
+    this.#database = database;
+    this.#step = step;
+  }
+
+  /** Undefined where nothing is left to upgrade. */
+  get progress(): UpgradeProgress | undefined {
+    const from = this.#database.get(FROM_KEY);
+    return from === undefined ? undefined : { from, cursor: this.#database.get(CURSOR_KEY) ?? 0 };
+  }
+
+  /** One step, to be called within a batch. */
+  step(): void {
+    const { progress } = this;
+    if (progress === undefined) return;
+    const cursor = this.#step(progress);
+    if (cursor !== undefined) {
+      if (cursor <= progress.cursor) throw new Error(`the upgrade stays at ${progress.cursor}`);
+      this.#database.put(CURSOR_KEY, cursor);
+      return;
+    }
+    this.#database.remove(FROM_KEY);
+    this.#database.remove(CURSOR_KEY);
+  }
 }

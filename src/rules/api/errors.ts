@@ -34,6 +34,8 @@ export const errorTable = {
   storeUnavailable: { status: 503, code: 10503, message: 'The rule store is unavailable' },
   malformedRequest: { status: 400, code: 10400, message: 'The request is not valid HTTP' },
   requestTimeout: { status: 408, code: 10408, message: 'The request did not arrive in time' },
+  certificateRefused: { status: 403, code: 10403, message: 'The client certificate is not accepted' },
+  hostRefused: { status: 421, code: 10421, message: 'The Host is not one that is served here' },
   headersTooLarge: { status: 431, code: 10431, message: 'The headers of the request are over 16 KiB' },
   internal: { status: 500, code: 10500, message: 'Internal error' },
 } as const satisfies Record<string, { status: number; code: number; message: string }>;

@@ -7,4 +7,4 @@ export { type OperatorRoute, operatorApi } from './operatorApi.ts';
 export type { RateLimit } from './rateLimit.ts';
 export type { RuleAnalytics } from './ruleHandlers.ts';
 export { rulesApi } from './rulesApi.ts';
-export { sendBadUrl, unparsedEnvelope } from './sendError.ts';
+export { sendBadUrl, unroutedEnvelope } from './sendError.ts';

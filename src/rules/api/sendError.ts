@@ -46,11 +46,17 @@ export function unroutedSender(routes: readonly Route[], prefix: string) {
   };
 }
 
-const UNPARSED: Readonly<Record<number, ErrorCase>> = { 408: 'requestTimeout', 431: 'headersTooLarge' };
+const UNROUTED: Readonly<Record<number, ErrorCase>> = {
+  403: 'certificateRefused',
+  408: 'requestTimeout',
+  421: 'hostRefused',
+  431: 'headersTooLarge',
+};
 
-/** The envelope for a request that never became one, as its HTTP cannot be read. */
-export function unparsedEnvelope(status: number): string {
-  return errorEnvelope(new ApiError(UNPARSED[status] ?? 'malformedRequest').entries);
+/** The envelope for a request that no route gets to see, as its HTTP cannot be read or it is refused with a message. */
+export function unroutedEnvelope(status: number, message?: string): string {
+  const error = UNROUTED[status] ?? 'malformedRequest';
+  return errorEnvelope(new ApiError(error, message === undefined ? {} : { message }).entries);
 }
 
 /** Answers a URL below the prefix that cannot be decoded, for the server's handler of framework errors. */

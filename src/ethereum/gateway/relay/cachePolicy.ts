@@ -36,5 +36,20 @@ const numberOf = (block: unknown): number | 'never' =>
 export function foundIn({ scope }: RelayedRow, value: unknown): number | undefined {
   if (scope.of !== 'found' || typeof value !== 'object' || value === null) return undefined;
   const number: unknown = (value as Readonly<Record<string, unknown>>)[scope.member]; // a JSON object
-  return typeof number === 'string' && /^0x[0-9a-f]{1,14}$/i.test(number) ? Number(number) : undefined;
+  return numberIn(number);
 }
+
+/** The number of the latest block, where an answer tells it. */
+export function headIn(
+  { scope, isBlockItself }: RelayedRow,
+  params: readonly unknown[],
+  value: unknown,
+): number | undefined {
+  if (scope.of === 'head') return numberIn(value);
+  const isLatest = scope.of === 'block' && isBlockItself === true && params[scope.param] === 'latest';
+  if (!isLatest || typeof value !== 'object' || value === null || !('number' in value)) return undefined;
+  return numberIn(value.number);
+}
+
+const numberIn = (value: unknown): number | undefined =>
+  typeof value === 'string' && /^0x[0-9a-f]{1,14}$/i.test(value) ? Number(value) : undefined;

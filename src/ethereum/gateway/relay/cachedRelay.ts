@@ -9,7 +9,7 @@ import {
 import type { CallContext } from '../method.ts';
 import type { RelayedRow } from '../methods/row.ts';
 import { agreed } from './agreement.ts';
-import { type CachePolicy, cachePolicyOf, foundIn } from './cachePolicy.ts';
+import { type CachePolicy, cachePolicyOf, foundIn, headIn } from './cachePolicy.ts';
 import type { Network } from './network.ts';
 import { refusalOf } from './refusalOf.ts';
 import { relayExtra } from './relayExtra.ts';
@@ -126,7 +126,7 @@ export class CachedRelay {
       context.node = sent.node.name;
       this.#cacheResults.miss.inc();
       if ('stream' in sent) return this.#sender.resultOf(sent, key, params);
-      await this.#learnHead(sent);
+      await this.#learnHead(sent, params);
       this.#cache(asked, sent, epoch);
       share({ node: sent.node.name, response: sent.response });
       return resultBytes(sent.response);
@@ -138,10 +138,18 @@ export class CachedRelay {
     }
   }
 
-  /** A block that a node tells of and the head has not come to is the head's next: the reader may ask for it now. */
-  async #learnHead({ node, response }: WholeResponse): Promise<void> {
+  /**
+   * A block that a node tells of and the head has not come to is the head's next: the reader may ask for it now. A head of a
+   * single node's that is below the known one is the head: what is answered from the index after it must be of it, too.
+   */
+  async #learnHead({ node, response }: WholeResponse, params: readonly unknown[]): Promise<void> {
     const { pool } = this.#network;
-    if (pool.isSingle || response.kind !== 'result') return;
+    if (response.kind !== 'result') return;
+    if (pool.isSingle) {
+      const told = headIn(this.#row, params, response.value);
+      if (told !== undefined && told < (pool.heads.latest?.number ?? 0)) await pool.refresh(node);
+      return;
+    }
     const number = foundIn(this.#row, response.value);
     if (number !== undefined && number > (pool.heads.latest?.number ?? number)) await pool.refresh(node);
   }

@@ -6,11 +6,12 @@ import type { IndexServices } from './indexServices.ts';
 
 const NULL = Buffer.from('null');
 
-type ReadTransaction = () => Awaitable<Buffer | null | undefined>;
+/** Reads of the blocks up to a number; of all where it is undefined. */
+type ReadTransaction = (upTo: number | undefined) => Awaitable<Buffer | null | undefined>;
 
 /**
- * What `read` finds of a transaction in the index, `null` where it is in no block. One that the index does not have is
- * looked for at the nodes, and its block is indexed. Throws RpcError where that cannot be done, or where the answer is too
+ * What `read` finds of a transaction in the index, `null` where it is in no block. One that the index does not have, or has
+ * above the head of the nodes, which may have gone down, is looked for at the nodes, and its block is indexed. Throws RpcError where that cannot be done, or where the answer is too
  * large, with what to do `instead`.
  */
 export function fromTransaction(
@@ -19,7 +20,9 @@ export function fromTransaction(
 ): (hash: Hash, read: ReadTransaction) => Awaitable<Buffer> {
   return (hash, read) => {
     const answer = (): Awaitable<Buffer | null> =>
-      andThen(read(), (held) => (held === undefined ? readFetched(services, hash, read) : held));
+      andThen(read(services.indexer.lastHeads?.latest.number), (held) =>
+        held === undefined ? readFetched(services, hash, read) : held,
+      );
     return andThen(answerInBytes(answer, instead), (known) => known ?? NULL);
   };
 }
@@ -33,7 +36,7 @@ async function readFetched(
     const blockNumber = await blockOf(finder, hash);
     if (blockNumber === undefined) return null;
     await fetchMissing(indexer, blockNumber, blockNumber);
-    const held = await read();
+    const held = await read(blockNumber);
     if (held !== undefined) return held;
     // The block was replaced meanwhile: the transaction may stand in another now.
   }

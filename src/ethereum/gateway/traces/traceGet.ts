@@ -15,6 +15,6 @@ export function traceGet(services: IndexServices): Handler {
   return ([transactionHash, framePath]) => {
     const hash = transactionHash as Hash; // what the parameters' kinds made
     const path = framePath as readonly number[];
-    return answer(hash, () => store.transactionTrace(hash, path, maxAnswerBytes));
+    return answer(hash, (upTo) => store.transactionTrace(hash, path, { maxBytes: maxAnswerBytes, upTo }));
   };
 }

@@ -11,6 +11,6 @@ export function traceTransaction(services: IndexServices): Handler {
   const answer = fromTransaction(services, INSTEAD);
   return ([transactionHash]) => {
     const hash = transactionHash as Hash; // what the parameter's kind made
-    return answer(hash, () => store.transactionTraces(hash, maxAnswerBytes));
+    return answer(hash, (upTo) => store.transactionTraces(hash, { maxBytes: maxAnswerBytes, upTo }));
   };
 }

@@ -37,6 +37,9 @@ export class Readers {
   /** Those that take too little, as of the last look at all of them: a flood finds only these to choose from. */
   readonly #slow = new Set<Connection>();
   readonly #cuts: Counter<'reason'>;
+  /** Servers that are watched and not closed. */
+  #servers = 0;
+  #timer: NodeJS.Timeout | undefined;
   #sweptAtMs = performance.now();
   #loggedAtMs = Number.NEGATIVE_INFINITY;
   #notLogged: Partial<Record<Reason, number>> = {};
@@ -85,9 +88,10 @@ export class Readers {
         connection.closed();
       });
     });
-    const timer = setInterval(() => this.#sweep(), SWEEP_MS);
-    timer.unref();
-    server.on('close', () => clearInterval(timer));
+    if (this.#servers++ === 0) this.#timer = setInterval(() => this.#sweep(), SWEEP_MS).unref();
+    server.on('close', () => {
+      if (--this.#servers === 0) clearInterval(this.#timer);
+    });
   }
 
   /** Whether the client of a request is to read first what it has asked for. */

@@ -1,11 +1,24 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
-import { checkStoreFormat, DATA_FILE, StoreFile } from '../../../../platform/storeFile/index.ts';
+import {
+  checkStoreFormat,
+  DATA_FILE,
+  PendingUpgrade,
+  StoreFile,
+  type UpgradeStep,
+} from '../../../../platform/storeFile/index.ts';
 import { uint32Key } from './keys.ts';
 
-/** What keys and records are laid out like: keys.ts, records.ts. */
-const FORMAT = 1;
+/** What keys and records are laid out like, and how those of older versions are brought to it. */
+export interface TraceFormat {
+  readonly version: number;
+  /** One step for an environment; its cursor is the number of a block. */
+  readonly upgrade: (environment: TraceEnvironment) => UpgradeStep;
+}
+
+/** keys.ts and records.ts. The first there was: nothing is to be upgraded yet. */
+const FORMAT: TraceFormat = { version: 1, upgrade: () => () => undefined };
 
 /** Values below this are not worth compressing. */
 const COMPRESSION_THRESHOLD_BYTES = 100;
@@ -29,6 +42,8 @@ export interface EnvironmentOptions {
   readonly readOnly?: boolean;
   /** It is being verified, and may be a copy. */
   readonly isVerified?: boolean;
+  /** Left out: the one that this program writes. */
+  readonly format?: TraceFormat | undefined;
 }
 
 /** There is nothing to read: the folder holds no index, or one that nothing was written to yet. */
@@ -58,11 +73,16 @@ export class TraceEnvironment {
   /** By dictionary: block number and chunk number to a chunk of traces, compressed with LZ4. */
   readonly #chunks = new Map<number, Database<Buffer, Buffer>>();
 
+  /** What older versions wrote, where some of it is left; undefined where it is only read. */
+  readonly upgrade: PendingUpgrade | undefined;
   readonly #path: string;
   readonly #file: StoreFile;
 
   /** Opens the environment in the folder `path`, which is made where it is missing; to read only, NoIndexError there. */
-  constructor(path: string, { readOnly = false, isVerified = false }: EnvironmentOptions = {}) {
+  constructor(
+    path: string,
+    { readOnly = false, isVerified = false, format = FORMAT }: EnvironmentOptions = {},
+  ) {
     this.#path = path;
     const isNew = !existsSync(join(path, DATA_FILE));
     if (readOnly && isNew) throw new NoIndexError(path);
@@ -77,12 +97,13 @@ export class TraceEnvironment {
       readOnly,
     });
     this.#file.opened({ readOnly });
-    this.#checkFormat(readOnly ? undefined : { isNew });
+    const database = this.#checkFormat(format, readOnly ? undefined : { isNew });
     this.meta = this.#map('meta');
     this.blocks = this.#map('blocks');
     this.postings = this.#map('postings');
     this.segments = this.#map('segments', {});
     this.openDictionaries();
+    this.upgrade = readOnly ? undefined : new PendingUpgrade(database, format.upgrade(this));
   }
 
   /** Throws StoreGoneError where the file that was opened is no longer the one at its path. */
@@ -90,15 +111,16 @@ export class TraceEnvironment {
     this.#file.assertInPlace();
   }
 
-  #checkFormat(write: { isNew: boolean } | undefined): void {
+  #checkFormat({ version }: TraceFormat, write: { isNew: boolean } | undefined): Database<number, string> {
     const options = { name: 'format', encoding: 'json', keyEncoding: 'ordered-binary' } as const;
     // Its types leave out that a database that is missing cannot be opened to read only.
-    const format: Database<number, string> | undefined = this.root.openDB<number, string>(options);
+    const database: Database<number, string> | undefined = this.root.openDB<number, string>(options);
     checkStoreFormat(
-      { store: 'traces', current: FORMAT },
-      format,
+      { store: 'traces', current: version, upgrade: 'inSteps' },
+      database,
       write && { ...write, inTransaction: (work) => this.root.transactionSync(work) },
     );
+    return database;
   }
 
   /** Opens the dictionaries that were added since, by whoever writes. */

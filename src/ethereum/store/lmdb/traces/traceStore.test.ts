@@ -52,8 +52,8 @@ test('one frame of a transaction with 20,000 is found with as many reads as halv
     for (let i = 0; i < frames; i += 997) {
       reads.mockClear();
       const path = ofHash[i]?.traceAddress ?? [];
-      expect(await store.transactionTrace(hash, path, 10_000)).toBeInstanceOf(Buffer);
-      expect(await store.transactionTrace(hash, [...path, 2 ** 20], 10_000)).toBeNull();
+      expect(await store.transactionTrace(hash, path, { maxBytes: 10_000 })).toBeInstanceOf(Buffer);
+      expect(await store.transactionTrace(hash, [...path, 2 ** 20], { maxBytes: 10_000 })).toBeNull();
       most = Math.max(most, reads.mock.calls.length / 2);
     }
     expect(most).toBeGreaterThan(1);
@@ -83,7 +83,7 @@ test('a block of 6,000 traces is written in slices, and given up where it is rep
     const frames = JSON.stringify(one.traces.filter(({ transactionHash }) => transactionHash === hash));
     for (const [read, expected] of [
       [() => store.blockTraces(9, 1e9), whole],
-      [() => store.transactionTraces(hash, 1e9), frames],
+      [() => store.transactionTraces(hash, { maxBytes: 1e9 }), frames],
     ] as const) {
       let turns = 0;
       let isWaiting = true;

@@ -18,6 +18,7 @@ import {
   type TraceFilter,
   type TraceReader,
   type TraceStore,
+  type TransactionLimits,
   termOf,
   traceIndexAt,
   tracesOfBlock,
@@ -28,8 +29,9 @@ import {
   writeTrace,
 } from '../../../traces/index.ts';
 import { AnswerWriter } from './answerWriter.ts';
+import { carryOutUpgrade, type UpgradeObserver } from './carryOutUpgrade.ts';
 import { makeDictionary } from './dictionary.ts';
-import { NO_DICTIONARY, TraceEnvironment } from './environment.ts';
+import { NO_DICTIONARY, TraceEnvironment, type TraceFormat } from './environment.ts';
 import { IndexState } from './indexState.ts';
 import { LISTS_PER_MERGE, mergeRecent } from './mergeRecent.ts';
 import { encodeChain } from './records.ts';
@@ -53,11 +55,14 @@ export interface TraceStoreOptions {
   readonly cacheBytes?: number;
   readonly maxRecentPositions?: number;
   readonly listsPerMerge?: number;
+  readonly upgrade?: UpgradeObserver;
+  /** Left out: the one that this program writes. */
+  readonly format?: TraceFormat | undefined;
 }
 
 /** The index of traces in an LMDB environment in the folder `path`. */
 export function openTraceStore(path: string, options: TraceStoreOptions = {}): TraceStore {
-  return new LmdbTraceStore(new TraceEnvironment(path), options);
+  return new LmdbTraceStore(new TraceEnvironment(path, { format: options.format }), options);
 }
 
 /**
@@ -65,7 +70,11 @@ export function openTraceStore(path: string, options: TraceStoreOptions = {}): T
  * Throws NoIndexError where there is none.
  */
 export function openTraceReader(path: string, options: TraceStoreOptions = {}): TraceReader {
-  return new LmdbTraceStore(new TraceEnvironment(path, { readOnly: true }), options, true);
+  return new LmdbTraceStore(
+    new TraceEnvironment(path, { readOnly: true, format: options.format }),
+    options,
+    true,
+  );
 }
 
 export class LmdbTraceStore implements TraceStore {
@@ -79,6 +88,9 @@ export class LmdbTraceStore implements TraceStore {
   /** Changes are worked out one after the other, each from the state before. */
   readonly #changes = new SerialQueue();
   readonly #isReader: boolean;
+  /** Ends when the upgrade does, or is given up: then it goes on with the next start. */
+  #upgrading: Promise<void> = Promise.resolve();
+  #isClosing = false;
   readonly #maxRecentPositions: number;
   readonly #listsPerMerge: number;
 
@@ -92,7 +104,15 @@ export class LmdbTraceStore implements TraceStore {
     this.#texts = new TextCache(cacheBytes);
     this.#answers = new AnswerWriter(this.#state, this.#texts);
     // Only this process writes, unless it is one that only reads.
-    if (!isReader) this.#state.setWriting(false);
+    if (isReader) return;
+    this.#state.setWriting(false);
+    const { upgrade } = environment;
+    if (upgrade?.progress === undefined) return;
+    this.#upgrading = carryOutUpgrade(upgrade, {
+      commit: (step) => this.#changes.run(() => this.#commit(step, { isFlushed: false })),
+      isClosing: () => this.#isClosing,
+      observer: options.upgrade,
+    });
   }
 
   chain(): ChainIdentity | undefined {
@@ -146,8 +166,8 @@ export class LmdbTraceStore implements TraceStore {
     return this.#run({ block, first: 0, end: block.traceCount }, maxBytes);
   }
 
-  transactionTraces(hash: Hash, maxBytes: number): Awaitable<Buffer | undefined> {
-    const root = this.#findTransaction(hash);
+  transactionTraces(hash: Hash, { maxBytes, upTo }: TransactionLimits): Awaitable<Buffer | undefined> {
+    const root = this.#findTransaction(hash, upTo);
     if (root === undefined) return undefined;
     const { block, index, transactionPosition } = root;
     const next = { transactionPosition: transactionPosition + 1, traceAddress: [] };
@@ -155,8 +175,12 @@ export class LmdbTraceStore implements TraceStore {
     return this.#run({ block, first: index, end }, maxBytes);
   }
 
-  transactionTrace(hash: Hash, traceAddress: readonly number[], maxBytes: number): Buffer | null | undefined {
-    const root = this.#findTransaction(hash);
+  transactionTrace(
+    hash: Hash,
+    traceAddress: readonly number[],
+    { maxBytes, upTo }: TransactionLimits,
+  ): Buffer | null | undefined {
+    const root = this.#findTransaction(hash, upTo);
     if (root === undefined) return undefined;
     const { block, index, transactionPosition } = root;
     const readChunk = this.#chunksOf(block);
@@ -241,6 +265,8 @@ export class LmdbTraceStore implements TraceStore {
   }
 
   async close(): Promise<void> {
+    this.#isClosing = true;
+    await this.#upgrading;
     await this.#changes.idle();
     await this.#environment.root.close();
   }
@@ -283,17 +309,17 @@ export class LmdbTraceStore implements TraceStore {
   }
 
   /** The root frame of a transaction; newest segments first. */
-  #findTransaction(hash: Hash): RootFrame | undefined {
+  #findTransaction(hash: Hash, upTo = Number.POSITIVE_INFINITY): RootFrame | undefined {
     const state = this.#current();
     const head = state.head();
     if (head === undefined) return undefined;
     const hashBytes = Buffer.from(hash.slice(2), 'hex');
-    for (let segment = segmentOf(head.number); segment >= 0; segment--) {
+    for (let segment = segmentOf(Math.min(head.number, upTo)); segment >= 0; segment--) {
       const list = state.postings(segment, 'transaction', termOf(hash));
       for (let i = 0; list !== undefined && i < list.length; i++) {
         const position = list.at(i);
         const block = state.block(blockAt(segment, position));
-        if (block === undefined) continue;
+        if (block === undefined || block.number > upTo) continue;
         const index = traceIndexAt(position);
         const chunk = state.chunk(block.number, index);
         const transactionPosition = transactionPositionOf(chunk, index % TRACES_PER_CHUNK, hashBytes);

@@ -1,0 +1,111 @@
+import { lookup } from 'node:dns/promises';
+import type { IncomingMessage } from 'node:http';
+import { resolve } from 'node:path';
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify';
+import { ClientCertificates } from './clientCertificates.ts';
+import { HalfSent } from './halfSent.ts';
+import { hostCheck } from './hostCheck.ts';
+import { createListener } from './listener.ts';
+import { type Interceptor, type Refusal, serveInOrder } from './serveInOrder.ts';
+import { followTlsFiles, type TlsFiles } from './tlsFiles.ts';
+import { listenAtPath, type UnixSocketPath } from './unixSocket.ts';
+import { answerUnparsed, type UnroutedBody } from './unparsed.ts';
+import type { Readers } from './unsent/readers.ts';
+
+/** What a listener shows, and to nobody else is it known here. */
+export interface Shown {
+  /** Adds routes. */
+  readonly routes: (listener: FastifyInstance) => Promise<void>;
+  /** Answers before any route does. */
+  readonly interceptor?: Interceptor | undefined;
+  /** Named to whoever asks for another path. */
+  readonly paths: readonly string[];
+  readonly errorBody: UnroutedBody;
+  /** Answers a URL below /client/v4 that cannot be decoded, which no route gets to see. */
+  readonly sendBadUrl?: ((reply: FastifyReply) => FastifyReply) | undefined;
+}
+
+export interface OpenListenerOptions {
+  readonly at: { readonly host: string; readonly port: number } | UnixSocketPath;
+  readonly tls?: TlsFiles | undefined;
+  /** See `HostCheckOptions`; a Unix socket, which no browser reaches, takes any. */
+  readonly allowedHosts?: readonly string[] | undefined;
+}
+
+export interface OpenListenerDependencies {
+  readonly logger: FastifyBaseLogger;
+  readonly readers: Readers;
+}
+
+export interface OpenListener {
+  /** `http://127.0.0.1:8420`, `unix:/run/floodgate.sock`. */
+  readonly url: string;
+  /** Refuses what is new, and ends once what runs is answered, or at `deadlineMs` as `performance.now()` tells it. */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+/** While stopping, connections that have become idle are closed this often. */
+const IDLE_SWEEP_MS = 50;
+
+/** Listens, and shows there what it is given. Rejects where that cannot be, with nothing left open. */
+export async function openListener(
+  { at, tls, allowedHosts }: OpenListenerOptions,
+  shown: Shown,
+  { logger, readers }: OpenListenerDependencies,
+): Promise<OpenListener> {
+  const place = 'path' in at ? at : { ...at, host: await addressOf(at.host) };
+  const { paths, sendBadUrl } = shown;
+  const listener = createListener({ tls, paths }, { logger, readers, sendBadUrl });
+  const { server } = listener;
+  answerUnparsed(server, shown.errorBody);
+  await shown.routes(listener);
+  const certificates = tls?.clientCa === undefined ? undefined : new ClientCertificates(server);
+  if (tls !== undefined)
+    followTlsFiles(server, tls, { log: logger, clientCaChanged: () => certificates?.cut() });
+  const host = 'path' in place ? undefined : hostCheck({ allowedHosts, address: place.host });
+  serveInOrder(server, {
+    interceptor: shown.interceptor,
+    refusal: bothOf(host, certificates?.refusal),
+    errorBody: shown.errorBody,
+  });
+  const halfSent = new HalfSent(server);
+  let removeSocket = (): void => undefined;
+  let url: string;
+  try {
+    if ('path' in place) {
+      removeSocket = await listenAtPath(place, (path) => listener.listen({ path }));
+      url = `unix:${resolve(place.path)}`;
+    } else url = await listener.listen(place);
+  } catch (error) {
+    await listener.close();
+    throw error;
+  }
+  return {
+    url,
+    async stop(deadlineMs) {
+      removeSocket();
+      const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs - performance.now());
+      // A connection whose last request was under way is idle only after it: it would be kept for the next one.
+      const sweep = setInterval(() => {
+        server.closeIdleConnections();
+        halfSent.cut();
+      }, IDLE_SWEEP_MS);
+      await listener.close();
+      clearInterval(sweep);
+      clearTimeout(deadline);
+    },
+  };
+}
+
+type Check = (request: IncomingMessage) => Refusal | undefined;
+
+function bothOf(first: Check | undefined, second: Check | undefined): Check | undefined {
+  if (first === undefined || second === undefined) return first ?? second;
+  return (request) => first(request) ?? second(request);
+}
+
+/** One address: for `localhost` the framework would make a second server, which nothing here is told of. */
+async function addressOf(host: string): Promise<string> {
+  if (host.toLowerCase() === 'localhost') return '127.0.0.1';
+  return (await lookup(host)).address;
+}

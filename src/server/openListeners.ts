@@ -1,0 +1,80 @@
+import type { Logger } from 'pino';
+import type { Config } from '../config/index.ts';
+import { type Gateway, unparsedError } from '../ethereum/gateway/index.ts';
+import { type OpenListener, openListener, type Readers, type Shown } from '../platform/http/index.ts';
+import { sendBadUrl, unroutedEnvelope } from '../rules/api/index.ts';
+import { ListenError } from './listenError.ts';
+import { opsPlaceOf, type Place, publicPlaceOf } from './opsPlace.ts';
+
+/** What is shown: to everybody, and to operators. */
+export interface ListenerParts {
+  /** Undefined where only the rules API is served. */
+  readonly gateway: Gateway | undefined;
+  readonly operators: Shown['routes'];
+}
+
+export interface Listeners {
+  /** Where the gateway is; where there is none, where operators are served. */
+  readonly url: string;
+  /** Where operators are served: the same, unless `ops` says otherwise. */
+  readonly opsUrl: string;
+  /** Refuses what is new and finishes what runs, for `timeoutMs` at most; operators are served until the gateway's clients are done. */
+  stop(timeoutMs: number): Promise<void>;
+}
+
+const OPERATORS_PATHS = ['/client/v4', '/healthz', '/readyz', '/metrics'];
+const GATEWAY_PATHS = ['/v1/mainnet'];
+
+/** The HTTP framework's own lines of level info repeat ours. */
+const quieter = (level: string): string => (level === 'info' ? 'warn' : level);
+
+/** Listens in one place or two. Rejects with ConfigError or ListenError, and nothing left open, where that cannot be. */
+export async function openListeners(
+  config: Config,
+  { gateway, operators }: ListenerParts,
+  { logger, readers }: { readonly logger: Logger; readonly readers: Readers },
+): Promise<Listeners> {
+  const publicPlace = publicPlaceOf(config);
+  const opsPlace = opsPlaceOf(config);
+  const open = async (place: Place, shown: Shown): Promise<OpenListener> => {
+    const { allowedHosts } = config.http;
+    const child = logger.child({}, { level: quieter(logger.level) });
+    try {
+      return await openListener({ ...place, allowedHosts }, shown, { logger: child, readers });
+    } catch (error) {
+      throw new ListenError(place.at, place === opsPlace ? 'ops.' : '', error);
+    }
+  };
+  const toOperators = { routes: operators, paths: OPERATORS_PATHS, errorBody: envelope, sendBadUrl };
+  if (gateway === undefined) return asListeners([await open(opsPlace ?? publicPlace, toOperators)]);
+  const toClients = { interceptor: gateway, paths: GATEWAY_PATHS, errorBody: rpcError };
+  if (opsPlace === undefined) {
+    const paths = [...GATEWAY_PATHS, ...OPERATORS_PATHS];
+    return asListeners([await open(publicPlace, { ...toOperators, ...toClients, paths, errorBody: byPath })]);
+  }
+  const ops = await open(opsPlace, toOperators);
+  try {
+    return asListeners([await open(publicPlace, { ...toClients, routes: async () => undefined }), ops]);
+  } catch (error) {
+    await ops.stop(performance.now());
+    throw error;
+  }
+}
+
+/** One after the other is stopped: operators see the rest go. */
+function asListeners(listeners: readonly [OpenListener, OpenListener?]): Listeners {
+  const [first, last = first] = listeners;
+  return {
+    url: first.url,
+    opsUrl: last.url,
+    async stop(timeoutMs) {
+      const deadlineMs = performance.now() + timeoutMs;
+      for (const listener of new Set([first, last])) await listener.stop(deadlineMs);
+    },
+  };
+}
+
+const envelope: Shown['errorBody'] = (status, _url, message) => unroutedEnvelope(status, message);
+const rpcError: Shown['errorBody'] = (status, _url, message) => unparsedError(status, message);
+const byPath: Shown['errorBody'] = (status, url, message) =>
+  (url?.startsWith('/client/') === true ? envelope : rpcError)(status, url, message);

@@ -1,0 +1,49 @@
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import type { Config } from '../config/index.ts';
+import type { ClientAddress } from '../platform/addresses/index.ts';
+import { operations, type Readiness, type Shown } from '../platform/http/index.ts';
+import { operatorApi, type RateLimit, rulesApi } from '../rules/api/index.ts';
+import type { openRulesStorage } from '../rules/store/lmdb/index.ts';
+import type { Dns } from './dns.ts';
+import type { Ethereum } from './ethereum.ts';
+import { nodeOperations } from './nodeOperations.ts';
+
+export interface OperatorRoutesOptions {
+  readonly storage: ReturnType<typeof openRulesStorage>;
+  readonly ethereum: Ethereum | undefined;
+  readonly dns: Dns | undefined;
+  readonly registry: Registry;
+  readonly clientAddress: ClientAddress;
+  readonly readiness: () => Readiness;
+  readonly logger: Logger;
+}
+
+/** What operators and their tools use: health, metrics, the rules API, and the operations of the nodes. */
+export function operatorRoutes(
+  config: Config,
+  { storage, ethereum, dns, registry, clientAddress, readiness, logger }: OperatorRoutesOptions,
+): Shown['routes'] {
+  const configuredTokens = config.apiToken === undefined ? [] : [config.apiToken];
+  const { rules, lists, tokens, audit } = storage;
+  return async (listener) => {
+    await listener.register(operations, { readiness, metrics: registry });
+    await listener.register(rulesApi, {
+      ...{ rules, lists, tokens, audit, configuredTokens, clientAddress },
+      prefix: '/client/v4',
+      analytics: dns?.analytics,
+      rateLimit: rateLimitOf(config),
+    });
+    if (ethereum !== undefined)
+      await listener.register(operatorApi, {
+        ...{ tokens, configuredTokens },
+        prefix: '/operations',
+        routes: nodeOperations(ethereum.pools, logger),
+      });
+  };
+}
+
+function rateLimitOf({ rules }: Config): RateLimit | undefined {
+  if (rules.rateLimitRequests === undefined) return undefined;
+  return { requests: rules.rateLimitRequests, windowSeconds: rules.rateLimitWindowSeconds };
+}
