@@ -59,32 +59,34 @@ function addToByte(input: Uint8Array, { random }: Material): Uint8Array {
 
 function remove(input: Uint8Array, { random }: Material): Uint8Array {
   const from = random.below(input.length + 1);
-  return exchange(input, from, random.below(pieceBytes(input, random)), EMPTY);
+  return exchange(input, { at: from, bytes: random.below(pieceBytes(input, random)) }, EMPTY);
 }
 
 function repeat(input: Uint8Array, { random }: Material): Uint8Array {
   const from = random.below(input.length + 1);
   const piece = input.subarray(from, from + pieceBytes(input, random));
   const times = random.chance(0.1) ? random.below(64) : 1;
-  return exchange(input, from, 0, Buffer.concat(Array.from({ length: times }, () => piece)));
+  return exchange(input, { at: from, bytes: 0 }, Buffer.concat(Array.from({ length: times }, () => piece)));
 }
 
 function move(input: Uint8Array, { random }: Material): Uint8Array {
   const from = random.below(input.length + 1);
   const piece = input.subarray(from, from + pieceBytes(input, random));
-  return exchange(input, random.below(input.length + 1), random.chance(0.5) ? piece.length : 0, piece);
+  const at = random.below(input.length + 1);
+  return exchange(input, { at, bytes: random.chance(0.5) ? piece.length : 0 }, piece);
 }
 
 function insertNoise(input: Uint8Array, { random }: Material): Uint8Array {
   const noise = Uint8Array.from({ length: 1 + random.below(4) }, () => random.below(256));
-  return exchange(input, random.below(input.length + 1), 0, noise);
+  return exchange(input, { at: random.below(input.length + 1), bytes: 0 }, noise);
 }
 
 function useWord(input: Uint8Array, material: Material): Uint8Array {
   const { random, dictionary } = material;
   if (dictionary.length === 0) return setByte(input, material);
   const word = random.pick(dictionary);
-  return exchange(input, random.below(input.length + 1), random.chance(0.5) ? word.length : 0, word);
+  const at = random.below(input.length + 1);
+  return exchange(input, { at, bytes: random.chance(0.5) ? word.length : 0 }, word);
 }
 
 function splice(input: Uint8Array, { random, other }: Material): Uint8Array {
@@ -92,7 +94,7 @@ function splice(input: Uint8Array, { random, other }: Material): Uint8Array {
   const from = random.below(source.length + 1);
   const piece = source.subarray(from, random.chance(0.5) ? source.length : from + MAX_PIECE_BYTES);
   const at = random.below(input.length + 1);
-  return exchange(input, at, random.chance(0.5) ? input.length : piece.length, piece);
+  return exchange(input, { at, bytes: random.chance(0.5) ? input.length : piece.length }, piece);
 }
 
 const EMPTY = new Uint8Array();
@@ -101,5 +103,10 @@ const EMPTY = new Uint8Array();
 const pieceBytes = (input: Uint8Array, random: Random): number =>
   1 + random.below(random.chance(0.1) ? input.length + 1 : MAX_PIECE_BYTES);
 
-const exchange = (input: Uint8Array, at: number, bytes: number, by: Uint8Array): Uint8Array =>
-  Buffer.concat([input.subarray(0, at), by, input.subarray(at + bytes)]);
+function exchange(
+  input: Uint8Array,
+  { at, bytes }: { readonly at: number; readonly bytes: number },
+  by: Uint8Array,
+): Uint8Array {
+  return Buffer.concat([input.subarray(0, at), by, input.subarray(at + bytes)]);
+}

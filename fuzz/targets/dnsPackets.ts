@@ -48,7 +48,7 @@ export function open(): Target {
     maxWork: 5_000_000,
     run(packet) {
       const question = new Question();
-      const result = readQuery(packet, packet.length, KEY, question);
+      const result = readQuery(packet, KEY, question);
       must(RESULTS.has(result), 'a query is read with a result of the table', result);
       checkBounds(packet, result, question);
       checkQuestion(packet);
@@ -63,7 +63,10 @@ function checkBounds(packet: Uint8Array, result: ReadResult, question: Question)
   const buffer = new Uint8Array(packet.length + 300).fill(0x61);
   buffer.set(packet);
   const again = new Question();
-  must(readQuery(buffer, packet.length, KEY, again) === result, 'bytes behind the packet are not read');
+  must(
+    readQuery(buffer.subarray(0, packet.length), KEY, again) === result,
+    'bytes behind the packet are not read',
+  );
   if (result !== ReadResult.ok && result !== ReadResult.transfer) return;
   must(question.end <= packet.length, 'a question ends within the packet', question.end);
   must(sameHash(question, again) && question.type === again.type, 'bytes behind the packet do not count');
@@ -72,7 +75,7 @@ function checkBounds(packet: Uint8Array, result: ReadResult, question: Question)
 /** The name that is read is the one that dns-packet reads, and has one hash in any case and by way of its text. */
 function checkQuestion(packet: Uint8Array): void {
   const question = new Question();
-  if (readQuestionSection(packet, packet.length, KEY, question) !== ReadResult.ok) return;
+  if (readQuestionSection(packet, KEY, question) !== ReadResult.ok) return;
   const section = Buffer.from(packet.subarray(0, question.end));
   section.fill(0, 6, HEADER_BYTES);
   const [asked] = decode(section).questions ?? [];

@@ -140,7 +140,7 @@ function madeBlocks(): SyntheticBlock[] {
       const parent = number === from ? undefined : blocks.at(-1)?.header.hash;
       // The genesis block has no traces.
       const shape = number === 0 ? { ...SHAPE, maxTransactions: 0 } : SHAPE;
-      blocks.push(syntheticBlock(random, shape, number, parent));
+      blocks.push(syntheticBlock(random, shape, { number, parentHash: parent }));
     }
   return blocks;
 }

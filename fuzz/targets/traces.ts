@@ -129,9 +129,9 @@ function checkTraces({ chain, block, method, answer }: Exchange, json: JsonWrite
   const transactions = parseTransactions(block);
   const traces =
     method === 'callTracer'
-      ? fromCallTracer(header, transactions, answer, schedule)
+      ? fromCallTracer({ header, transactions }, answer, schedule)
       : method === 'flatCallTracer'
-        ? fromFlatCallTracer(header, transactions, answer, schedule)
+        ? fromFlatCallTracer({ header, transactions }, answer, schedule)
         : parseTraceBlock(answer);
   if (method === 'callTracer' || method === 'flatCallTracer')
     traces.push(...blockRewards(header, [], schedule));
