@@ -29,6 +29,7 @@ import { nodeOperations } from './nodeOperations.ts';
 import { checkOpenFiles } from './openFiles.ts';
 import { refuseStoredToken } from './refuseStoredToken.ts';
 import { StoreWatch } from './storeWatch.ts';
+import { tellChanges } from './tellChanges.ts';
 import { watchClock } from './watchClock.ts';
 
 export interface Server {
@@ -90,6 +91,8 @@ export async function startServer(
       ethereum = started;
     }
 
+    undo.push(await tellChanges({ audit: storage.audit, keys: ethereum?.keys, log: logger }));
+
     let dns: Dns | undefined;
     if (config.dns.account !== undefined) {
       const started = await startDns(
@@ -141,6 +144,7 @@ export async function startServer(
       audit: storage.audit,
       clientAddress,
       analytics: dns?.analytics,
+      guard: dns?.reports,
       configuredTokens: config.apiToken === undefined ? [] : [config.apiToken],
       rateLimit: rateLimitOf(config),
     });
