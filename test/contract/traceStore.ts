@@ -15,6 +15,7 @@ import { plainFilter } from '../support/plainFilter.ts';
 import { Random } from '../support/random.ts';
 import { syntheticBlock } from '../support/syntheticChain.ts';
 import { blockOfTrees, randomTree } from '../support/syntheticTree.ts';
+import { addressTracesContract } from './addressTraces.ts';
 import { add, GrowingChain, shape } from './growingChain.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -225,6 +226,8 @@ export function traceStoreContract(
       await expect(store.bindChain({ chainId: 2, genesisHash })).rejects.toThrow(WrongChainError);
       expect(await store.chain()).toEqual({ chainId: 1, genesisHash });
     });
+
+    addressTracesContract(prepare);
 
     test('is empty at first', async () => {
       expect(await store.head()).toBeUndefined();

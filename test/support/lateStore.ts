@@ -15,6 +15,8 @@ const READS = [
   'blockTraces',
   'transactionTraces',
   'transactionTrace',
+  'addressTraces',
+  'addressSummary',
 ] as const;
 
 /**

@@ -20,13 +20,13 @@ export function plainFilter(traces: readonly Trace[], filter: TraceFilter): Trac
     .slice(after, after + count);
 }
 
-function senderOf(trace: Trace): string | undefined {
+export function senderOf(trace: Trace): string | undefined {
   if (trace.type === 'call' || trace.type === 'create') return trace.action.from;
   if (trace.type === 'suicide') return trace.action.address;
   return undefined;
 }
 
-function recipientOf(trace: Trace): string | undefined {
+export function recipientOf(trace: Trace): string | undefined {
   if (trace.type === 'call') return trace.action.to;
   if (trace.type === 'create')
     return trace.result && 'address' in trace.result && !trace.error ? trace.result.address : undefined;

@@ -48,7 +48,7 @@ export function blockOfTrees(random: Random, number: number, trees: readonly Tre
 }
 
 /** The frames depth first, each before its children. Without recursion: a tree may be a thousand deep. */
-function* framesOf(
+export function* framesOf(
   root: Tree,
   rootAddress: readonly number[],
 ): Iterable<{ subtraces: number; traceAddress: readonly number[] }> {

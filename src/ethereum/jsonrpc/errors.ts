@@ -25,12 +25,13 @@ export const RPC_ERRORS = {
   },
   resourceNotFound: {
     code: -32001,
-    meaning: 'A block is not in the index and no node can give it now; `data` names it.',
+    meaning:
+      'A block is not in the index and no node can give it now, or the one that a cursor points to was replaced; `data` names it.',
   },
   resourceUnavailable: {
     code: -32002,
     meaning:
-      'The server is stopping, or it is not known whether a transaction got through; the message says what to do.',
+      'The server is stopping, the index is not ready for a summary, or it is not known whether a transaction got through; the message says what to do.',
   },
   limitExceeded: {
     code: -32005,

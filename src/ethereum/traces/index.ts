@@ -10,8 +10,9 @@ export {
   visitMatches,
 } from './answerFilter.ts';
 export { type Awaitable, andThen } from './awaitable.ts';
+export { actionValue, attributesOf, type TraceKind, typeIn } from './chunk/attributes.ts';
 export { writeHex } from './chunk/byteWriter.ts';
-export { chunkOf, TRACES_PER_CHUNK } from './chunk/format.ts';
+export { chunkOf, TRACE_TYPES, TRACES_PER_CHUNK } from './chunk/format.ts';
 export { transactionPositionOf } from './chunk/framePlace.ts';
 export { JsonWriter, ROOM_BEFORE_BYTES, ROOM_BEHIND_BYTES } from './chunk/jsonWriter.ts';
 export { JsonWriterPool } from './chunk/jsonWriterPool.ts';
@@ -20,6 +21,31 @@ export { visitTerms } from './chunk/visitTerms.ts';
 export { writeTrace } from './chunk/writeTrace.ts';
 export { type FilterMode, MAX_COUNT, MAX_RANGE_BLOCKS, type TraceFilter } from './filter.ts';
 export { findFrame, firstTraceFrom } from './findFrame.ts';
+export { readHistory } from './history/page.ts';
+export {
+  type BlockRange,
+  BlockReplacedError,
+  type Direction,
+  type HistoryFilter,
+  type HistoryPage,
+  type HistoryPlace,
+  type HistoryQuery,
+  type HistorySummary,
+  MAX_HISTORY_ADDRESSES,
+  MAX_HISTORY_LIMIT,
+  type Order,
+  type SummaryQuery,
+  type TypeCounts,
+} from './history/query.ts';
+export {
+  COST,
+  type HistoryReader,
+  type Missing,
+  type SegmentCounts,
+  type SegmentsAsked,
+  WorkLeft,
+} from './history/reader.ts';
+export { DirectoryUnfinishedError, summarizeHistory } from './history/summary.ts';
 export { indexBlock, termOf } from './indexBlock.ts';
 export { partiesOf } from './parties.ts';
 export {

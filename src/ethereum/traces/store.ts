@@ -1,6 +1,7 @@
 import type { Awaitable } from './awaitable.ts';
 import type { JsonWriter } from './chunk/jsonWriter.ts';
 import type { TraceFilter } from './filter.ts';
+import type { HistoryPage, HistoryQuery, HistorySummary, SummaryQuery } from './history/query.ts';
 import type { Hash } from './trace.ts';
 
 /** A block of the index, without its traces. */
@@ -89,6 +90,19 @@ export interface TraceStore {
     traceAddress: readonly number[],
     limits: TransactionLimits,
   ): Awaitable<Buffer | null | undefined>;
+
+  /**
+   * A page of the history of some addresses: its traces as a JSON array in `json`, behind what stands there. It looks at a bounded
+   * number of places and may be short, or empty, and not be the last; it is cut where `maxBytes` are reached, and throws
+   * AnswerTooLargeError only where one trace is larger. Throws BlockReplacedError where the block that it shall go on from is another.
+   */
+  addressTraces(query: HistoryQuery, maxBytes: number, json: JsonWriter): Awaitable<HistoryPage>;
+
+  /**
+   * What the history of an address comes to, within a bound of work: each figure with the range that it is of. Throws
+   * DirectoryUnfinishedError where the index is not ready to tell.
+   */
+  addressSummary(query: SummaryQuery): Awaitable<HistorySummary>;
 
   /** Applies a change. When it resolves, the change is on disk and visible to every read. */
   apply(change: IndexChange): Promise<void>;

@@ -1,4 +1,7 @@
-import { MAX_COUNT, MAX_RANGE_BLOCKS } from '../../traces/index.ts';
+import { MAX_COUNT, MAX_HISTORY_ADDRESSES, MAX_HISTORY_LIMIT, MAX_RANGE_BLOCKS } from '../../traces/index.ts';
+import { addressSummary, addressSummaryObject } from '../history/addressSummary.ts';
+import { addressTraces } from '../history/addressTraces.ts';
+import { addressTracesObject } from '../history/params.ts';
 import { NO_FILTER, traceFilterObject } from '../traceFilter/params.ts';
 import { blockBound } from '../traceFilter/quantity.ts';
 import { traceFilter } from '../traceFilter/traceFilter.ts';
@@ -15,6 +18,13 @@ const transactionHash: Param = { name: 'transactionHash', kind: kinds.hash };
 const oneTrace = { $ref: '#/components/schemas/Trace' };
 const traces = { type: 'array', items: oneTrace };
 const orNull = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, { type: 'null' }] });
+
+const range = {
+  type: 'object',
+  properties: { fromBlock: { type: 'integer' }, toBlock: { type: 'integer' } },
+  required: ['fromBlock', 'toBlock'],
+};
+const missing = { type: 'array', items: { type: 'array', items: { type: 'integer' } } };
 
 /** The methods that the index answers. */
 export const INDEXED_ROWS: readonly IndexedRow[] = [
@@ -52,5 +62,33 @@ export const INDEXED_ROWS: readonly IndexedRow[] = [
     scope: { of: 'index' },
     resultSchema: orNull(oneTrace),
     handler: traceGet,
+  },
+  {
+    name: 'floodgate_addressTraces',
+    summary: 'The history of addresses over any range, page by page.',
+    params: [{ name: 'history', kind: addressTracesObject }],
+    limits: `at most ${MAX_HISTORY_ADDRESSES} addresses; limit at most ${MAX_HISTORY_LIMIT}`,
+    scope: { of: 'index' },
+    resultSchema: {
+      type: 'object',
+      properties: { traces, cursor: orNull({ type: 'string' }), range, missing },
+      required: ['traces', 'cursor', 'range', 'missing'],
+    },
+    handler: addressTraces,
+  },
+  {
+    name: 'floodgate_addressSummary',
+    summary: 'What the history of an address comes to: counts, first and last block, value.',
+    params: [{ name: 'history', kind: addressSummaryObject }],
+    scope: { of: 'index' },
+    resultSchema: {
+      type: 'object',
+      properties: {
+        ...{ range, missing, counts: { type: 'object' }, value: { type: 'object' } },
+        ...{ firstBlock: orNull({ type: 'integer' }), lastBlock: orNull({ type: 'integer' }) },
+      },
+      required: ['range', 'firstBlock', 'lastBlock', 'counts', 'value', 'missing'],
+    },
+    handler: addressSummary,
   },
 ];

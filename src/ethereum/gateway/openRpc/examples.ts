@@ -118,6 +118,53 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
       type: 'call',
     },
   },
+  floodgate_addressTraces: {
+    params: [{ address: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8', limit: 1 }],
+    result: {
+      traces: [
+        {
+          action: {
+            callType: 'call',
+            from: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
+            gas: '0x0',
+            input: '0x',
+            to: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8',
+            value: '0x1',
+          },
+          blockHash: '0x849d19772cce38f38fbb978f2b43ec2352555a3f5481686114576838e04386eb',
+          blockNumber: 1,
+          result: {
+            gasUsed: '0x0',
+            output: '0x',
+          },
+          subtraces: 0,
+          traceAddress: [],
+          transactionHash: '0xda4c91867292b5c899a46e64b839f9ded8f61b045aac4bd73bae641842fbf94b',
+          transactionPosition: 0,
+          type: 'call',
+        },
+      ],
+      cursor: null,
+      range: { fromBlock: 0, toBlock: 1 },
+      missing: [],
+    },
+  },
+  floodgate_addressSummary: {
+    params: [{ address: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8' }],
+    result: {
+      range: { fromBlock: 0, toBlock: 1 },
+      firstBlock: 1,
+      lastBlock: 1,
+      counts: {
+        from: { call: 0, create: 0, suicide: 0, reward: 0 },
+        to: { call: 1, create: 0, suicide: 0, reward: 0 },
+        partial: false,
+        range: { fromBlock: 0, toBlock: 1 },
+      },
+      value: { in: '0x1', out: '0x0', partial: false, range: { fromBlock: 0, toBlock: 1 } },
+      missing: [],
+    },
+  },
   web3_clientVersion: {
     params: [],
     result: 'anvil/v1.7.1',

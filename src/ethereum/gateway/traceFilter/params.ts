@@ -104,18 +104,19 @@ function readFilterObject(filter: unknown, path: string): Readonly<Record<string
       `${path} is ${quoted(filter)}; it must be ${traceFilterObject.allowed}`,
     );
   const unknown = Object.keys(filter).filter((name) => !MEMBERS.includes(name));
-  if (unknown.length > 0) throw unknownMembers(unknown);
+  if (unknown.length > 0) throw unknownMembers('the filter', unknown, MEMBERS);
   return filter as Record<string, unknown>; // a JSON object
 }
 
-function unknownMembers(names: readonly string[]): RpcError {
+/** Members that nobody knows. They are named as far as that is not long. */
+export function unknownMembers(what: string, names: readonly string[], known: readonly string[]): RpcError {
   const shown = names
     .slice(0, MAX_NAMED_MEMBERS)
     .map((name) => JSON.stringify(name.slice(0, MAX_NAME_LENGTH)));
   const more = names.length > MAX_NAMED_MEMBERS ? ` and ${names.length - MAX_NAMED_MEMBERS} more` : '';
   return new RpcError(
     'invalidParams',
-    `the filter has unknown members: ${shown.join(', ')}${more}; known are ${MEMBERS.join(', ')}`,
+    `${what} has unknown members: ${shown.join(', ')}${more}; known are ${known.join(', ')}`,
   );
 }
 

@@ -32,6 +32,11 @@ export class JsonWriter {
     return this.length - ROOM_BEFORE_BYTES;
   }
 
+  /** What was written last. */
+  get lastByte(): number {
+    return this.#bytes[this.length - 1] ?? 0;
+  }
+
   reset(): void {
     this.length = ROOM_BEFORE_BYTES;
     if (this.#bytes.length > KEPT_BYTES) this.#allocate(INITIAL_BYTES);

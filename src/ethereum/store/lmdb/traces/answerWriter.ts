@@ -72,6 +72,12 @@ export class AnswerWriter {
   /** The same in parts: the array is begun here, */
   begin(json: JsonWriter): void {
     json.reset();
+    this.open(json);
+  }
+
+  /** or here, behind what was written before, */
+  open(json: JsonWriter): void {
+    json.reserve(1);
     json.constant(OPEN_BRACKET);
   }
 
@@ -205,9 +211,9 @@ export class AnswerWriter {
   }
 }
 
-/** A comma, unless nothing stands before it but the bracket. */
+/** A comma, unless the bracket stands before it. */
 function writeComma(json: JsonWriter): void {
-  if (json.textBytes === 1) return;
+  if (json.lastByte === OPEN_BRACKET[0]) return;
   json.reserve(1);
   json.constant(COMMA);
 }

@@ -8,6 +8,7 @@ import {
   StoreFile,
   type UpgradeStep,
 } from '../../../../platform/storeFile/index.ts';
+import { MAX_LEVEL } from './directory/segmentStates.ts';
 import { uint32Key } from './keys.ts';
 
 /** What keys and records are laid out like, and how those of older versions are brought to it. */
@@ -17,8 +18,11 @@ export interface TraceFormat {
   readonly upgrade: (environment: TraceEnvironment) => UpgradeStep;
 }
 
-/** keys.ts and records.ts. The first there was: nothing is to be upgraded yet. */
-const FORMAT: TraceFormat = { version: 1, upgrade: () => () => undefined };
+/**
+ * keys.ts, records.ts and directory/run.ts. The second has attributes and a directory: an older index is answered from without them,
+ * and whoever writes adds them as it does to any segment (directory/upkeep.ts), so nothing else is to be upgraded.
+ */
+const FORMAT: TraceFormat = { version: 2, upgrade: () => () => undefined };
 
 /** Values below this are not worth compressing. */
 const COMPRESSION_THRESHOLD_BYTES = 100;
@@ -70,6 +74,10 @@ export class TraceEnvironment {
   readonly postings: Database<Buffer, Buffer>;
   /** Segment to its dictionary and the number of traces of each of its blocks. */
   readonly segments: Database<Buffer, Buffer>;
+  /** Block number to the attributes of its traces, 16 bits each. Undefined only where an older index is opened to read only. */
+  readonly attributes: Database<Buffer, Buffer> | undefined;
+  /** By level: runs of the directory of addresses. */
+  readonly #directory: readonly (Database<Buffer, Buffer> | undefined)[];
   /** By dictionary: block number and chunk number to a chunk of traces, compressed with LZ4. */
   readonly #chunks = new Map<number, Database<Buffer, Buffer>>();
 
@@ -102,6 +110,8 @@ export class TraceEnvironment {
     this.blocks = this.#map('blocks');
     this.postings = this.#map('postings');
     this.segments = this.#map('segments', {});
+    this.attributes = this.#open('attributes');
+    this.#directory = Array.from({ length: MAX_LEVEL + 1 }, (_, level) => this.#open(`directory-${level}`));
     this.openDictionaries();
     this.upgrade = readOnly ? undefined : new PendingUpgrade(database, format.upgrade(this));
   }
@@ -126,7 +136,7 @@ export class TraceEnvironment {
   /** Opens the dictionaries that were added since, by whoever writes. */
   openDictionaries(): void {
     while (this.#chunks.size <= this.#newestDictionary()) {
-      this.#open(this.#chunks.size, this.#dictionary(this.#chunks.size));
+      this.#openChunks(this.#chunks.size, this.#dictionary(this.#chunks.size));
       // A read transaction sees only databases that were opened before it.
       this.root.resetReadTxn();
     }
@@ -144,6 +154,11 @@ export class TraceEnvironment {
     return database;
   }
 
+  /** The runs of a level. */
+  directory(level: number): Database<Buffer, Buffer> | undefined {
+    return this.#directory[level];
+  }
+
   /** Keeps a new dictionary, made for the blocks from a segment on. It is on disk before a chunk needs it. */
   async addDictionary(number: number, bytes: Buffer, madeForSegment: number): Promise<void> {
     await this.root.batch(() => {
@@ -154,10 +169,10 @@ export class TraceEnvironment {
       );
     });
     await this.root.flushed;
-    this.#open(number, bytes);
+    this.#openChunks(number, bytes);
   }
 
-  #open(number: number, dictionary: Buffer | undefined): void {
+  #openChunks(number: number, dictionary: Buffer | undefined): void {
     this.#chunks.set(number, this.#map(`chunks-${number}`, dictionary === undefined ? {} : { dictionary }));
   }
 
@@ -169,15 +184,19 @@ export class TraceEnvironment {
   }
 
   #map(name: string, compression?: { dictionary?: Buffer }): Database<Buffer, Buffer> {
-    // Its types leave out that a database that is missing cannot be opened to read only.
-    const database: Database<Buffer, Buffer> | undefined = this.root.openDB<Buffer, Buffer>({
+    const database = this.#open(name, compression);
+    if (database === undefined) throw new NoIndexError(this.#path);
+    return database;
+  }
+
+  /** Its types leave out that a database that is missing cannot be opened to read only. */
+  #open(name: string, compression?: { dictionary?: Buffer }): Database<Buffer, Buffer> | undefined {
+    return this.root.openDB<Buffer, Buffer>({
       name,
       keyEncoding: 'binary',
       encoding: 'binary',
       ...(compression && { compression: { threshold: COMPRESSION_THRESHOLD_BYTES, ...compression } }),
     });
-    if (database === undefined) throw new NoIndexError(this.#path);
-    return database;
   }
 }
 

@@ -14,6 +14,9 @@ import {
   segmentOf,
   type TraceCounts,
 } from '../../../traces/index.ts';
+import { NO_ATTRIBUTES_KEY, SEGMENTS_KEY } from './directory/directoryKeys.ts';
+import { statesOfSegments } from './directory/prepareDirectory.ts';
+import { SegmentStates } from './directory/segmentStates.ts';
 import { NEWEST_DICTIONARY_KEY, STATE_KEY, type TraceEnvironment, UNMERGED_KEY } from './environment.ts';
 import { chunkKey, postingKey, SIDES, uint32Key } from './keys.ts';
 import { openPostingList } from './openPostingList.ts';
@@ -66,6 +69,7 @@ export class IndexState implements IndexReader {
   readonly recent = new RecentSegments(this);
   #version: StateVersion = NO_VERSION;
   #epoch = 0;
+  #segmentStates: SegmentStates | undefined;
   /** The ends of the chain as they were read, until the version changes. */
   #ends: ChainEnds | undefined;
   /** Whether a commit may come at any time: then the version is looked up each time. */
@@ -108,6 +112,7 @@ export class IndexState implements IndexReader {
       this.#segments.clear();
       this.#forgetLists();
       this.#ends = undefined;
+      this.#segmentStates = undefined;
       this.recent.follow(this.unmerged(), version.rewrites !== this.#version.rewrites);
     }
     if (version.rewrites !== this.#version.rewrites || this.#lastId > END_OF_LIST_IDS - IDS_LEFT_AT_LEAST)
@@ -159,6 +164,21 @@ export class IndexState implements IndexReader {
   dictionary(): { number: number; madeForSegment: number } | undefined {
     const record = this.read(this.#environment.meta, NEWEST_DICTIONARY_KEY);
     return record && { number: record.readUInt32BE(0), madeForSegment: record.readUInt32BE(4) };
+  }
+
+  /** Which segments have blocks, and how their addresses are found. To be changed only in a copy. */
+  segmentStates(): SegmentStates {
+    if (this.#segmentStates === undefined) {
+      const record = this.read(this.#environment.meta, SEGMENTS_KEY);
+      this.#segmentStates =
+        record === undefined ? statesOfSegments(this.#environment.segments) : new SegmentStates(record);
+    }
+    return this.#segmentStates;
+  }
+
+  /** The first block that may lack the attributes of its traces; undefined where none does. */
+  blocksWithoutAttributes(): number | undefined {
+    return this.read(this.#environment.meta, NO_ATTRIBUTES_KEY)?.readUInt32BE(0);
   }
 
   /** The blocks that are not in the posting lists on disk. */

@@ -8,10 +8,15 @@ import {
   findFrame,
   firstTraceFrom,
   type Hash,
+  type HistoryPage,
+  type HistoryQuery,
+  type HistorySummary,
   type IndexChange,
   JsonWriter,
   type StoredBlock,
+  type SummaryQuery,
   segmentOf,
+  summarizeHistory,
   TextCache,
   TRACES_PER_CHUNK,
   type Trace,
@@ -31,6 +36,10 @@ import {
 import { AnswerWriter } from './answerWriter.ts';
 import { carryOutUpgrade, type UpgradeObserver } from './carryOutUpgrade.ts';
 import { makeDictionary } from './dictionary.ts';
+import { LmdbHistoryReader } from './directory/historyReader.ts';
+import { prepareDirectory } from './directory/prepareDirectory.ts';
+import { DirectoryUpkeep } from './directory/upkeep.ts';
+import { writeHistory } from './directory/writeHistory.ts';
 import { NO_DICTIONARY, TraceEnvironment, type TraceFormat } from './environment.ts';
 import { IndexState } from './indexState.ts';
 import { LISTS_PER_MERGE, mergeRecent } from './mergeRecent.ts';
@@ -87,6 +96,9 @@ export class LmdbTraceStore implements TraceStore {
   #epoch = 0;
   /** Changes are worked out one after the other, each from the state before. */
   readonly #changes = new SerialQueue();
+  readonly #history: LmdbHistoryReader;
+  /** Undefined where this process only reads. */
+  readonly #upkeep: DirectoryUpkeep | undefined;
   readonly #isReader: boolean;
   /** Ends when the upgrade does, or is given up: then it goes on with the next start. */
   #upgrading: Promise<void> = Promise.resolve();
@@ -103,9 +115,18 @@ export class LmdbTraceStore implements TraceStore {
     this.#state = new IndexState(environment);
     this.#texts = new TextCache(cacheBytes);
     this.#answers = new AnswerWriter(this.#state, this.#texts);
-    // Only this process writes, unless it is one that only reads.
+    this.#history = new LmdbHistoryReader(environment, this.#state);
     if (isReader) return;
+    prepareDirectory(environment);
+    // Only this process writes.
     this.#state.setWriting(false);
+    this.#upkeep = new DirectoryUpkeep({
+      environment,
+      state: () => this.#current(),
+      inTurn: (step) => this.#changes.run(async () => step()),
+      commit: (writes) => this.#commit(() => writes.carryOut(), { isFlushed: false }),
+    });
+    this.#upkeep.wake();
     const { upgrade } = environment;
     if (upgrade?.progress === undefined) return;
     this.#upgrading = carryOutUpgrade(upgrade, {
@@ -193,6 +214,16 @@ export class LmdbTraceStore implements TraceStore {
     return this.#json.copy();
   }
 
+  addressTraces(query: HistoryQuery, maxBytes: number, json: JsonWriter): HistoryPage {
+    this.#current();
+    return writeHistory({ reader: this.#history, answers: this.#answers }, query, { json, maxBytes });
+  }
+
+  addressSummary(query: SummaryQuery): HistorySummary {
+    this.#current();
+    return summarizeHistory(this.#history, query);
+  }
+
   #run(run: BlockRun, maxBytes: number): Awaitable<Buffer | undefined> {
     const { block, first, end } = run;
     if (end - first <= TRACES_PER_SLICE) return this.#runAtOnce(run, maxBytes);
@@ -218,10 +249,14 @@ export class LmdbTraceStore implements TraceStore {
         },
       );
       this.#state.recent.stage(change.blocks);
+      this.#upkeep?.changed(batch.changedSegments);
       await this.#commit(() => batch.write()).finally(() => this.#state.recent.stage([]));
     });
     // Whoever waits for the change need not wait for this. Where it fails, a later change does it, or fails with it.
-    this.#changes.run(() => this.#mergeIfOver(this.#maxRecentPositions)).catch(() => undefined);
+    this.#changes
+      .run(() => this.#mergeIfOver(this.#maxRecentPositions))
+      .then(() => this.#upkeep?.wake())
+      .catch(() => undefined);
     return applied;
   }
 
@@ -267,6 +302,7 @@ export class LmdbTraceStore implements TraceStore {
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#upgrading;
+    await this.#upkeep?.stop();
     await this.#changes.idle();
     await this.#environment.root.close();
   }

@@ -6,6 +6,7 @@ import {
   segmentOf,
   type Trace,
 } from '../../../traces/index.ts';
+import { verifyAttributes, verifyDirectory } from './directory/verifyDirectory.ts';
 import { TraceEnvironment } from './environment.ts';
 import { IndexState } from './indexState.ts';
 import { postingKey, SIDE_AND_TERM_AT, SIDES } from './keys.ts';
@@ -49,6 +50,10 @@ class Verifier {
     this.#state.refreshSnapshot();
   }
 
+  get #verified(): { environment: TraceEnvironment; state: IndexState } {
+    return { environment: this.#environment, state: this.#state };
+  }
+
   get lastSegment(): number {
     return segmentOf(this.#state.head()?.number ?? 0);
   }
@@ -66,10 +71,14 @@ class Verifier {
       const block = this.#state.block(first + offset);
       if ((block !== undefined) !== counts.has(offset))
         this.problems.push(`block ${first + offset} is in one list of blocks and not in the other`);
-      if (block !== undefined) this.#verifyBlock(block, previous, expected);
+      if (block !== undefined) {
+        this.#verifyBlock(block, previous, expected);
+        verifyAttributes(this.#verified, block, this.problems);
+      }
       previous = block;
     }
     this.#verifyPostings(segment, expected);
+    verifyDirectory(this.#verified, segment, { expected, problems: this.problems });
   }
 
   #verifyBlock(block: StoredBlock, previous: StoredBlock | undefined, expected: Expected): void {

@@ -1,5 +1,6 @@
 import type { Database } from 'lmdb';
 import {
+  attributesOf,
   BLOCKS_PER_SEGMENT,
   END_OF_SEGMENT,
   firstBlockOf,
@@ -16,6 +17,9 @@ import {
   type Trace,
   termOf,
 } from '../../../traces/index.ts';
+import { SEGMENTS_KEY } from './directory/directoryKeys.ts';
+import { stateOf } from './directory/prepareDirectory.ts';
+import { SegmentStates } from './directory/segmentStates.ts';
 import { STATE_KEY, type TraceEnvironment, UNMERGED_KEY } from './environment.ts';
 import type { IndexState } from './indexState.ts';
 import { chunkKey, postingKey, SIDES, uint32Key } from './keys.ts';
@@ -100,6 +104,11 @@ export class WriteBatch {
     this.#putUnmerged();
   }
 
+  /** The segments whose blocks change. */
+  get changedSegments(): Iterable<number> {
+    return this.#segments.keys();
+  }
+
   /** Writes everything; to be called within one atomic batch of the environment. */
   write(): void {
     this.#writes.carryOut();
@@ -125,6 +134,8 @@ export class WriteBatch {
     const chunks = this.#environment.chunks(segment.dictionary);
     segment.set(block.number % BLOCKS_PER_SEGMENT, undefined);
     this.#writes.delete(this.#environment.blocks, uint32Key(block.number));
+    if (this.#environment.attributes !== undefined)
+      this.#writes.delete(this.#environment.attributes, uint32Key(block.number));
     for (let chunk = 0; chunk * TRACES_PER_CHUNK < block.traceCount; chunk++)
       this.#writes.delete(chunks, chunkKey(block.number, chunk));
   }
@@ -139,6 +150,7 @@ export class WriteBatch {
     if (block.number % BLOCKS_PER_SEGMENT < segment.last()) this.#isRewritten = true;
     segment.set(block.number % BLOCKS_PER_SEGMENT, block.traceCount);
     this.#addChunks(this.#environment.chunks(segment.dictionary), block.number, chunks);
+    this.#addAttributes(block, chunks);
     this.#leaveUnmerged(block.number);
     this.#head = Math.max(this.#head ?? 0, block.number);
   }
@@ -150,6 +162,15 @@ export class WriteBatch {
       if (isLast) this.#writes.append(database, chunkKey(blockNumber, i), value);
       else this.#writes.put(database, chunkKey(blockNumber, i), value);
     });
+  }
+
+  #addAttributes({ number, traceCount }: StoredBlock, chunks: readonly Uint8Array[]): void {
+    const { attributes } = this.#environment;
+    if (attributes === undefined) return;
+    const words = attributesOf(chunks, traceCount);
+    const value = Buffer.from(words.buffer, words.byteOffset, words.byteLength);
+    if (number > (this.#head ?? -1)) this.#writes.append(attributes, uint32Key(number), value);
+    else this.#writes.put(attributes, uint32Key(number), value);
   }
 
   #leaveUnmerged(blockNumber: number): void {
@@ -210,8 +231,13 @@ export class WriteBatch {
   }
 
   #putSegments(): void {
-    for (const [number, segment] of this.#segments)
+    const states = new SegmentStates(this.#state.segmentStates().encode());
+    let isNews = false;
+    for (const [number, segment] of this.#segments) {
       this.#writes.put(this.#environment.segments, uint32Key(number), segment.encode());
+      if (states.changed(number, stateOf(segment))) isNews = true;
+    }
+    if (isNews) this.#writes.put(this.#environment.meta, SEGMENTS_KEY, states.encode());
   }
 
   #cutListsOf(segment: number): Record<Side, Set<PostingTerm>> {

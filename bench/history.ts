@@ -1,0 +1,270 @@
+/**
+ * The history of an address over all of a long chain of 200 traces a block, with hot addresses and a long tail. Figures are ratios of two
+ * measurements of this run: answers against a bare node:http server, as in traces.ts; work in this process in processor time.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { open } from 'lmdb';
+import { openTraceStore } from '../src/ethereum/store/lmdb/traces/index.ts';
+import { checkBlock, parseHeader, parseTraceBlock } from '../src/ethereum/traces/convert/index.ts';
+import {
+  type HistoryPage,
+  type HistoryQuery,
+  type HistorySummary,
+  indexBlock,
+  JsonWriter,
+  type TraceStore,
+} from '../src/ethereum/traces/index.ts';
+import { freePort } from '../test/support/freePort.ts';
+import { startFloodgate, startScript } from './child.ts';
+import { addressAt, MainnetLike } from './mainnetLike.ts';
+import { inTurns, progress, row } from './turns.ts';
+
+const BLOCKS = Number(process.env['BENCH_BLOCKS'] ?? 50_000);
+const TURN_MS = Number(process.env['BENCH_TURN_MS'] ?? 3000);
+const TRACES_PER_BLOCK = 200;
+const BLOCKS_PER_COMMIT = 64;
+const TURNS = 3;
+/** Addresses by how busy they are, as the made chain has them. */
+const HOT_RANKS = { first: 0, count: 10 };
+const TAIL_RANKS = { first: 20_000, count: 2_000 };
+const POLL_MS = 200;
+const PAGE_BYTES = 8192;
+
+const folder = mkdtempSync(join(tmpdir(), 'floodgate-bench-'));
+const index = join(folder, 'traces');
+
+/** Processor time of this process: what else the machine does is not in it. */
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
+async function ingest(): Promise<number> {
+  const chain = new MainnetLike(1, TRACES_PER_BLOCK);
+  const genesis = chain.block(0).header;
+  const store = openTraceStore(index);
+  let ingestMs = 0;
+  let written: Promise<void> = Promise.resolve();
+  for (let first = 1; first <= BLOCKS; first += BLOCKS_PER_COMMIT) {
+    const made = Array.from({ length: Math.min(BLOCKS_PER_COMMIT, BLOCKS - first + 1) }, (_, i) => {
+      const { header, traces } = chain.block(first + i);
+      return { header, bytes: JSON.stringify(traces) };
+    });
+    const started = cpuMs();
+    const blocks = made.map(({ header, bytes }) => {
+      const parsed = parseHeader(header);
+      const traces = parseTraceBlock(JSON.parse(bytes));
+      checkBlock(parsed, traces);
+      return indexBlock(parsed, traces);
+    });
+    await written;
+    written = store.apply({ blocks });
+    await nextTurn();
+    ingestMs += cpuMs() - started;
+    const last = made.at(-1);
+    if (last !== undefined && first + made.length > BLOCKS) {
+      const offsets = [0, Buffer.byteLength(last.bytes)];
+      const directory = { first: BLOCKS, last: BLOCKS, genesis, headers: [last.header], offsets };
+      writeFileSync(join(folder, 'chain.json'), JSON.stringify(directory));
+      writeFileSync(join(folder, 'traces.json'), last.bytes);
+    }
+    progress(first + made.length - 1, BLOCKS);
+  }
+  const started = cpuMs();
+  await written;
+  await store.close();
+  return ingestMs + cpuMs() - started;
+}
+
+/** Everything that histories need beside the lists, made anew: its processor time against that of ingest, and its bytes. */
+async function measureDirectory(ingestMs: number): Promise<void> {
+  forgetDirectory();
+  const started = cpuMs();
+  const store = openTraceStore(index);
+  while (!isDirectoryMade()) await sleep(POLL_MS);
+  row({
+    name: 'directory and attributes, time against ingest',
+    must: 'at most 0.1',
+    value: (cpuMs() - started) / ingestMs,
+    note: '',
+  });
+  await store.close();
+  const { own, all } = pagesOfDirectory();
+  const note = `${((own * PAGE_BYTES) / 1e6).toFixed(1)} of ${((all * PAGE_BYTES) / 1e6).toFixed(0)} MB`;
+  row({
+    name: 'directory and attributes, bytes against all else',
+    must: 'at most 0.05',
+    value: own / (all - own),
+    note,
+  });
+}
+
+const NAMES = ['attributes', ...Array.from({ length: 8 }, (_, level) => `directory-${level}`)];
+
+const withFile = <T>(
+  readOnly: boolean,
+  use: (database: (name: string) => ReturnType<typeof open<Buffer, Buffer>>, names: string[]) => T,
+): T => {
+  const options = { keyEncoding: 'binary', encoding: 'binary' } as const;
+  const root = open<Buffer, Buffer>({
+    path: index,
+    maxDbs: 2000,
+    pageSize: PAGE_BYTES,
+    readOnly,
+    ...options,
+  });
+  const names = [...root.getKeys()].map((name) => Buffer.from(name).toString().replaceAll('\0', ''));
+  try {
+    return use((name) => root.openDB<Buffer, Buffer>({ name, ...options }) as never, names);
+  } finally {
+    void root.close();
+  }
+};
+
+const forgetDirectory = (): void =>
+  withFile(false, (database) => {
+    for (const name of NAMES) database(name).clearSync();
+    database('meta').removeSync(Buffer.from('history-segments'));
+  });
+
+/** Every segment but the last is in a run, and no block lacks its attributes. */
+const isDirectoryMade = (): boolean =>
+  withFile(true, (database) => {
+    const meta = database('meta');
+    const states = meta.getBinary(Buffer.from('history-segments'));
+    const isLacking = meta.getBinary(Buffer.from('history-attributes-from')) !== undefined;
+    return !isLacking && states?.subarray(0, -1).every((state) => state >>> 2 > 0) === true;
+  });
+
+const pagesOfDirectory = (): { own: number; all: number } =>
+  withFile(true, (database, names) => {
+    const pagesOf = (name: string): number => {
+      const stats = database(name).getStats() as Record<string, number>;
+      const kinds = ['treeBranchPageCount', 'treeLeafPageCount', 'overflowPages'];
+      return kinds.reduce((sum, kind) => sum + (stats[kind] ?? 0), 0);
+    };
+    const sum = (of: readonly string[]): number => of.reduce((pages, name) => pages + pagesOf(name), 0);
+    const own = sum(NAMES);
+    const all = own + sum(names.filter((name) => !NAMES.includes(name)));
+    return { own, all };
+  });
+
+const queryOf = (rank: number, more: Partial<HistoryQuery> = {}): HistoryQuery => ({
+  addresses: [addressAt(rank)],
+  direction: 'either',
+  toBlock: BLOCKS,
+  order: 'desc',
+  filter: {},
+  limit: 100,
+  ...more,
+});
+
+const json = new JsonWriter();
+function page(store: TraceStore, query: HistoryQuery): HistoryPage {
+  json.reset();
+  return store.addressTraces(query, Number.POSITIVE_INFINITY, json) as HistoryPage; // lmdb answers at once
+}
+
+function measureLooks(store: TraceStore): void {
+  let looked = 0;
+  const started = cpuMs();
+  for (let rank = HOT_RANKS.first; rank < HOT_RANKS.first + HOT_RANKS.count; rank++) {
+    const summary = store.addressSummary({ address: addressAt(rank), toBlock: BLOCKS }) as HistorySummary;
+    for (const counts of [summary.counts.by.from, summary.counts.by.to])
+      for (const count of counts) looked += count;
+    const query = queryOf(rank, { filter: { minValue: 2n ** 200n } });
+    for (let next = page(store, query).next; next !== undefined; )
+      next = page(store, { ...query, behind: next }).next;
+  }
+  const perSecond = (1000 * looked) / (cpuMs() - started);
+  row({
+    name: 'with minValue, positions a second',
+    must: '2,000,000',
+    value: perSecond,
+    note: `${looked} in all`,
+  });
+}
+
+/** The time of the first pages of histories and of the last full ones. */
+function measureLastPages(store: TraceStore): void {
+  const ends: [HistoryQuery, HistoryQuery][] = [];
+  for (let rank = HOT_RANKS.first; rank < TAIL_RANKS.first; rank = 2 * rank + 7) {
+    const query = queryOf(rank);
+    let last = query;
+    for (let next = page(store, query).next; next !== undefined; ) {
+      const asked = { ...query, behind: next };
+      next = page(store, asked).next;
+      if (next !== undefined) last = asked;
+    }
+    ends.push([query, last]);
+  }
+  const timeOf = (which: 0 | 1): number => {
+    const started = cpuMs();
+    for (let i = 0; i < 300; i++) for (const end of ends) page(store, end[which]);
+    return cpuMs() - started;
+  };
+  timeOf(0);
+  timeOf(1);
+  row({
+    name: 'time of the last page against the first',
+    must: 'at most 1.5',
+    value: timeOf(1) / timeOf(0),
+    note: '',
+  });
+}
+
+async function measureAnswers(store: TraceStore): Promise<void> {
+  const data = folder;
+  const work = [
+    { name: 'a page of a tail address', must: '0.3', ranks: TAIL_RANKS },
+    { name: 'a page of a hot address', must: '0.2', ranks: HOT_RANKS },
+  ].map(({ name, must, ranks }) => {
+    const asked = Array.from({ length: ranks.count }, (_, id) => {
+      const address = addressAt(ranks.first + id);
+      page(store, queryOf(ranks.first + id));
+      const params = [{ address }];
+      const body = { jsonrpc: '2.0', id, method: 'floodgate_addressTraces', params };
+      return { body: Buffer.from(JSON.stringify(body)), bytes: json.textBytes + 150 };
+    });
+    return { name, must, asked };
+  });
+  await store.close();
+  const node = await startScript('blockNode.js', folder);
+  const server = await startFloodgate(await freePort(), ['--data-dir', data, '--upstream', node.url]);
+  for (const { name, must, asked } of work) {
+    const sizes = join(folder, 'sizes.json');
+    writeFileSync(sizes, JSON.stringify(asked.map(({ bytes }) => bytes)));
+    const bare = await startScript('bareServer.js', sizes);
+    const bodies = asked.map(({ body }) => body);
+    const url = `${server.url}/v1/mainnet`;
+    const [ours, theirs] = await inTurns(
+      [
+        { url, bodies },
+        { url: bare.url, bodies },
+      ],
+      TURN_MS,
+      TURNS,
+    );
+    await bare.stop();
+    if (ours === undefined || theirs === undefined) throw new Error('nothing was measured');
+    const note = `${ours.requestsPerSecond.toFixed(0)}/s, ${(ours.bytesPerAnswer / 1000).toFixed(0)} kB`;
+    row({ name, must, value: ours.requestsPerSecond / theirs.requestsPerSecond, note });
+  }
+  await server.stop();
+  await node.stop();
+}
+
+mkdirSync(index);
+try {
+  const ingestMs = await ingest();
+  await measureDirectory(ingestMs);
+  const store = openTraceStore(index);
+  measureLooks(store);
+  measureLastPages(store);
+  await measureAnswers(store);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

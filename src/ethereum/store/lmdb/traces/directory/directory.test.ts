@@ -1,0 +1,165 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { historyBlock } from '../../../../../../test/support/historyBlock.ts';
+import { plainHistory, plainSummary } from '../../../../../../test/support/plainHistory.ts';
+import { Random } from '../../../../../../test/support/random.ts';
+import { syntheticAddresses } from '../../../../../../test/support/syntheticChain.ts';
+import { until } from '../../../../../../test/support/until.ts';
+import {
+  type Address,
+  type Hash,
+  indexBlock,
+  JsonWriter,
+  type Trace,
+  type TraceStore,
+} from '../../../../traces/index.ts';
+import { TraceEnvironment } from '../environment.ts';
+import { IndexState } from '../indexState.ts';
+import { openTraceReader, openTraceStore } from '../traceStore.ts';
+import { verifyTraces } from '../verifyTraces.ts';
+import { NO_ATTRIBUTES_KEY, SEGMENTS_KEY } from './directoryKeys.ts';
+import { HalfSipHash } from './halfSipHash.ts';
+import { NO_RUN } from './segmentStates.ts';
+
+const SEGMENT_BLOCKS = 1024;
+const ADDRESSES = syntheticAddresses(60);
+const MERGED_ALWAYS = { maxRecentPositions: 1, listsPerMerge: 500 };
+
+let path: string;
+let random: Random;
+let traces: Trace[];
+beforeEach(async () => {
+  path = await mkdtemp(join(tmpdir(), 'floodgate-directory-'));
+  random = new Random(41);
+  traces = [];
+});
+afterEach(() => rm(path, { recursive: true, force: true }));
+
+/** A few blocks of a segment; in each segment some addresses are at home, the first in all. */
+async function addTo(store: TraceStore, segment: number, offset = 5): Promise<void> {
+  const home = [ADDRESSES[0] as Address, ...ADDRESSES.slice(1 + segment * 2, 7 + segment * 2)];
+  const blocks = [];
+  let parent: Hash | undefined;
+  for (let number = segment * SEGMENT_BLOCKS + offset; blocks.length < 4; number++) {
+    const block = historyBlock(random, home, { number, parentHash: parent });
+    parent = block.header.hash;
+    traces = [...traces, ...block.traces];
+    blocks.push(indexBlock(block.header, block.traces));
+  }
+  traces = [...traces].sort((a, b) => a.blockNumber - b.blockNumber);
+  await store.apply({ blocks });
+}
+
+/** The level of the run of each segment; undefined for those that have no blocks. */
+function levels(): (number | undefined)[] {
+  const environment = new TraceEnvironment(path, { readOnly: true });
+  try {
+    const state = new IndexState(environment);
+    state.refreshSnapshot();
+    const states = state.segmentStates();
+    return Array.from({ length: states.length }, (_, i) =>
+      states.hasBlocks(i) ? states.levelOf(i) : undefined,
+    );
+  } finally {
+    void environment.root.close();
+  }
+}
+
+const untilLevels = (expected: (number | undefined)[]): Promise<unknown> =>
+  until('the directory is made', () => JSON.stringify(levels()) === JSON.stringify(expected));
+
+async function expectPlain(store: Pick<TraceStore, 'addressTraces' | 'addressSummary'>): Promise<void> {
+  const toBlock = traces.at(-1)?.blockNumber ?? 0;
+  const range = { fromBlock: 0, toBlock };
+  for (const address of ADDRESSES.filter((_, i) => i % 6 === 0)) {
+    const query = {
+      addresses: [address],
+      direction: 'either',
+      order: 'desc',
+      filter: {},
+      limit: 200,
+    } as const;
+    const json = new JsonWriter();
+    await store.addressTraces({ ...query, ...range }, 1e9, json);
+    expect(JSON.parse(json.written().toString())).toEqual(plainHistory(traces, query, range).slice(0, 200));
+    const { counts, value, ...rest } = await store.addressSummary({ address, ...range });
+    expect({ ...rest, counts: counts.by, value: value.by }).toMatchObject(
+      plainSummary(traces, address, range),
+    );
+    expect(counts.range).toEqual(range);
+  }
+}
+
+test('runs of eight segments become one, and what changes since is looked at itself until it is in one again', async () => {
+  const store = openTraceStore(path, MERGED_ALWAYS);
+  try {
+    for (let segment = 0; segment < 11; segment++) await addTo(store, segment);
+    const made = [...new Array(8).fill(1), 0, 0, NO_RUN];
+    await untilLevels(made);
+    await expectPlain(store);
+    await addTo(store, 3, 100);
+    expect(levels()[3]).toBe(NO_RUN);
+    await expectPlain(store);
+    await addTo(store, 12);
+    await untilLevels([1, 1, 1, 0, 1, 1, 1, 1, 0, 0, 0, undefined, NO_RUN]);
+    await expectPlain(store);
+    expect(await verifyTraces(path, () => undefined)).toEqual([]);
+  } finally {
+    await store.close();
+  }
+});
+
+test('an index that was made before is answered from at once, also to read only, and gets its directory', async () => {
+  let store = openTraceStore(path, MERGED_ALWAYS);
+  for (let segment = 0; segment < 10; segment++) await addTo(store, segment);
+  await untilLevels([...new Array(8).fill(1), 0, NO_RUN]);
+  await store.close();
+  const environment = new TraceEnvironment(path);
+  environment.meta.removeSync(SEGMENTS_KEY);
+  environment.attributes?.clearSync();
+  for (const level of [0, 1]) environment.directory(level)?.clearSync();
+  await environment.root.close();
+
+  const reader = openTraceReader(path);
+  await expectPlain(reader);
+  await reader.close();
+  store = openTraceStore(path, MERGED_ALWAYS);
+  await expectPlain(store);
+  await untilLevels([...new Array(8).fill(1), 0, NO_RUN]);
+  await expectPlain(store);
+  await store.close();
+  const now = new TraceEnvironment(path);
+  expect(now.meta.getBinary(NO_ATTRIBUTES_KEY)).toBeUndefined();
+  expect(now.attributes?.getStats()).toMatchObject({ entryCount: 40 });
+  await now.root.close();
+  expect(await verifyTraces(path, () => undefined)).toEqual([]);
+});
+
+test('a directory that leaves out an address, and attributes of other traces, are found out', async () => {
+  const store = openTraceStore(path, MERGED_ALWAYS);
+  for (let segment = 0; segment < 3; segment++) await addTo(store, segment);
+  await untilLevels([0, 0, NO_RUN]);
+  await store.close();
+  const environment = new TraceEnvironment(path);
+  const runs = environment.directory(0);
+  const [first, second] = [...(runs?.getKeys({ limit: 2 }) ?? [])];
+  if (runs === undefined || first === undefined || second === undefined) throw new Error('there is no run');
+  runs.putSync(second, Buffer.from(runs.getBinary(second)?.subarray(0, 27) ?? ''));
+  const [block] = [...(environment.attributes?.getKeys({ limit: 1 }) ?? [])];
+  environment.attributes?.putSync(block ?? first, Buffer.alloc(200));
+  await environment.root.close();
+  const problems = await verifyTraces(path, () => undefined);
+  expect(problems.join('\n')).toMatch(/the directory .* of 0x[0-9a-f]{40}/);
+  expect(problems.join('\n')).toMatch(/the attributes of block \d+ are not those of its traces/);
+});
+
+test('HalfSipHash-2-4 gives what its authors publish', () => {
+  // vectors_hsip32 of the reference implementation: key 00 to 07, inputs of 0 and 4 bytes 00, 01, 02, …
+  const key = Buffer.from([0, 1, 2, 3, 4, 5, 6, 7]);
+  const input = Uint8Array.from({ length: 20 }, (_, i) => i);
+  const hash = new HalfSipHash(key);
+  expect(hash.of(input, 0, 0).toString(16)).toBe('5b9f35a9');
+  expect(hash.of(input, 0, 4).toString(16)).toBe('89466e2a');
+});

@@ -1,0 +1,8 @@
+/** Where the key of the directory's hash is kept. */
+export const DIRECTORY_KEY = Buffer.from('history-hash-key');
+
+/** Where the states of all segments are kept. */
+export const SEGMENTS_KEY = Buffer.from('history-segments');
+
+/** Where it is kept up to which block the attributes of traces still have to be added; nothing where they have been. */
+export const NO_ATTRIBUTES_KEY = Buffer.from('history-attributes-from');

@@ -1,0 +1,30 @@
+import type { Database } from 'lmdb';
+import { BLOCKS_PER_SEGMENT } from '../../../../traces/index.ts';
+import type { TraceEnvironment } from '../environment.ts';
+import { uint32Key } from '../keys.ts';
+import { Segment } from '../records.ts';
+import { NO_ATTRIBUTES_KEY, SEGMENTS_KEY } from './directoryKeys.ts';
+import { SegmentStates } from './segmentStates.ts';
+
+/** The states of all segments, told by what is known of their blocks: none of them is in a run. */
+export function statesOfSegments(segments: Database<Buffer, Buffer>): SegmentStates {
+  const states = new SegmentStates();
+  for (const { key, value } of segments.getRange())
+    states.changed(key.readUInt32BE(0), stateOf(new Segment(value)));
+  return states;
+}
+
+export const stateOf = (segment: Segment): { hasBlocks: boolean; isComplete: boolean } => ({
+  hasBlocks: !segment.isEmpty,
+  isComplete: segment.firstMissing(0) === BLOCKS_PER_SEGMENT,
+});
+
+/** Makes an index that was made before there was a directory ready to get one: what it lacks is added while it is served. */
+export function prepareDirectory({ root, meta, segments }: TraceEnvironment): void {
+  if (meta.getBinary(SEGMENTS_KEY) !== undefined) return;
+  const states = statesOfSegments(segments);
+  root.transactionSync(() => {
+    void meta.put(SEGMENTS_KEY, states.encode());
+    if (states.length > 0) void meta.put(NO_ATTRIBUTES_KEY, uint32Key(0));
+  });
+}

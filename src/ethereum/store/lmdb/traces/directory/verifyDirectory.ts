@@ -1,0 +1,67 @@
+import { attributesOf, type StoredBlock, TRACES_PER_CHUNK, WorkLeft } from '../../../../traces/index.ts';
+import type { TraceEnvironment } from '../environment.ts';
+import type { IndexState } from '../indexState.ts';
+import { uint32Key } from '../keys.ts';
+import { LmdbHistoryReader } from './historyReader.ts';
+import { NO_RUN } from './segmentStates.ts';
+
+/** Told for each address and side of a segment: `side address` to its positions. */
+type Positions = ReadonlyMap<string, readonly number[]>;
+
+interface Verified {
+  readonly environment: TraceEnvironment;
+  readonly state: IndexState;
+}
+
+/** The attributes that are kept of a block must be those of its traces. An index that was made before has none yet. */
+export function verifyAttributes(
+  { environment: { attributes }, state }: Verified,
+  { number, traceCount }: StoredBlock,
+  problems: string[],
+): void {
+  const record = attributes && state.read(attributes, uint32Key(number));
+  if (record === undefined) {
+    if (attributes !== undefined && (state.blocksWithoutAttributes() ?? Infinity) > number)
+      problems.push(`the attributes of block ${number} are missing`);
+    return;
+  }
+  const kept = Buffer.from(record);
+  function* chunks(): Generator<Uint8Array> {
+    for (let index = 0; index < traceCount; index += TRACES_PER_CHUNK) yield state.chunk(number, index);
+  }
+  const words = attributesOf(chunks(), traceCount);
+  if (!kept.equals(Buffer.from(words.buffer)))
+    problems.push(`the attributes of block ${number} are not those of its traces`);
+}
+
+/** The run of a segment must tell of each of its addresses, and how often it has it. */
+export function verifyDirectory(
+  { environment, state }: Verified,
+  segment: number,
+  { expected, problems }: { readonly expected: Positions; readonly problems: string[] },
+): void {
+  const states = state.segmentStates();
+  const level = states.levelOf(segment);
+  if (!states.hasBlocks(segment) || level === NO_RUN) return;
+  const reader = new LmdbHistoryReader(environment, state);
+  for (const [name, positions] of expected) {
+    const [side = '', term = ''] = name.split(' ');
+    if (side === 'transaction') continue;
+    let told = 0;
+    reader.visitRun(
+      { first: segment, last: segment, level },
+      { term, work: new WorkLeft() },
+      (_, columns, counts) => {
+        if (columns !== 0) for (const count of sideOf(counts, side)) told += count;
+      },
+    );
+    if (told === positions.length) continue;
+    problems.push(
+      `the directory has ${told} of the ${positions.length} traces of ${term} as ${side} in segment ${segment}`,
+    );
+    return;
+  }
+}
+
+const sideOf = (counts: Float64Array, side: string): Float64Array =>
+  side === 'from' ? counts.subarray(0, counts.length / 2) : counts.subarray(counts.length / 2);

@@ -1,0 +1,124 @@
+import { ADDRESS_BYTES, HAS_ERROR, NO_TRANSACTION, TRACE_TYPES, TYPE_MASK, VARIANT_SHIFT } from './format.ts';
+import { RecordReader, recordBounds, type Span, tracesIn } from './recordReader.ts';
+
+/**
+ * What the filters of a history look at, 16 bits a trace, so that they need not read the trace:
+ *
+ *   bits 0 to 7   the length in bits of the value that it moved, 0 for none, 255 for that and more
+ *   bits 8 to 10  its kind, a number of TRACE_KINDS
+ *   bit 11        whether it is an internal frame: below the root of its transaction
+ *   bit 12        whether it failed, or stands inside a frame that did
+ *   bit 13        whether it is a reward, which is in no transaction
+ */
+export type TraceAttributes = number;
+
+/** What a trace is, its call type included. The first four are calls. */
+export const TRACE_KINDS = [
+  'call',
+  'callcode',
+  'delegatecall',
+  'staticcall',
+  'create',
+  'suicide',
+  'reward',
+] as const;
+export type TraceKind = (typeof TRACE_KINDS)[number];
+
+const CALL_KINDS = 4;
+/** Where the kinds of the types behind `call` begin: TRACE_TYPES has them in the same order. */
+const KIND_OF_CREATE = CALL_KINDS;
+
+const MAX_VALUE_BITS = 255;
+const KIND_SHIFT = 8;
+const KIND_MASK = 0b111;
+const IS_INTERNAL = 1 << 11;
+const HAS_FAILED = 1 << 12;
+const IS_REWARD = 1 << 13;
+
+export const valueBitsIn = (attributes: TraceAttributes): number => attributes & MAX_VALUE_BITS;
+export const kindIn = (attributes: TraceAttributes): number => (attributes >>> KIND_SHIFT) & KIND_MASK;
+/** The number of its type in TRACE_TYPES. */
+export const typeIn = (attributes: TraceAttributes): number =>
+  Math.max(0, kindIn(attributes) - KIND_OF_CREATE + 1);
+export const isInternal = (attributes: TraceAttributes): boolean => (attributes & IS_INTERNAL) !== 0;
+export const isRoot = (attributes: TraceAttributes): boolean =>
+  (attributes & (IS_INTERNAL | IS_REWARD)) === 0;
+export const hasFailed = (attributes: TraceAttributes): boolean => (attributes & HAS_FAILED) !== 0;
+
+/** The length in bits of a value, as attributes have it. */
+export const valueBits = (value: bigint): number =>
+  value === 0n ? 0 : Math.min(MAX_VALUE_BITS, value.toString(2).length);
+
+const reader = new RecordReader();
+const skipped: Span = { start: 0, end: 0 };
+const value: Span = { start: 0, end: 0 };
+
+/** The attributes of each trace of a block, out of all of its chunks in order. */
+export function attributesOf(chunks: Iterable<Uint8Array>, traceCount: number): Uint16Array {
+  const attributes = new Uint16Array(traceCount);
+  let at = 0;
+  // Traces stand depth first: all that is deeper than a failed frame, until another is as high, is inside of it.
+  let failedDepth = Number.POSITIVE_INFINITY;
+  for (const chunk of chunks) {
+    reader.bytes = chunk;
+    for (let index = 0; index < tracesIn(chunk); index++) {
+      [reader.at] = recordBounds(chunk, index);
+      const kindByte = reader.byte();
+      const isReward = reader.byte() === NO_TRANSACTION;
+      const depth = readDepth();
+      if (isReward || depth <= failedDepth) failedDepth = Number.POSITIVE_INFINITY;
+      if ((kindByte & HAS_ERROR) !== 0 && failedDepth > depth) failedDepth = depth;
+      const failed = failedDepth !== Number.POSITIVE_INFINITY;
+      const kind = kindOf(kindByte);
+      attributes[at++] =
+        (failed ? HAS_FAILED : movedBits(kindByte, kind)) |
+        (kind << KIND_SHIFT) |
+        (depth > 0 ? IS_INTERNAL : 0) |
+        (isReward ? IS_REWARD : 0);
+    }
+  }
+  return attributes;
+}
+
+/** The value in the action of trace `index` of a chunk; whether it moved is told by its attributes. */
+export function actionValue(chunk: Uint8Array, index: number): bigint {
+  reader.bytes = chunk;
+  [reader.at] = recordBounds(chunk, index);
+  const kindByte = reader.byte();
+  reader.byte();
+  readDepth();
+  readValue(kindByte);
+  let digits = '';
+  for (let at = value.start; at < value.end; at++) digits += (chunk[at] ?? 0).toString(16).padStart(2, '0');
+  return digits === '' ? 0n : BigInt(`0x${digits}`);
+}
+
+function kindOf(kindByte: number): number {
+  const type = kindByte & TYPE_MASK;
+  return type === 0 ? kindByte >>> VARIANT_SHIFT : KIND_OF_CREATE + type - 1;
+}
+
+/** A callcode pays the code's account nothing: it pays itself. A delegatecall repeats what its caller was paid. */
+function movedBits(kindByte: number, kind: number): number {
+  if (kind !== 0 && kind < KIND_OF_CREATE) return 0;
+  readValue(kindByte);
+  const bytes = value.end - value.start;
+  if (bytes === 0) return 0;
+  const bits = 8 * bytes - Math.clz32(reader.bytes[value.start] ?? 0) + 24;
+  return Math.min(MAX_VALUE_BITS, bits);
+}
+
+function readDepth(): number {
+  reader.varint(); // subtraces
+  const depth = reader.varint();
+  for (let i = 0; i < depth; i++) reader.varint();
+  return depth;
+}
+
+/** From the beginning of an action. */
+function readValue(kindByte: number): void {
+  const type = TRACE_TYPES[kindByte & TYPE_MASK];
+  reader.at += type === 'call' || type === 'suicide' ? 2 * ADDRESS_BYTES : ADDRESS_BYTES;
+  if (type === 'call' || type === 'create') reader.data(skipped); // gas
+  reader.data(value);
+}

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { positionOf } from '../position.ts';
+import { listOf } from '../postings/list.ts';
+import type { Address } from '../trace.ts';
+import { readHistory } from './page.ts';
+import type { HistoryPlace, HistoryQuery } from './query.ts';
+import type { HistoryReader } from './reader.ts';
+
+const SEGMENTS = 5;
+const PER_SEGMENT = 3;
+
+/** An index in which finding the segments takes all the work that a page may make. */
+const reader: HistoryReader = {
+  block: () => undefined,
+  firstBlock: () => 0,
+  postings: (segment, side) =>
+    side === 'to'
+      ? undefined
+      : listOf(
+          segment,
+          Uint32Array.from({ length: PER_SEGMENT }, (_, i) => positionOf(segment * 1024 + 7 * i, i)),
+        ),
+  attributes: () => [],
+  value: () => 0n,
+  *segmentsWith({ first, last, order }, work) {
+    work.spend(1e9);
+    const segments = Array.from({ length: last - first + 1 }, (_, i) => first + i);
+    yield* order === 'asc' ? segments : segments.reverse();
+  },
+  *countsOf() {},
+  missing: () => ({ ranges: [] }),
+};
+
+test.each(['asc', 'desc'] as const)(
+  'every page gets on, whatever it takes to find its first trace: %s',
+  (order) => {
+    const query: HistoryQuery = {
+      ...{ addresses: [`0x${'1'.repeat(40)}` as Address], direction: 'either', fromBlock: 0 },
+      ...{ toBlock: SEGMENTS * 1024 - 1, order, filter: {}, limit: 100 },
+    };
+    const found: number[] = [];
+    let behind: HistoryPlace | undefined;
+    for (let pages = 0; pages < 100; pages++) {
+      const { next } = readHistory(
+        reader,
+        { ...query, ...(behind && { behind }) },
+        (segment, { positions }) => {
+          found.push(...positions.map((position) => segment * 2 ** 32 + position));
+          return positions.length;
+        },
+      );
+      if (next === undefined) break;
+      expect(next).not.toEqual(behind);
+      behind = next;
+    }
+    expect(found).toHaveLength(SEGMENTS * PER_SEGMENT);
+    expect(found).toEqual([...new Set(found)].sort((a, b) => (order === 'asc' ? a - b : b - a)));
+  },
+);

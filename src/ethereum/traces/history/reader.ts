@@ -1,0 +1,86 @@
+import type { TraceAttributes } from '../chunk/attributes.ts';
+import type { PostingList } from '../postings/list.ts';
+import type { PostingTerm, Side, StoredBlock } from '../store.ts';
+import type { BlockRange, Direction, Order, Sides } from './query.ts';
+
+/**
+ * How much one question may look at before it is answered with what was found, in positions of posting lists: some
+ * milliseconds, in which nobody else is answered.
+ */
+const MAX_WORK = 40_000;
+
+/** What is read for a history, in positions that take as long. */
+export const COST = {
+  /** A posting list that is opened, whether there is one or not. */
+  list: 30,
+  /** A run of the directory that is asked for an address. */
+  run: 30,
+  /** The attributes of a block. */
+  attributes: 12,
+  /** A chunk that is read for the value of a trace. */
+  chunk: 60,
+} as const;
+
+/** What is left of the work that one question may make. */
+export class WorkLeft {
+  #left: number;
+
+  constructor(work = MAX_WORK) {
+    this.#left = work;
+  }
+
+  get isOver(): boolean {
+    return this.#left <= 0;
+  }
+
+  spend(work: number): void {
+    this.#left -= work;
+  }
+}
+
+/** What a history is read from; an engine gives it over one unchanging state of the index. */
+export interface HistoryReader {
+  block(blockNumber: number): StoredBlock | undefined;
+  /** The lowest block; undefined where there is none. */
+  firstBlock(): number | undefined;
+  postings(segment: number, side: Side, term: PostingTerm): PostingList | undefined;
+  /** The attributes of all traces of a block; good until the next are asked for. */
+  attributes(blockNumber: number, work: WorkLeft): ArrayLike<TraceAttributes>;
+  /** The value of a trace. */
+  value(blockNumber: number, traceIndex: number): bigint;
+  /**
+   * The segments from `first` to `last` in which one of the addresses may have a trace, in an order. It may give some in which
+   * none has, and never leaves one out.
+   */
+  segmentsWith(asked: SegmentsAsked, work: WorkLeft): Iterable<number>;
+  /** The segments from the last down to the first that may have an address. */
+  countsOf(
+    term: PostingTerm,
+    segments: { readonly first: number; readonly last: number },
+    work: WorkLeft,
+  ): Iterable<SegmentCounts>;
+  /**
+   * The blocks of a range that are missing, ascending: the first `max` ranges in the order, and where there are more the last block
+   * in that order that they tell about.
+   */
+  missing(range: BlockRange, order: Order, max: number): Missing;
+}
+
+/** How often a segment has an address, where that is known: by side and then by the number of the type in TRACE_TYPES. */
+export interface SegmentCounts {
+  readonly segment: number;
+  readonly counts: Readonly<Record<Sides, ArrayLike<number>>> | undefined;
+}
+
+export interface SegmentsAsked {
+  readonly terms: readonly PostingTerm[];
+  readonly direction: Direction;
+  readonly first: number;
+  readonly last: number;
+  readonly order: Order;
+}
+
+export interface Missing {
+  readonly ranges: readonly BlockRange[];
+  readonly toldUpTo?: number;
+}

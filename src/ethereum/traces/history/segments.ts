@@ -1,0 +1,73 @@
+import { termOf } from '../indexBlock.ts';
+import { BLOCKS_PER_SEGMENT, END_OF_SEGMENT, firstBlockOf, positionOf, segmentOf } from '../position.ts';
+import type { PostingList } from '../postings/list.ts';
+import type { PostingTerm } from '../store.ts';
+import type { Address } from '../trace.ts';
+import { ListWalk, type Window } from './listWalk.ts';
+import type { BlockRange, Direction, HistoryPlace, Order } from './query.ts';
+import { COST, type HistoryReader, type WorkLeft } from './reader.ts';
+
+/** Whose traces are looked for, where, and which way. */
+export interface Search {
+  readonly terms: readonly PostingTerm[];
+  readonly direction: Direction;
+  readonly range: BlockRange;
+  readonly order: Order;
+  readonly behind?: HistoryPlace;
+}
+
+export const termsOf = (addresses: readonly Address[]): PostingTerm[] => [...new Set(addresses)].map(termOf);
+
+/** The lists of some addresses in one segment, by side. */
+export interface SegmentLists {
+  readonly segment: number;
+  readonly from: readonly PostingList[];
+  readonly to: readonly PostingList[];
+}
+
+/**
+ * The segments of a search that have any list of it, in its order, until the work is over: then the segment to go on with, which is
+ * never the first, so that whoever goes on gets on.
+ */
+export function* listsOf(
+  reader: HistoryReader,
+  search: Search,
+  work: WorkLeft,
+): Generator<SegmentLists | { readonly goOnWith: number }> {
+  const { terms, direction, order, range } = search;
+  const first = segmentOf(range.fromBlock);
+  const last = segmentOf(range.toBlock);
+  let isFirst = true;
+  for (const segment of reader.segmentsWith({ terms, direction, first, last, order }, work)) {
+    if (work.isOver && !isFirst) {
+      yield { goOnWith: segment };
+      return;
+    }
+    isFirst = false;
+    const sided = (side: 'from' | 'to'): PostingList[] => {
+      if (direction !== side && direction !== 'either') return [];
+      work.spend(COST.list * terms.length);
+      return terms.flatMap((term) => reader.postings(segment, side, term) ?? []);
+    };
+    const lists = { segment, from: sided('from'), to: sided('to') };
+    if (lists.from.length + lists.to.length > 0) yield lists;
+  }
+}
+
+/** A walk over the lists of a segment, as far as they lie in a search. */
+export function walkOf({ segment, from, to }: SegmentLists, search: Search): ListWalk {
+  return new ListWalk([...from, ...to], windowOf(segment, search), search.order);
+}
+
+function windowOf(segment: number, { range, order, behind }: Search): Window {
+  const first = firstBlockOf(segment);
+  const { fromBlock, toBlock } = range;
+  let start = fromBlock <= first ? 0 : positionOf(fromBlock, 0);
+  let end = toBlock >= first + BLOCKS_PER_SEGMENT - 1 ? END_OF_SEGMENT : positionOf(toBlock + 1, 0);
+  if (behind !== undefined && segmentOf(behind.blockNumber) === segment) {
+    const position = positionOf(behind.blockNumber, behind.traceIndex);
+    if (order === 'asc') start = Math.max(start, position + 1);
+    else end = Math.min(end, position);
+  }
+  return { start, end };
+}
