@@ -19,6 +19,7 @@ export const rooms = [
       'rules/plan',
       'rules/store/lmdb',
       'dns/analytics',
+      'dns/attacks',
       'dns/authority',
       'dns/dataplane/dnsdist',
       'dns/detector',
@@ -39,6 +40,7 @@ export const rooms = [
       'rules/api',
       'rules/store/lmdb',
       'dns/analytics',
+      'dns/attacks',
       'dns/controller',
       'dns/dataplane',
       'dns/dataplane/dnsdist',
@@ -102,6 +104,7 @@ export const rooms = [
     purpose: 'the life cycle of the guard: rule in force, zones, minutes, persistence; drives a data plane',
     uses: [
       'dns/analytics',
+      'dns/attacks',
       'dns/dataplane',
       'dns/detector',
       'dns/zones',
@@ -159,13 +162,19 @@ export const rooms = [
   {
     room: 'dns/store/lmdb',
     purpose: 'what the guard learned and counted, on LMDB',
-    uses: ['dns/analytics', 'dns/detector', 'platform/storeFile'],
+    uses: ['dns/analytics', 'dns/attacks', 'dns/detector', 'platform/storeFile'],
   },
   {
     room: 'dns/analytics',
     purpose: 'what the guard saw, minute by minute',
     pure: true,
     uses: ['dns/detector', 'dns/protocol'],
+  },
+  {
+    room: 'dns/attacks',
+    purpose: 'attacks as they are told of: beginning, end, size, who is refused and for what',
+    pure: true,
+    uses: ['dns/detector', 'dns/protocol', 'platform/addresses'],
   },
   {
     room: 'dns/detector',

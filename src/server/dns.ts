@@ -9,10 +9,11 @@ import { EmbeddedDataPlane } from '../dns/dataplane/embedded/index.ts';
 import type { MakeDataPlane } from '../dns/dataplane/index.ts';
 import { DnsStore } from '../dns/store/lmdb/index.ts';
 import type { ServerAddress } from '../platform/addresses/index.ts';
-import type { RuleAnalytics } from '../rules/api/index.ts';
+import type { GuardReports, RuleAnalytics } from '../rules/api/index.ts';
 import { type AccessListStore, InvalidRule, type RuleStore } from '../rules/index.ts';
 import { accessListsOf } from './accessLists.ts';
 import { dnsdistOptionsOf, embeddedOptionsOf, guardOptionsOf } from './dnsOptions.ts';
+import { guardReports } from './guardReports.ts';
 
 /** The DNS half of the server: the guard of one account, and what it tells of itself. */
 export interface Dns {
@@ -20,6 +21,8 @@ export interface Dns {
   readonly addresses: readonly ServerAddress[];
   /** Answers `GET …/rules/{rule_id}/analytics`. */
   readonly analytics: RuleAnalytics;
+  /** Answers what is asked of the guard itself: its status, attacks. */
+  readonly reports: GuardReports;
   /** What is not as configured yet, for whoever looks: DNS is answered all the same. Undefined where nothing is missing. */
   missing(): string | undefined;
   stop(): Promise<void>;
@@ -37,7 +40,7 @@ export async function startDns(
   { config, account }: { readonly config: Config; readonly account: string },
   { rules, lists, logger, registry }: DnsDependencies,
 ): Promise<Dns> {
-  const { dataPlane, listenOption, message } =
+  const { dataPlane, kind, listenOption, message } =
     config.dns.dnsdistConsoles.length > 0 ? dnsdist(config) : embedded(config);
   const options = guardOptionsOf(config);
   const store = new DnsStore(config.dataDir);
@@ -48,6 +51,7 @@ export async function startDns(
       lists: accessListsOf(account, lists),
       profileStore: store,
       queryStatsStore: store,
+      attackStore: store,
       log: logger,
     }).catch((error: unknown) => explainListening(error, listenOption));
     registerGuardMetrics(guard, registry);
@@ -56,6 +60,7 @@ export async function startDns(
     return {
       addresses,
       analytics: asRuleAnalytics(analyticsOf({ ...guard, store, now: Date.now })),
+      reports: guardReports({ accountId: account, dataPlane: kind }, { guard, store }),
       missing: () => notReady(guard),
       async stop() {
         await guard.stop();
@@ -71,6 +76,7 @@ export async function startDns(
 /** A data plane as it is configured. */
 interface ConfiguredDataPlane {
   readonly dataPlane: MakeDataPlane;
+  readonly kind: 'embedded' | 'dnsdist';
   /** The option that says where it listens. */
   readonly listenOption: string;
   /** What the log says when it runs. */
@@ -81,6 +87,7 @@ function embedded(config: Config): ConfiguredDataPlane {
   const options = embeddedOptionsOf(config);
   return {
     dataPlane: (context) => new EmbeddedDataPlane(options, context),
+    kind: 'embedded',
     listenOption: 'dns.listen',
     message: 'guarding DNS',
   };
@@ -91,6 +98,7 @@ function dnsdist(config: Config): ConfiguredDataPlane {
   mkdirSync(options.folder, { recursive: true });
   return {
     dataPlane: (context) => new DnsdistDataPlane(options, context),
+    kind: 'dnsdist',
     listenOption: 'dns.dnstapListen',
     message: 'driving dnsdist',
   };

@@ -32,6 +32,7 @@ export function operatorRoutes(
       ...{ rules, lists, tokens, audit, configuredTokens, clientAddress },
       prefix: '/client/v4',
       analytics: dns?.analytics,
+      guard: dns?.reports,
       rateLimit: rateLimitOf(config),
     });
     if (ethereum !== undefined)

@@ -18,6 +18,7 @@ import { openListeners } from './openListeners.ts';
 import { operatorRoutes } from './operatorRoutes.ts';
 import { refuseStoredToken } from './refuseStoredToken.ts';
 import { StoreWatch } from './storeWatch.ts';
+import { tellChanges } from './tellChanges.ts';
 import { watchClock } from './watchClock.ts';
 
 export interface Server {
@@ -74,6 +75,8 @@ export async function startServer(
       undo.push(() => started.stop());
       ethereum = started;
     }
+
+    undo.push(await tellChanges({ audit: storage.audit, keys: ethereum?.keys, log: logger }));
 
     let dns: Dns | undefined;
     if (config.dns.account !== undefined) {

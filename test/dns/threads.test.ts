@@ -115,6 +115,18 @@ describe.skipIf(node === undefined)(`several threads on one port${node ? '' : ` 
     expect(judged(state)).toBe(5000);
   });
 
+  it('tell together what an attack costs', async () => {
+    const attack = await until('the samples of the threads are there', async () => {
+      const [known] = (await flood(flooded, 2000)).attacks;
+      return known !== undefined && known.refused > 1000 && known.top.sampled > 256 && known;
+    });
+    expect(attack).toMatchObject({ zones: [ZONE_NAME], state: 'active' });
+    expect(attack.top.names[0]?.value).toMatch(/^\[0-9a-z\]\{\d-\d\}\.example\.test$/);
+    expect(attack.top.networks).toMatchObject([{ value: '127.0.0.0/24' }]);
+    // Every refusal of a second was noted by one thread or the other: what is drawn stands for all but the last second.
+    expect(attack.top.weight).toBeLessThanOrEqual(attack.refused + attack.would_refuse);
+  });
+
   it('all know what one of them learned, while none knows what nobody did', async () => {
     const all = quiet;
     const { names } = await all.state();

@@ -1,7 +1,10 @@
 import type { Command } from 'commander';
-import type { Analytics } from '../../dns/analytics/index.ts';
+import type { Counts } from '../../dns/analytics/index.ts';
+import type { Attack } from '../../dns/attacks/index.ts';
+import { ApiFailure, type RulesClient } from '../../rules/client/index.ts';
 import { print } from '../print.ts';
-import { findInForce, type InForce } from './dnsInForce.ts';
+import { listOf, percent, zonesOf } from './dnsAttacks.ts';
+import { type GuardStatus, guardStatus, readAttack } from './guardOf.ts';
 import { addConnectionFlags, connect } from './rulesConnection.ts';
 import { printable } from './rulesTable.ts';
 
@@ -13,27 +16,57 @@ interface WatchOptions {
   readonly once?: boolean;
 }
 
-/** `floodgate dns watch`: the guard live, a picture a second on a terminal, a line a second into a pipe. */
+/** The guard as it stands, with the largest attack that lasts. */
+interface Seen {
+  readonly status: GuardStatus;
+  readonly attack: Attack | undefined;
+}
+
+/**
+ * `floodgate dns watch`: the guard live, a picture a second on a terminal, a line a second into a pipe. A server that is started
+ * anew is waited for.
+ */
 export function registerDnsWatch(dns: Command): void {
   addConnectionFlags(dns.command('watch').description('show what the guard does, second by second'))
     .option('--once', 'show it once and exit')
     .action(async (options: WatchOptions, command: Command) => {
       const { client } = connect(command);
-      let before: { counts: Analytics['now']['since_start']; atMs: number } | undefined;
+      const isPicture = process.stdout.isTTY && !options.once;
+      let before: { counts: Counts; atMs: number } | undefined;
       for (;;) {
-        const found = await findInForce(client);
-        const atMs = Date.now();
-        const seconds = before ? (atMs - before.atMs) / 1000 : 0;
-        const rates = before && ratesOf(found.analytics.now.since_start, before.counts, seconds);
-        before = { counts: found.analytics.now.since_start, atMs };
-        const isPicture = process.stdout.isTTY && !options.once;
-        if (isPicture) await print(`${CLEAR}${picture(found, rates)}`);
-        else await print(options.once ? picture(found, rates) : line(found, rates));
+        const seen = await look(client, options);
+        if ('waitsFor' in seen) {
+          before = undefined;
+          await print(`${isPicture ? CLEAR : `${new Date().toISOString()}  `}${seen.waitsFor}`);
+        } else {
+          const atMs = Date.now();
+          const seconds = before ? (atMs - before.atMs) / 1000 : 0;
+          const rates = before && ratesOf(seen.status.since_start, before.counts, seconds);
+          before = { counts: seen.status.since_start, atMs };
+          if (isPicture) await print(`${CLEAR}${picture(seen, rates)}`);
+          else await print(options.once ? picture(seen, rates) : line(seen, rates));
+        }
         if (options.once) return;
         await new Promise((resolve) => setTimeout(resolve, INTERVAL_MS));
       }
     });
 }
+
+/** What there is to see, or what is said while the server does not answer. */
+async function look(client: RulesClient, { once }: WatchOptions): Promise<Seen | { waitsFor: string }> {
+  try {
+    const status = await guardStatus(client);
+    const largest = status.attacks.toSorted((one, other) => other.now.queries - one.now.queries)[0];
+    return { status, attack: largest && (await readAttack(client, largest.id)) };
+  } catch (error) {
+    if (once === true || !isPassing(error)) throw error;
+    return { waitsFor: printable(`waiting for the server: ${error.message}`) };
+  }
+}
+
+/** No answer, or one of a server that starts or stops. */
+const isPassing = (error: unknown): error is ApiFailure =>
+  error instanceof ApiFailure && (error.status === undefined ? error.afterLostAnswer : error.status >= 500);
 
 const shown = ['passed', 'paid', 'would_drop', 'dropped', 'truncated'] as const;
 type Rates = Readonly<Record<(typeof shown)[number], number>>;
@@ -44,33 +77,53 @@ function ratesOf(now: Rates, before: Rates, seconds: number): Rates {
   return Object.fromEntries(shown.map((name) => [name, rate(name)])) as Rates; // its keys are those of the list
 }
 
-function picture({ rule, analytics: { now } }: InForce, rates: Rates | undefined): string {
-  const { bucket, threshold } = now;
+function picture({ status, attack }: Seen, rates: Rates | undefined): string {
+  const { bucket, threshold, rule, since_start: counted } = status;
   const counts = shown.map((name) => {
     const perSecond = rates ? `${rates[name].toFixed(0)}/s` : '';
-    return `  ${name.padEnd(12)}${String(now.since_start[name]).padStart(14)}${perSecond.padStart(12)}`;
+    return `  ${name.padEnd(12)}${String(counted[name]).padStart(14)}${perSecond.padStart(12)}`;
   });
-  const reasons = Object.entries(now.since_start.reasons).flatMap(([reason, outcomes]) =>
+  const reasons = Object.entries(counted.reasons).flatMap(([reason, outcomes]) =>
     Object.entries(outcomes).map(([outcome, queries]) => `  ${`${reason} ${outcome}`.padEnd(24)}${queries}`),
   );
-  const zones = now.attacked_zones.map(zoneName).join(', ');
+  const zones = status.attacked_zones.map(zoneName).join(', ');
+  const inForce = rule
+    ? `${rule.id}  ${rule.mode}, profile ${rule.profile_sensitivity}, rate ${rule.rate_sensitivity}, burst ${rule.burst_sensitivity}`
+    : 'none: every query passes. `floodgate rules create` makes one';
   return [
-    `Rule       ${rule.id}  ${rule.mode}, profile ${rule.profile_sensitivity}, rate ${rule.rate_sensitivity}, burst ${rule.burst_sensitivity}`,
-    `Attack     ${now.attack ? `ON: ${printable(zones)}` : 'none'}`,
-    `Profile    ${now.profile_names} names, ${(now.profile_bytes / 1e6).toFixed(1)} MB${now.ready ? '' : ' (learning: nothing is dropped yet)'}`,
+    `Rule       ${printable(inForce)}`,
+    `Attack     ${status.attack ? `ON: ${printable(zones)}` : 'none'}`,
+    `Profile    ${status.profile_names} names, ${(status.profile_bytes / 1e6).toFixed(1)} MB${status.ready ? '' : ' (learning: nothing is dropped yet)'}`,
     `Threshold  ${threshold.rate_per_second} queries/s, burst ${threshold.burst}`,
     `Bucket     ${bucket.tokens} of ${bucket.burst} tokens, ${bucket.rate_per_second} come in a second`,
+    ...(status.not_ready === undefined ? [] : [`Not ready  ${printable(status.not_ready)}`]),
     '',
     'Queries since the guard was started',
     ...counts,
     ...(reasons.length > 0 ? ['', 'Those that had to pay, by reason', ...reasons] : []),
+    ...(attack ? attackLines(attack) : []),
   ].join('\n');
 }
 
-function line({ analytics: { now } }: InForce, rates: Rates | undefined): string {
-  const counts = shown.map((name) => `${name}=${rates ? rates[name].toFixed(0) : now.since_start[name]}`);
+function attackLines(attack: Attack): string[] {
+  const { known_names: known, top } = attack;
+  return [
+    '',
+    `Attack on ${zonesOf(attack, 3)} since ${attack.started_on.slice(11, 19)} UTC, ${attack.id}`,
+    `  ${attack.now.queries} queries/s, ${percent(attack.refused_share)} of ${attack.queries} refused; known names: ${known.answered} of ${known.asked} answered`,
+    ...listOf('Names refused most', top.names, top.weight),
+    ...listOf('Networks (addresses may be forged)', top.networks, top.weight),
+  ];
+}
+
+function line({ status, attack }: Seen, rates: Rates | undefined): string {
+  const counts = shown.map((name) => `${name}=${rates ? rates[name].toFixed(0) : status.since_start[name]}`);
   const unit = rates ? '/s' : ' since start';
-  return `${new Date().toISOString()}  ${counts.join(' ')}${unit}  tokens=${now.bucket.tokens} attack=${now.attack ? now.attacked_zones.map(zoneName).join() : 'none'}`;
+  const zones = status.attack ? printable(status.attacked_zones.map(zoneName).join()) : 'none';
+  const [name] = attack?.top.names ?? [];
+  const [network] = attack?.top.networks ?? [];
+  const top = name && network ? ` name=${name.value} network=${network.value}` : '';
+  return `${new Date().toISOString()}  ${counts.join(' ')}${unit}  tokens=${status.bucket.tokens} attack=${zones}${printable(top)}`;
 }
 
 const zoneName = (name: string): string => (name === '' ? '(outside every known zone)' : name);

@@ -6,7 +6,7 @@ import { type GatewayStorage, openGatewayStorage } from '../../ethereum/store/lm
 import { readConfig } from '../configFlags.ts';
 import { needFolder } from '../needFolder.ts';
 import { print } from '../print.ts';
-import { addDataDirFlags } from './tokenStorage.ts';
+import { addDataDirFlags, commandActor } from './tokenStorage.ts';
 
 /** An id is a name for a key that is short enough to type. */
 const ID_LENGTH = 8;
@@ -55,7 +55,9 @@ export function registerKey(program: Command): void {
     .description('Revoke a key by its id.')
     .argument('<id>', 'see key list', readKeyId);
   addDataDirFlags(revoke).action(async (id: string) => {
-    const revoked = await withStorage(revoke, ({ keys }) => keys.revoke(id, new Date().toISOString()));
+    const revoked = await withStorage(revoke, ({ keys }) =>
+      keys.revoke(id, { revokedOn: new Date().toISOString(), revokedBy: commandActor().by }),
+    );
     if (revoked === undefined)
       throw new ConfigError(`there is no key ${id}; \`floodgate key list\` shows those that there are`);
     process.stdout.write(`Key ${revoked.id} (${revoked.name}) is revoked.\n`);
@@ -98,6 +100,7 @@ function newKey(
     ...(ratePerSecond !== undefined && { ratePerSecond }),
     ...(wanted !== undefined && { methods: wanted }),
     createdOn: new Date().toISOString(),
+    createdBy: commandActor().by,
   };
 }
 

@@ -73,12 +73,15 @@ export class QueryStats {
     return Math.floor(nowMs / MINUTE_MS) === this.#minute ? [] : this.flush(nowMs);
   }
 
-  /** The records so far of the minute that lasts, which then begins anew. */
-  flush(nowMs: number): MinuteRecord[] {
+  /** The records so far of the minute that lasts. */
+  running(nowMs: number): MinuteRecord[] {
     this.note(nowMs);
-    const records = [...this.#thisMinute].map(([ruleId, { counts, zones }]) =>
-      this.#record(ruleId, counts, zones),
-    );
+    return [...this.#thisMinute].map(([ruleId, { counts, zones }]) => this.#record(ruleId, counts, zones));
+  }
+
+  /** As {@link running}; the minute begins anew. */
+  flush(nowMs: number): MinuteRecord[] {
+    const records = this.running(nowMs);
     this.#thisMinute.clear();
     this.#minute = Math.floor(nowMs / MINUTE_MS);
     return records;

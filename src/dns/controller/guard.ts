@@ -6,10 +6,12 @@
 import { type Log, QUIET } from '../../platform/logging/index.ts';
 import type { Place } from '../../rules/index.ts';
 import { QueryStats, type QueryStatsStore } from '../analytics/index.ts';
+import type { AttackStore } from '../attacks/index.ts';
 import type { DataPlane, MakeDataPlane } from '../dataplane/index.ts';
 import type { AttackDetector, DetectorOptions, ProfileStore } from '../detector/index.ts';
 import { seedZones, type ZoneSeeding, type ZoneSource } from '../zones/index.ts';
 import { type AccessListSource, followAccessLists } from './followAccessLists.ts';
+import { type Attacks, followAttacks } from './followAttacks.ts';
 import { followRules, type RuleSource } from './followRules.ts';
 import { persistProfile, restoredDetector } from './persistProfile.ts';
 import { storeMinutes } from './storeMinutes.ts';
@@ -30,12 +32,14 @@ export interface GuardDependencies<P extends DataPlane = DataPlane> {
   /** Where what is learned and counted is kept; nowhere where left out. */
   readonly profileStore?: ProfileStore;
   readonly queryStatsStore?: QueryStatsStore;
+  readonly attackStore?: AttackStore;
   readonly log?: Log;
 }
 
 export interface Guard<P extends DataPlane = DataPlane> {
   readonly detector: AttackDetector;
   readonly stats: QueryStats;
+  readonly attacks: Attacks;
   /** How far the zones are whose names are known from the start. */
   readonly seeding: ZoneSeeding;
   readonly dataPlane: P;
@@ -54,12 +58,14 @@ export async function startGuard<P extends DataPlane>(
     lists,
     profileStore,
     queryStatsStore,
+    attackStore,
     log = QUIET,
   }: GuardDependencies<P>,
 ): Promise<Guard<P>> {
   const detector = restoredDetector(detectorOptions, { profileStore, log });
   const dataPlane = makeDataPlane({ detector, log, isSeeding: () => seeding.busy });
   const stats = new QueryStats(detector, Date.now(), () => dataPlane.verdicts?.() ?? detector.verdicts);
+  const attacks = followAttacks({ detector, attackStore, log });
   const policyChanged = (): void => dataPlane.policyChanged();
   const seeding = seedZones(zones, {
     detector,
@@ -87,11 +93,13 @@ export async function startGuard<P extends DataPlane>(
     const nowMs = Date.now();
     detector.tick(nowMs);
     dataPlane.tick(nowMs);
+    attacks.tick(nowMs, dataPlane.takeSamples());
     void storeMinutes(stats.tick(nowMs), { queryStatsStore, log });
   }, TICK_MS);
   return {
     detector,
     stats,
+    attacks,
     seeding,
     dataPlane,
     async stop() {
@@ -100,6 +108,7 @@ export async function startGuard<P extends DataPlane>(
       stopLists();
       seeding.stop();
       await dataPlane.stop();
+      await attacks.stop();
       await storeMinutes(stats.flush(Date.now()), { queryStatsStore, log });
       await profile.stop();
     },

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { ServerAddress } from '../../platform/addresses/index.ts';
 import type { Log } from '../../platform/logging/index.ts';
-import type { AttackDetector } from '../detector/index.ts';
+import type { AttackDetector, SampleBatch } from '../detector/index.ts';
 
 /** What a data plane is made with. */
 export interface DataPlaneContext {
@@ -35,6 +35,11 @@ export interface DataPlane {
    * see. The detector's own count where left out.
    */
   verdicts?(): Float64Array;
+  /**
+   * Queries that an attack cost, sampled since the last call: asked for every second. A plane notes them (`RefusedSamples`) while
+   * the detector says `samplesRefusals`, and at no other time.
+   */
+  takeSamples(): readonly SampleBatch[];
   /** Why DNS is not answered as configured, for the readiness check; undefined where it is. */
   notReady(): string | undefined;
   registerMetrics(registry: Registry): void;

@@ -131,6 +131,11 @@ export class AttackDetector implements AnswerSink {
     return this.#attack;
   }
 
+  /** Whether what is refused is sampled now; the same for every thread. */
+  get samplesRefusals(): boolean {
+    return this.#policy.samplesRefusals;
+  }
+
   /** Whether enough is known to drop: a zone was seeded, or traffic watched for `learnForMinutes`. */
   get ready(): boolean {
     return this.#ready;
@@ -167,7 +172,7 @@ export class AttackDetector implements AnswerSink {
   alarm(number: number, nowMs: number): void {
     const zone = this.zones.byNumber(number);
     zone.alarm(nowMs);
-    if (zone.attacked(nowMs)) this.#attack = true;
+    if (zone.attacked(nowMs)) this.#setAttack(true);
   }
 
   /** Why a query within the name's usual rate would have to pay, `none` when it would not. Changes nothing. */
@@ -239,7 +244,7 @@ export class AttackDetector implements AnswerSink {
     }
     if (unknown >= this.options.thresholds.accountUnknownPerSecond)
       for (const zone of zones) zone.attackWithOthers(nowMs);
-    this.#attack = zones.some((zone) => zone.attacked(nowMs));
+    this.#setAttack(zones.some((zone) => zone.attacked(nowMs)));
     this.history.add(queries, this.#attack, nowMs);
     this.#ready ||=
       this.history.minutes >= this.options.learnForMinutes ||
@@ -310,7 +315,7 @@ export class AttackDetector implements AnswerSink {
     this.tick(nowMs);
     for (const { name, attacked } of learned.zones)
       if (attacked === true && this.#restoredLately)
-        (name === '' ? this.zones.outside : this.zones.get(name))?.attack(nowMs);
+        (name === '' ? this.zones.outside : this.zones.get(name))?.attack(nowMs, 'earlier_run');
     this.tick(nowMs);
   }
 
@@ -341,6 +346,11 @@ export class AttackDetector implements AnswerSink {
       byHand: thresholds.zones[name] ?? {},
       learnForSeconds: learnForMinutes * SECONDS_PER_MINUTE,
     };
+  }
+
+  #setAttack(attack: boolean): void {
+    this.#attack = attack;
+    this.#policy.flags.attack = attack;
   }
 
   #updateFlags(): void {

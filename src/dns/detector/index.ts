@@ -11,6 +11,7 @@ export { type AnswerSink, type AskedName, learnAnswer } from './learnAnswer.ts';
 export type { ProfileEntry } from './profile/profile.ts';
 export type { Learned, ProfileStore } from './profileStore.ts';
 export { QueryPolicy } from './queryPolicy.ts';
+export { type RefusedQuery, RefusedSamples, type SampleBatch, samplesIn } from './refusedSamples.ts';
 export { profileLevel } from './sensitivity.ts';
 export type { SharedState } from './sharedState.ts';
 export type { TcpClient } from './tcpPolicy.ts';
@@ -19,6 +20,7 @@ export type { RateSample } from './thresholds.ts';
 export {
   FIRST_REFUSAL,
   FIRST_TRUNCATION,
+  FIRST_UNPAID,
   type Outcome,
   outcomeOf,
   outcomes,
@@ -31,4 +33,6 @@ export {
 } from './verdict.ts';
 // What it knows: from zones, from traffic, from an earlier run.
 export { type SeedResult, ZoneSeed } from './zoneSeed.ts';
+export { type NoticedBy, noticedBy } from './zones/alarms.ts';
+export type { Zone } from './zones/zone.ts';
 export type { Thresholds, ZoneThresholds } from './zoneThresholds.ts';

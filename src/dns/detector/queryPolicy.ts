@@ -9,7 +9,7 @@ import { NameTable } from './profile/nameTable.ts';
 import { RecentNames } from './recentNames.ts';
 import { profileLevel } from './sensitivity.ts';
 import { PolicyFlags, type SharedState } from './sharedState.ts';
-import { type Reason, type Verdict, verdictOf } from './verdict.ts';
+import { FIRST_REFUSAL, FIRST_UNPAID, type Reason, type Verdict, verdictOf } from './verdict.ts';
 import { SharedZone } from './zones/sharedZone.ts';
 import { ZoneIndex } from './zones/zoneIndex.ts';
 
@@ -88,11 +88,18 @@ export class QueryPolicy {
       zone.suspect(nowMs);
       this.#onAlarm(number, nowMs);
     }
-    const verdict = this.#verdictOn(question, zone, place, beyondUsual, nowMs);
+    const byName = this.#verdictOn(question, zone, place, beyondUsual, nowMs);
     // What pays is limited by its bucket already.
-    if (verdict !== PASSED || client === undefined) return verdict;
-    const limit = this.flags.clientLimit;
-    return limit === 0 ? verdict : this.#limitClient(client, limit, nowMs);
+    const limit = byName !== PASSED || client === undefined ? 0 : this.flags.clientLimit;
+    const verdict = limit === 0 || client === undefined ? byName : this.#limitClient(client, limit, nowMs);
+    if (verdict >= FIRST_UNPAID && zone.attacked(nowMs))
+      zone.countRefusal(verdict >= FIRST_REFUSAL, place >= 0);
+    return verdict;
+  }
+
+  /** Whether what is refused is to be sampled: only while an attack lasts. */
+  get samplesRefusals(): boolean {
+    return this.flags.attack;
   }
 
   /** Beyond its limit a client is told to come over TCP, where it is known for who it is: its address may be forged. */

@@ -39,12 +39,13 @@ export const newSharedState = (maxNames: number): SharedState => ({
   accessLists: new SharedArrayBuffer(ACCESS_LISTS_BYTES),
 });
 
-const FLAGS = 5;
+const FLAGS = 6;
 const MODE = 0;
 const LEVEL = 1;
 const MAY_DROP = 2;
 const TRUNCATE = 3;
 const CLIENT_LIMIT = 4;
+const ATTACK = 5;
 /** What fits a word. */
 const MAX_CLIENT_LIMIT = 0x7fffffff;
 const modes = ['none', 'monitoring', 'enabled'] as const;
@@ -93,6 +94,15 @@ export class PolicyFlags {
 
   set refuseWith(what: 'drop' | 'truncate') {
     Atomics.store(this.#words, TRUNCATE, what === 'drop' ? 0 : 1);
+  }
+
+  /** Whether a zone is under attack. */
+  get attack(): boolean {
+    return Atomics.load(this.#words, ATTACK) !== 0;
+  }
+
+  set attack(attack: boolean) {
+    Atomics.store(this.#words, ATTACK, attack ? 1 : 0);
   }
 
   /** Queries over UDP of one client in a window that may pass; 0 for as many as it likes. */

@@ -8,7 +8,7 @@ import type { QueryPolicy } from './queryPolicy.ts';
 import { RecentNames } from './recentNames.ts';
 import type { SharedState } from './sharedState.ts';
 import { BUCKET_BYTES, TokenBucket } from './tokenBucket.ts';
-import { type Verdict, verdictOf } from './verdict.ts';
+import { FIRST_REFUSAL, type Verdict, verdictOf } from './verdict.ts';
 
 /** So much of the account's bucket is one client's: ten that flood leave nothing to each other, and all to UDP. */
 const CLIENT_SHARE = 0.1;
@@ -51,7 +51,9 @@ export class TcpPolicy {
     const reason = policy.reasonToPay(question, zone, place, false, nowMs);
     if (reason === 'none') return verdictOf('passed', reason);
     if (this.#pay(question, client, nowMs)) return verdictOf('paid', reason);
-    return verdictOf(policy.mayDrop(zone, nowMs) ? 'dropped' : 'wouldDrop', reason);
+    const verdict = verdictOf(policy.mayDrop(zone, nowMs) ? 'dropped' : 'wouldDrop', reason);
+    if (zone.attacked(nowMs)) zone.countRefusal(verdict >= FIRST_REFUSAL, place >= 0);
+    return verdict;
   }
 
   #pay(question: Question, client: string, nowMs: number): boolean {

@@ -32,6 +32,8 @@ export const verdictOf = (outcome: Outcome, reason: Reason): Verdict =>
 export const outcomeOf = (verdict: Verdict): Outcome => outcomes[verdict >>> REASON_BITS] ?? 'passed';
 export const reasonOf = (verdict: Verdict): Reason => reasons[verdict & ((1 << REASON_BITS) - 1)] ?? 'none';
 
+/** This verdict and those above are what an attack costs: refused, or would be were the rule enabled. */
+export const FIRST_UNPAID = verdictOf('wouldDrop', 'none');
 /** Verdicts below go to the servers, this one and those above do not. */
 export const FIRST_REFUSAL = verdictOf('dropped', 'none');
 export const FIRST_TRUNCATION = verdictOf('truncated', 'none');

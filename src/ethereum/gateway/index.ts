@@ -6,7 +6,7 @@
 export type { Anchor, AnswerStore } from './cache/answerStore.ts';
 export { Gateway } from './gateway.ts';
 export { hashOfSecret, newSecret } from './keys/authenticate.ts';
-export type { ApiKey, KeyStore } from './keys/keyStore.ts';
+export type { ApiKey, KeyStore, Revocation } from './keys/keyStore.ts';
 export type { Method } from './method.ts';
 export { checkLogs } from './methods/checkLogs.ts';
 

@@ -119,6 +119,7 @@ function apiRequest(request: FastifyRequest, caller: Caller, { clientAddress }: 
     accountId: param(request, 'account_id'),
     ruleId: param(request, 'rule_id'),
     entryId: param(request, 'entry_id'),
+    attackId: param(request, 'attack_id'),
     path: pathOf(request),
     query: request.query as Record<string, unknown>, // the framework's query is an object of strings and lists
     headers: request.headers,

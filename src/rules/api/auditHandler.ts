@@ -85,7 +85,7 @@ function readQuery(query: ApiRequest['query']): AuditQuery {
 }
 
 /** As `formatTimestamp` writes it; what is finer than a microsecond is cut off. */
-function parseMoment(text: string): string | undefined {
+export function parseMoment(text: string): string | undefined {
   const match = timestamp.exec(text);
   const millis = Date.parse(text.toUpperCase());
   if (!match || Number.isNaN(millis)) return undefined;

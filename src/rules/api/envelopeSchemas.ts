@@ -9,6 +9,7 @@ import {
   type RuleFormat,
 } from '../index.ts';
 import { cursorPattern, MAX_AUDIT_PAGE } from './auditHandler.ts';
+import { guardSchemas } from './guardSchemas.ts';
 
 const closed = { additionalProperties: false };
 const ref = (name: string) => Type.Ref(`#/components/schemas/${name}`);
@@ -37,8 +38,8 @@ const resultInfoSchema = Type.Object(
   {
     page: Type.Integer({ minimum: 1 }),
     per_page: Type.Integer({ minimum: 1, maximum: 1000 }),
-    count: Type.Integer({ minimum: 0, description: 'Rules, or entries, on this page.' }),
-    total_count: Type.Integer({ minimum: 0, description: 'Rules, or entries, on all pages.' }),
+    count: Type.Integer({ minimum: 0, description: 'Rules, entries or attacks on this page.' }),
+    total_count: Type.Integer({ minimum: 0, description: 'Rules, entries or attacks on all pages.' }),
     total_pages: Type.Integer({ minimum: 0 }),
   },
   closed,
@@ -128,6 +129,10 @@ export const namedSchemas = ({ schemas }: RuleFormat) => ({
   AnalyticsAnswer: success({
     result: Type.Object({}, { description: 'See docs/dns-protection.md, section Seen.' }),
   }),
+  ...guardSchemas,
+  GuardStatusAnswer: success({ result: ref('GuardStatus') }),
+  AttackListAnswer: success({ result: Type.Array(ref('AttackSummary')), result_info: ref('ResultInfo') }),
+  AttackAnswer: success({ result: ref('Attack') }),
   RuleAnswer: success({ result: ref('Rule') }),
   RuleListAnswer: success({ result: Type.Array(ref('Rule')), result_info: ref('ResultInfo') }),
   RuleChange: ruleChangeSchema,

@@ -4,6 +4,7 @@ import type { errorTable } from './errors.ts';
 
 export const EXAMPLE_RULE_ID = '31c70c65-9f81-4669-94ed-1e1e041e7b06';
 export const EXAMPLE_ENTRY_ID = '8f14e45f-ceea-467f-9a0c-1d2e3f4a5b6c';
+export const EXAMPLE_ATTACK_ID = 'b3a1c5de-0f4b-4c1e-9a66-6f1d2c3b4a5e';
 const EXAMPLE_MOMENT = '2026-11-20T22:10:38.762503+00:00';
 
 /** An example of each body and answer, for the readers of the OpenAPI document. */
@@ -22,6 +23,43 @@ export function examplesOf(format: RuleFormat): Readonly<Partial<Record<SchemaNa
   };
   const newEntry = { prefix: '198.51.100.0/24', comment: 'floods us', enabled: true };
   const entry = { id: EXAMPLE_ENTRY_ID, ...newEntry, ...moments } satisfies AccessEntry;
+  const attackRule = {
+    ...{ id: EXAMPLE_RULE_ID, mode: 'enabled', profile_sensitivity: 'medium' },
+    ...{ rate_sensitivity: 'medium', burst_sensitivity: 'medium' },
+  };
+  const attack = {
+    ...{ id: EXAMPLE_ATTACK_ID, state: 'ended', zones: ['example.com'], zone_count: 1 },
+    ...{ noticed_by: 'unknown_rate', rule: attackRule },
+    ...{ started_on: EXAMPLE_MOMENT, last_seen_on: EXAMPLE_MOMENT, ended_on: EXAMPLE_MOMENT },
+    now: { queries: 0, unknown_names: 0, refused: 0 },
+    peak: { queries: 20400, unknown_names: 20000, refused: 19900 },
+    ...{ queries: 24400, unknown_names: 24100, refused: 23600, would_refuse: 0, refused_share: 0.967 },
+    known_names: { asked: 300, answered: 300, refused: 0 },
+  };
+  const heavy = (value: string) => ({ value, count: 23600, error: 0 });
+  const attackWhole = {
+    ...attack,
+    response_codes: { NOERROR: 300, NXDOMAIN: 500 },
+    top: {
+      ...{ sampled: 512, weight: 23600 },
+      names: [heavy('[0-9a-z]{9-16}.example.com')],
+      types: [heavy('A')],
+      networks: [heavy('198.51.100.0/24')],
+    },
+    sampled_names: [{ name: 'x8fj2k1mz0.example.com', type: 'A', network: '198.51.100.0/24' }],
+    changes: [{ at: EXAMPLE_MOMENT, kind: 'rule', rule: attackRule }],
+  };
+  const status = {
+    ...{ data_plane: 'embedded', rule: attackRule, ready: true },
+    ...{ profile_names: 50_000, profile_bytes: 1_200_000 },
+    threshold: { rate_per_second: 100, burst: 500 },
+    bucket: { rate_per_second: 100, burst: 500, tokens: 500 },
+    since_start: {
+      ...{ passed: 300, paid: 500, would_drop: 0, dropped: 23600, truncated: 0 },
+      reasons: { unknownName: { paid: 500, dropped: 23600 } },
+    },
+    ...{ attack: false, attacked_zones: [], attacks: [] },
+  };
   const page = { page: 1, per_page: 1000, count: 1, total_count: 1, total_pages: 1 };
   return {
     RuleCreation: format.newRuleOf(rule),
@@ -34,6 +72,9 @@ export function examplesOf(format: RuleFormat): Readonly<Partial<Record<SchemaNa
     AccessListAnswer: answer([entry], { result_info: page }),
     AuditAnswer: answer([change], { result_info: { per_page: 100, count: 1 } }),
     AnalyticsAnswer: answer({}),
+    GuardStatusAnswer: answer(status),
+    AttackListAnswer: answer([attack], { result_info: { ...page, per_page: 25 } }),
+    AttackAnswer: answer(attackWhole),
     TokenAnswer: answer({ id: '0f1e2d3c4b5a69788796a5b4c3d2e1f0', status: 'active' }),
     DoneAnswer: answer(),
   };

@@ -39,7 +39,8 @@ export function readPageRequest(query: Readonly<Record<string, unknown>>): PageR
   return { page, perPage, order, descending: direction === 'DESC' };
 }
 
-function readInteger(value: unknown, standard: number, highest: number): number | undefined {
+/** Undefined for what is no integer from 1 to `highest`. */
+export function readInteger(value: unknown, standard: number, highest: number): number | undefined {
   if (value === undefined) return standard;
   if (typeof value !== 'string' || !/^\d{1,16}$/.test(value)) return undefined;
   const number = Number(value);

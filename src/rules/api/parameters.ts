@@ -1,7 +1,8 @@
 import Type from 'typebox';
 import { accountIdPattern } from '../index.ts';
 import { cursorPattern, DEFAULT_AUDIT_PAGE, MAX_AUDIT_PAGE } from './auditHandler.ts';
-import { EXAMPLE_ENTRY_ID, EXAMPLE_RULE_ID } from './examples.ts';
+import { EXAMPLE_ATTACK_ID, EXAMPLE_ENTRY_ID, EXAMPLE_RULE_ID } from './examples.ts';
+import { DEFAULT_ATTACKS_PER_PAGE, MAX_ATTACKS_PER_PAGE } from './guardHandlers.ts';
 import { MAX_PER_PAGE, orders } from './paging.ts';
 import { MAX_RETRY_KEY_CHARACTERS } from './retryKey.ts';
 
@@ -28,6 +29,13 @@ export const parameters = {
     required: true,
     description: 'The entry; one that is empty or no UUID is answered like one that does not exist.',
     example: EXAMPLE_ENTRY_ID,
+    schema: Type.String({ format: 'uuid', minLength: 36, maxLength: 36 }),
+  },
+  attack_id: {
+    in: 'path',
+    required: true,
+    description: 'The attack; one that is empty or no UUID is answered like one that does not exist.',
+    example: EXAMPLE_ATTACK_ID,
     schema: Type.String({ format: 'uuid', minLength: 36, maxLength: 36 }),
   },
   page: {
@@ -106,6 +114,27 @@ export const parameters = {
     description: 'The most changes on a page. There may be fewer, or none, where many are looked through.',
     example: 100,
     schema: Type.Integer({ minimum: 1, maximum: MAX_AUDIT_PAGE, default: DEFAULT_AUDIT_PAGE }),
+  },
+  'attacks per_page': {
+    name: 'per_page',
+    in: 'query',
+    description: 'Attacks on a page.',
+    example: 10,
+    schema: Type.Integer({ minimum: 1, maximum: MAX_ATTACKS_PER_PAGE, default: DEFAULT_ATTACKS_PER_PAGE }),
+  },
+  'attacks since': {
+    name: 'since',
+    in: 'query',
+    description: 'Only attacks that began from then on.',
+    example: '2026-11-20T00:00:00Z',
+    schema: Type.String({ format: 'date-time' }),
+  },
+  'attacks until': {
+    name: 'until',
+    in: 'query',
+    description: 'Only attacks that began before then.',
+    example: '2026-11-21T00:00:00Z',
+    schema: Type.String({ format: 'date-time' }),
   },
   cursor: {
     in: 'query',

@@ -12,6 +12,8 @@ export interface ApiRequest {
   readonly ruleId: string;
   /** Empty on a path without an entry of a list; any text otherwise. */
   readonly entryId: string;
+  /** Empty on a path without an attack; any text otherwise. */
+  readonly attackId: string;
   /** The path as it came, without its query. */
   readonly path: string;
   readonly query: Readonly<Record<string, unknown>>;

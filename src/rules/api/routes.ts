@@ -1,5 +1,7 @@
 import { type AccessListHandlers, accessListRoutes } from './accessListRoutes.ts';
 import { successEnvelope } from './envelope.ts';
+import type { GuardHandlers } from './guardHandlers.ts';
+import { guardRoutes } from './guardRoutes.ts';
 import type { Route } from './route.ts';
 import type { RuleHandlers } from './ruleHandlers.ts';
 
@@ -11,12 +13,18 @@ export interface Handlers {
   readonly rules: RuleHandlers;
   readonly lists: AccessListHandlers;
   readonly audit: Route['handle'];
+  /** None where no guard runs beside this API. */
+  readonly guard: GuardHandlers | undefined;
 }
 
 /** Every operation on rules, lists and tokens. */
-export function routesOf({ rules, lists, audit }: Handlers): readonly Route[] {
+export function routesOf({ rules, lists, audit, guard }: Handlers): readonly Route[] {
   return [
-    ...families.flatMap((family) => [...ruleRoutes(family, rules), auditRoute(family, audit)]),
+    ...families.flatMap((family) => [
+      ...ruleRoutes(family, rules),
+      auditRoute(family, audit),
+      ...(guard ? guardRoutes(family, guard) : []),
+    ]),
     ...accessListRoutes(lists),
     verifyRoute,
   ];

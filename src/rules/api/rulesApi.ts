@@ -14,6 +14,7 @@ import { auditHandler } from './auditHandler.ts';
 import { Authenticator } from './authenticate.ts';
 import { documentationRoutes } from './documentation.ts';
 import { MAX_BODY_BYTES } from './errors.ts';
+import { type GuardReports, guardHandlers } from './guardHandlers.ts';
 import { type RateLimit, RateLimiter } from './rateLimit.ts';
 import { routesOf } from './routes.ts';
 import { type RuleAnalytics, ruleHandlers } from './ruleHandlers.ts';
@@ -30,6 +31,8 @@ export interface RulesApiOptions {
   readonly configuredTokens: readonly string[];
   /** What the guard beside this API saw; no such route where there is none. */
   readonly analytics?: RuleAnalytics | undefined;
+  /** What that guard tells of itself. */
+  readonly guard?: GuardReports | undefined;
   /** The fields that rules have. */
   readonly format?: RuleFormat;
   /** Off where left out. */
@@ -44,12 +47,14 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
     lists,
     audit,
     analytics,
+    guard,
     clientAddress = addressOfSocket,
   } = options;
   const operations = routesOf({
     rules: ruleHandlers({ format, store, analytics }),
     lists: accessListHandlers(lists),
     audit: auditHandler(audit, format),
+    guard: guard && guardHandlers(guard),
   });
   const routes = [...operations, ...documentationRoutes(operations, fastify.prefix, format)];
 

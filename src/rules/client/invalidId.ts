@@ -7,7 +7,7 @@ import { allowedAccountId, allowedRuleId, describeValue, isAccountId, isRuleId }
 class InvalidIdError extends Error {
   override readonly name = 'InvalidIdError';
 
-  constructor(field: 'ruleId' | 'accountId', value: unknown, allowed: string) {
+  constructor(field: 'ruleId' | 'accountId' | 'attackId', value: unknown, allowed: string) {
     super(`${field} is ${describeValue(value)}; allowed: ${allowed}. Nothing was sent`);
   }
 }
@@ -15,6 +15,11 @@ class InvalidIdError extends Error {
 /** The id as it goes into a path. Takes any value: callers without types pass `undefined` too. */
 export function checkedRuleId(value: unknown): string {
   if (!isRuleId(value)) throw new InvalidIdError('ruleId', value, allowedRuleId);
+  return value;
+}
+
+export function checkedAttackId(value: unknown): string {
+  if (!isRuleId(value)) throw new InvalidIdError('attackId', value, allowedRuleId);
   return value;
 }
 

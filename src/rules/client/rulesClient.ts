@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type NewRule, type Rule, type RuleFormat, type RuleSettings, ruleFormat } from '../index.ts';
 import { ApiFailure } from './apiFailure.ts';
-import { checkedAccountId, checkedRuleId } from './invalidId.ts';
+import { checkedAccountId, checkedAttackId, checkedRuleId } from './invalidId.ts';
 import { type Answer, Transport, type TransportOptions } from './transport.ts';
 
 export interface RulesClientOptions extends TransportOptions {
@@ -41,6 +41,7 @@ export class RulesClient {
   readonly baseUrl: string;
   readonly #transport: Transport;
   readonly #collection: string;
+  readonly #guard: string;
 
   constructor(options: RulesClientOptions) {
     const { family = 'network', format = ruleFormat } = options;
@@ -48,7 +49,8 @@ export class RulesClient {
     this.accountId = checkedAccountId(options.accountId);
     this.baseUrl = options.baseUrl;
     this.#transport = new Transport(options);
-    this.#collection = `/accounts/${this.accountId}/${family}/advanced_dns_protection/configs/dns_protection/rules`;
+    this.#guard = `/accounts/${this.accountId}/${family}/advanced_dns_protection/configs/dns_protection`;
+    this.#collection = `${this.#guard}/rules`;
   }
 
   /** All rules, over as many pages as it takes. */
@@ -127,6 +129,24 @@ export class RulesClient {
       `${this.#path(ruleId)}/analytics?${new URLSearchParams(query)}`,
     );
     return member(answer, 'result');
+  }
+
+  /** How a guard beside the server stands, as the server tells it. Fails with status 404 where there is none. */
+  async guardStatus(): Promise<unknown> {
+    return member(await this.#transport.send('GET', `${this.#guard}/status`), 'result');
+  }
+
+  /** A page of attacks on the account's zones, and how many there are on all pages. */
+  async attacks(query: Readonly<Record<string, string>> = {}): Promise<{ result: unknown; total: number }> {
+    const answer = await this.#transport.send('GET', `${this.#guard}/attacks?${new URLSearchParams(query)}`);
+    return { result: member(answer, 'result'), total: totalOf(answer) };
+  }
+
+  async attack(attackId: string): Promise<unknown> {
+    return member(
+      await this.#transport.send('GET', `${this.#guard}/attacks/${checkedAttackId(attackId)}`),
+      'result',
+    );
   }
 
   #path(ruleId: string): string {

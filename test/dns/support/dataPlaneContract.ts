@@ -80,6 +80,20 @@ export function dataPlaneContract(prepare: () => Promise<PlaneUnderTest>): void 
       await answered();
     });
 
+    it('tells what an attack costs, and for what', async () => {
+      const all = await started([ZONE_NAME]);
+      const attack = await until('the attack is known, with its top', async () => {
+        await round(all);
+        const [known] = all.guard.attacks.open();
+        return known !== undefined && known.refused > ROUND && known.top.weight > 0 && known;
+      });
+      expect(attack).toMatchObject({ zones: [ZONE_NAME], state: 'active', rule: { id: RULE.id } });
+      expect(attack.known_names).toMatchObject({ refused: 0 });
+      expect(attack.top.names[0]?.value).toMatch(/^\[0-9a-z\]\{\d-\d\}\.example\.test$/);
+      expect(attack.top.networks).toMatchObject([{ value: '127.0.0.0/24' }]);
+      expect(attack.sampled_names[0]).toMatchObject({ type: 'A', network: '127.0.0.0/24' });
+    });
+
     it('shows the detector every query and every answer', async () => {
       const { guard, client, target } = await started([], new TestRules([]));
       const registry = new Registry();

@@ -3,7 +3,7 @@ import { createSocket, type RemoteInfo } from 'node:dgram';
 import { once } from 'node:events';
 import { respond, ZoneData } from '../../../src/dns/authority/index.ts';
 import type { DataPlane, DataPlaneContext } from '../../../src/dns/dataplane/index.ts';
-import { FIRST_REFUSAL } from '../../../src/dns/detector/index.ts';
+import { FIRST_REFUSAL, FIRST_UNPAID, RefusedSamples } from '../../../src/dns/detector/index.ts';
 import { Question, ReadResult, readAnswer, readQuery } from '../../../src/dns/protocol/index.ts';
 import { ZONE_NAME, ZONE_TEXT } from './guardInFront.ts';
 
@@ -14,6 +14,7 @@ export class FakeDataPlane implements DataPlane {
   readonly #socket = createSocket('udp4');
   readonly #zone = new ZoneData(ZONE_TEXT, ZONE_NAME);
   readonly #question = new Question();
+  readonly #samples = new RefusedSamples();
   #isListening = false;
 
   constructor({ detector }: DataPlaneContext) {
@@ -34,6 +35,12 @@ export class FakeDataPlane implements DataPlane {
   policyChanged(): void {}
   tick(): void {}
   notReady(): undefined {}
+
+  takeSamples() {
+    const batch = this.#samples.take();
+    return batch === undefined ? [] : [batch];
+  }
+
   registerMetrics(): void {}
 
   async stop(): Promise<void> {
@@ -44,7 +51,10 @@ export class FakeDataPlane implements DataPlane {
   #receive(packet: Buffer, { address, port }: RemoteInfo): void {
     const { key } = this.#detector;
     if (readQuery(packet, key, this.#question) !== ReadResult.ok) return;
-    if (this.#detector.decide(this.#question, Date.now(), address) >= FIRST_REFUSAL) return;
+    const verdict = this.#detector.decide(this.#question, Date.now(), address);
+    if (verdict >= FIRST_UNPAID && this.#detector.samplesRefusals)
+      this.#samples.note(packet, this.#question.end, address);
+    if (verdict >= FIRST_REFUSAL) return;
     const answer = respond([this.#zone], packet, false);
     if (answer === undefined || !readAnswer(answer, key, this.#question)) return;
     this.#detector.learnAnswer(answer, this.#question, address, Date.now());

@@ -12,6 +12,8 @@ export interface Program {
   /** A request to the rules API of the account; the parsed body. */
   api(method: string, path?: string, body?: unknown): Promise<{ status: number; json: Envelope }>;
   metrics(): Promise<string>;
+  /** What it has logged. */
+  output(): string;
   stop(): Promise<unknown>;
   /** Ends it as a power cut would. */
   kill(): Promise<void>;
@@ -28,7 +30,7 @@ export interface Envelope {
 export async function startProgram(dataDir: string, server: Target, ...flags: string[]): Promise<Program> {
   const args = ['--dns-account', ACCOUNT, '--dns-listen', '127.0.0.1:0'];
   args.push('--dns-servers', `${server.host}:${server.port}`, ...flags);
-  const { url, dnsPort, stop, kill } = await startFloodgateProcess({ dataDir, args });
+  const { url, dnsPort, output, stop, kill } = await startFloodgateProcess({ dataDir, args });
   // The names of the zones are read behind: a test begins when they are known.
   await until('the names of the zones are known', async () => {
     const { checks } = (await (await fetch(`${url}/readyz`)).json()) as { checks: { dns: string } };
@@ -48,6 +50,7 @@ export async function startProgram(dataDir: string, server: Target, ...flags: st
       return { status: response.status, json: (await response.json()) as Envelope };
     },
     metrics: async () => (await fetch(`${url}/metrics`)).text(),
+    output,
     stop,
     kill,
   };

@@ -1,4 +1,5 @@
 /** A guard with several threads in a process of its own, run by a Node that can share a port; its parent asks by messages. */
+import type { Attack } from '../../../src/dns/attacks/index.ts';
 import { ZoneSeed } from '../../../src/dns/detector/index.ts';
 import { nameToWire } from '../../../src/dns/protocol/index.ts';
 import { guardInFront, RULE, ZONE_NAME } from './guardInFront.ts';
@@ -14,6 +15,7 @@ export interface GuardState {
   readonly answered: number;
   /** Which servers are. */
   readonly inUse: readonly boolean[];
+  readonly attacks: readonly Attack[];
 }
 
 const { guard, rules, target, stop } = await guardInFront(
@@ -48,5 +50,6 @@ function state(): GuardState {
     names: guard.detector.profile.size,
     answered: guard.dataPlane.servers.reduce((sum, { answered }) => sum + answered, 0),
     inUse: guard.dataPlane.servers.map(({ up }) => up),
+    attacks: guard.attacks.open(),
   };
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Registry } from 'prom-client';
 import type { Network, ServerAddress } from '../../../platform/addresses/index.ts';
 import { SerialQueue } from '../../../platform/serialQueue/index.ts';
-import { reasonOf } from '../../detector/index.ts';
+import { FIRST_UNPAID, RefusedSamples, reasonOf, type SampleBatch } from '../../detector/index.ts';
 import {
   HEADER_BYTES,
   nameToWire,
@@ -57,6 +57,7 @@ export class DnsdistDataPlane implements DataPlane {
   readonly #faults: PacketFaults;
   readonly #tap: DnstapServer;
   readonly #question = new Question();
+  readonly #samples = new RefusedSamples();
   readonly #publishing = new SerialQueue();
   #isStarted = false;
   /** What an earlier run published of a zone is what dnsdist refuses by already: it holds until the zone is read again. */
@@ -151,6 +152,11 @@ export class DnsdistDataPlane implements DataPlane {
     void this.count();
   }
 
+  takeSamples(): readonly SampleBatch[] {
+    const batch = this.#samples.take();
+    return batch === undefined ? [] : [batch];
+  }
+
   /** Each node's state is in the metrics; without Floodgate a node goes on with the last rules. */
   notReady(): undefined {}
 
@@ -232,7 +238,10 @@ export class DnsdistDataPlane implements DataPlane {
       return;
     }
     if (!overUdp || readQuery(message, detector.key, question) !== ReadResult.ok) return;
-    const verdict = detector.decide(question, nowMs, addressText(client));
+    const address = addressText(client);
+    const verdict = detector.decide(question, nowMs, address);
+    if (verdict >= FIRST_UNPAID && detector.samplesRefusals)
+      this.#samples.note(message, question.end, address);
     // What is an attack from now on is carried out now, not when the second is over.
     if (detector.attack && !this.#sawAttack) {
       this.#sawAttack = true;

@@ -1,7 +1,7 @@
 /** The embedded data plane: listeners in front, servers behind, every query decided about between the two. */
 import type { Registry } from 'prom-client';
 import { type Network, type ServerAddress, within } from '../../../platform/addresses/index.ts';
-import { type TcpClient, type Verdict, verdictOf } from '../../detector/index.ts';
+import { type SampleBatch, type TcpClient, type Verdict, verdictOf } from '../../detector/index.ts';
 import { Question, readAnswer, readResultNames } from '../../protocol/index.ts';
 import { type DataPlane, type DataPlaneContext, type DnsServer, PacketFaults } from '../index.ts';
 import { type Listener, listenAt } from './listener.ts';
@@ -138,6 +138,10 @@ export class EmbeddedDataPlane implements DataPlane {
     this.#udp?.tick(nowMs);
     for (const { udp } of this.#listeners) udp.follow(nowMs);
     this.#serverLog.note(this.servers);
+  }
+
+  takeSamples(): readonly SampleBatch[] {
+    return this.#udp?.takeSamples() ?? [];
   }
 
   notReady(): string | undefined {

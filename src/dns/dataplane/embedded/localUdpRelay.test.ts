@@ -41,6 +41,7 @@ it('what is thrown over a packet, of a client or a server, costs that packet and
       // TXT fails on the way to the server, all else on the way back.
       policy: {
         key: { high: 1, low: 2 },
+        samplesRefusals: false,
         decide: (question) => {
           if (question.type === QueryType.TXT) orThrow(undefined);
           return verdictOf('passed', 'none');

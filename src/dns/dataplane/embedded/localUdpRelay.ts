@@ -1,7 +1,7 @@
 /** All of one thread that carries packets: its listening sockets in front, its sockets to the servers behind. */
 
 import type { ServerAddress } from '../../../platform/addresses/index.ts';
-import type { QueryPolicy } from '../../detector/index.ts';
+import { type QueryPolicy, RefusedSamples, type SampleBatch } from '../../detector/index.ts';
 import { type HashKey, HEADER_BYTES, type Question, readResultNames } from '../../protocol/index.ts';
 import { type DnsServer, PacketFaults } from '../index.ts';
 import type { Backend } from './backend.ts';
@@ -34,7 +34,7 @@ export interface LocalUdpRelayOptions {
 }
 
 export interface LocalUdpRelayDependencies {
-  readonly policy: Pick<QueryPolicy, 'decide'> & { readonly key: HashKey };
+  readonly policy: Pick<QueryPolicy, 'decide' | 'samplesRefusals'> & { readonly key: HashKey };
   readonly onAnswer: OnAnswer;
   /** What is counted for the limit, by all threads together. */
   readonly rateCounters?: SharedArrayBuffer | undefined;
@@ -53,6 +53,7 @@ export class LocalUdpRelay implements UdpRelay {
   readonly #policy: LocalUdpRelayDependencies['policy'];
   readonly #backends: Backends;
   readonly #faults: PacketFaults;
+  readonly #samples = new RefusedSamples();
   readonly #listenAddresses = new ListenAddresses();
   /** Packets at addresses that are listened on no more. */
   readonly #readBefore = new Float64Array(readResultNames.length);
@@ -98,7 +99,12 @@ export class LocalUdpRelay implements UdpRelay {
   async listen(number: number, { host, port }: ServerAddress): Promise<void> {
     const { guarded, sharesPorts } = this.#options;
     const options = { host, frontend: number, guarded, sharesPorts };
-    const dependencies = { policy: this.#policy, backends: this.#backends, faults: this.#faults };
+    const dependencies = {
+      policy: this.#policy,
+      backends: this.#backends,
+      samples: this.#samples,
+      faults: this.#faults,
+    };
     const frontends = Array.from(
       { length: sharesPorts ? SOCKETS_PER_THREAD : 1 },
       () => new UdpFrontend(options, dependencies),
@@ -146,6 +152,11 @@ export class LocalUdpRelay implements UdpRelay {
   /** Here the detector hears of every answer. */
   unlearned(): number {
     return 0;
+  }
+
+  takeSamples(): readonly SampleBatch[] {
+    const batch = this.#samples.take();
+    return batch === undefined ? [] : [batch];
   }
 
   faults(): number {

@@ -1,7 +1,7 @@
 /** What the guard and its threads say to each other. Packets never cross: only what was learned, counts, and where to listen. */
 
 import type { ServerAddress } from '../../../platform/addresses/index.ts';
-import type { SharedState } from '../../detector/index.ts';
+import type { SampleBatch, SharedState } from '../../detector/index.ts';
 import type { HashKey } from '../../protocol/index.ts';
 import type { DnsServer } from '../index.ts';
 import type { LimitedAnswers, ResponseRateLimitOptions } from './responseRateLimit.ts';
@@ -53,6 +53,8 @@ export type FromThread =
   | { readonly kind: 'zone'; readonly wire: Uint8Array }
   /** Many unknown names are asked for in the zone with this number. */
   | { readonly kind: 'alarm'; readonly zone: number }
+  /** Queries that an attack cost, sampled. */
+  | { readonly kind: 'samples'; readonly batch: SampleBatch }
   /** What was thrown while a packet was handled. */
   | { readonly kind: 'fault'; readonly fault: string }
   | { readonly kind: 'counts'; readonly counts: ThreadCounts };

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { ServerAddress } from '../../../platform/addresses/index.ts';
 import type { Log } from '../../../platform/logging/index.ts';
-import type { AttackDetector } from '../../detector/index.ts';
+import type { AttackDetector, SampleBatch } from '../../detector/index.ts';
 import { readResultNames } from '../../protocol/index.ts';
 import { type DnsServer, PacketFaults } from '../index.ts';
 import { learnedAnswersIn } from './learnedAnswers.ts';
@@ -18,6 +18,8 @@ const THREAD = new URL(`./udpThread${import.meta.url.endsWith('.ts') ? '.ts' : '
 const RESTART_MS = 250;
 /** Longer than closing sockets takes; then a thread is ended where it stands. */
 const STOP_MS = 2000;
+/** Batches of samples that nobody took yet: some seconds of them. */
+const MAX_BATCHES = 64;
 
 const NOTHING: ThreadCounts = {
   packets: [],
@@ -54,6 +56,7 @@ export class ThreadedUdpRelay implements UdpRelay {
   readonly #restarts = new Set<NodeJS.Timeout>();
   /** What threads that are gone had counted. */
   readonly #past: ThreadCounts[] = [];
+  #samples: SampleBatch[] = [];
   #turn = 0;
   #closed = false;
 
@@ -139,6 +142,12 @@ export class ThreadedUdpRelay implements UdpRelay {
     return sumOf([...this.#counts(), ...this.#past]).limited;
   }
 
+  takeSamples(): readonly SampleBatch[] {
+    const taken = this.#samples;
+    this.#samples = [];
+    return taken;
+  }
+
   faults(): number {
     return [...this.#counts(), ...this.#past].reduce(
       (total, { faults }) => total + faults,
@@ -208,7 +217,9 @@ export class ThreadedUdpRelay implements UdpRelay {
     if (message.kind === 'alarm') detector.alarm(message.zone, nowMs);
     else if (message.kind === 'zone') detector.addZone(message.wire);
     else if (message.kind === 'counts') thread.counts = message.counts;
-    else if (message.kind === 'fault') this.#dependencies.onFault(message.fault);
+    else if (message.kind === 'samples') {
+      if (this.#samples.length < MAX_BATCHES) this.#samples.push(message.batch);
+    } else if (message.kind === 'fault') this.#dependencies.onFault(message.fault);
     else if (message.kind === 'answers') {
       for (const learned of learnedAnswersIn(message.batch))
         detector.learnIn(learned.zone, learned, learned.kind, learned.network, nowMs);

@@ -1,7 +1,13 @@
 /** A listening UDP socket: reads each packet, asks the policy, and forwards, answers or drops. */
 import { createSocket, type RemoteInfo, type Socket, type SocketOptions } from 'node:dgram';
 import { once } from 'node:events';
-import { FIRST_REFUSAL, FIRST_TRUNCATION, type QueryPolicy } from '../../detector/index.ts';
+import {
+  FIRST_REFUSAL,
+  FIRST_TRUNCATION,
+  FIRST_UNPAID,
+  type QueryPolicy,
+  type RefusedSamples,
+} from '../../detector/index.ts';
 import { type HashKey, Question, ReadResult, readQuery, readResultNames } from '../../protocol/index.ts';
 import type { PacketFaults } from '../index.ts';
 import type { Backends } from './backends.ts';
@@ -22,8 +28,9 @@ export interface UdpFrontendOptions {
 }
 
 export interface UdpFrontendDependencies {
-  readonly policy: Pick<QueryPolicy, 'decide'> & { readonly key: HashKey };
+  readonly policy: Pick<QueryPolicy, 'decide' | 'samplesRefusals'> & { readonly key: HashKey };
   readonly backends: Backends;
+  readonly samples: RefusedSamples;
   readonly faults: PacketFaults;
 }
 
@@ -35,6 +42,7 @@ export class UdpFrontend {
   unsent = 0;
   readonly #policy: UdpFrontendDependencies['policy'];
   readonly #backends: Backends;
+  readonly #samples: RefusedSamples;
   readonly #faults: PacketFaults;
   readonly #frontend: number;
   readonly #guarded: boolean;
@@ -42,10 +50,11 @@ export class UdpFrontend {
 
   constructor(
     { host, frontend, guarded, sharesPorts }: UdpFrontendOptions,
-    { policy, backends, faults }: UdpFrontendDependencies,
+    { policy, backends, samples, faults }: UdpFrontendDependencies,
   ) {
     this.#policy = policy;
     this.#backends = backends;
+    this.#samples = samples;
     this.#faults = faults;
     this.#frontend = frontend;
     this.#guarded = guarded;
@@ -98,6 +107,8 @@ export class UdpFrontend {
   #passes(packet: Buffer, client: RemoteInfo, nowMs: number): boolean {
     if (!this.#guarded) return true;
     const verdict = this.#policy.decide(this.#question, nowMs, client.address);
+    if (verdict < FIRST_UNPAID) return true;
+    if (this.#policy.samplesRefusals) this.#samples.note(packet, this.#question.end, client.address);
     if (verdict < FIRST_REFUSAL) return true;
     if (verdict >= FIRST_TRUNCATION)
       this.answer(packet.subarray(0, truncate(packet, this.#question.end)), client.address, client.port);

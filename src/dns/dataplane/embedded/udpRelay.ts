@@ -1,4 +1,5 @@
 import type { ServerAddress } from '../../../platform/addresses/index.ts';
+import type { SampleBatch } from '../../detector/index.ts';
 import type { DnsServer } from '../index.ts';
 import type { Backend } from './backend.ts';
 import type { LimitedAnswers } from './responseRateLimit.ts';
@@ -28,6 +29,8 @@ export interface UdpRelay {
   unlearned(): number;
   /** Answers above the limit of equal answers to one network. */
   limited(): LimitedAnswers;
+  /** What was sampled since the last call of the queries that an attack cost. */
+  takeSamples(): readonly SampleBatch[];
   /** Packets whose handling failed by a fault of ours. */
   faults(): number;
   /** Call it every second. */

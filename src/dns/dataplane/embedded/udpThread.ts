@@ -53,6 +53,7 @@ const tellCounts = (): void =>
   });
 const timer = setInterval(() => {
   relay.tick(Date.now());
+  for (const batch of relay.takeSamples()) tell({ kind: 'samples', batch });
   tellCounts();
 }, TICK_MS);
 

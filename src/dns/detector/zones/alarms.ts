@@ -72,16 +72,32 @@ export interface UnknownAnswers {
   readonly positives: number;
 }
 
+/**
+ * What an attack was noticed by: more unknown names than the alarm that no learning moves, their share of the queries, or that
+ * of NXDOMAIN; a zone judged by rate that asks for more than its bucket; all zones of the account together; an earlier run.
+ */
+export const noticedBy = [
+  'unknown_rate',
+  'unknown_share',
+  'nxdomain_share',
+  'zone_rate',
+  'account_rate',
+  'earlier_run',
+] as const;
+export type NoticedBy = (typeof noticedBy)[number];
+
+/** By what these counts look like an attack; undefined where they do not. */
 export function looksAttacked(
   { seconds, queries, unknown, answers, nxdomains }: ZoneCounts,
   { perSecond, share, attackPerSecond }: Alarms,
   { usual, unknownAnswers }: { readonly usual: Baselines; readonly unknownAnswers: UnknownAnswers },
-): boolean {
-  if (unknown >= attackPerSecond * seconds) return true;
+): NoticedBy | undefined {
+  if (unknown >= attackPerSecond * seconds) return 'unknown_rate';
   const isRush =
     unknownAnswers.answers >= MIN_ANSWERS && unknownAnswers.positives > unknownAnswers.answers * MOSTLY;
-  if (isRush) return false;
-  if (unknown >= perSecond * seconds && unknown >= share * queries) return true;
+  if (isRush) return undefined;
+  if (unknown >= perSecond * seconds && unknown >= share * queries) return 'unknown_share';
   const farShare = usual.nxdomainShare + FAR_SHARE;
-  return nxdomains >= perSecond * seconds && answers >= MIN_ANSWERS && nxdomains >= farShare * answers;
+  const isFar = nxdomains >= perSecond * seconds && answers >= MIN_ANSWERS && nxdomains >= farShare * answers;
+  return isFar ? 'nxdomain_share' : undefined;
 }

@@ -19,8 +19,12 @@ const BY_RATE = 1;
 const AWAITS_NAMES = 2;
 /** No count reaches it. */
 const NEVER = 0x7fff_ffff;
-/** A cache line: threads that count in different zones do not wait for each other. */
-export const ZONE_BYTES = 64;
+/** Of queries that an attack costs: in a cache line of their own, touched while an attack lasts and not otherwise. */
+const REFUSED = 16;
+const WOULD_REFUSE = 17;
+const KNOWN_REFUSED = 18;
+/** Two cache lines: threads that count in different zones do not wait for each other. */
+export const ZONE_BYTES = 128;
 
 export class SharedZone {
   readonly bucket: TokenBucket;
@@ -109,6 +113,21 @@ export class SharedZone {
   #setFlag(flag: number, isSet: boolean): void {
     if (isSet) Atomics.or(this.#words, FLAGS, flag);
     else Atomics.and(this.#words, FLAGS, ~flag);
+  }
+
+  /** Counts a query that was refused, or would have been were the rule enabled. */
+  countRefusal(isRefused: boolean, isKnown: boolean): void {
+    Atomics.add(this.#words, isRefused ? REFUSED : WOULD_REFUSE, 1);
+    if (isKnown) Atomics.add(this.#words, KNOWN_REFUSED, 1);
+  }
+
+  /** What of that was counted since the last call; `known`: of both, those for names that are known. */
+  takeRefusals(): { refused: number; wouldRefuse: number; known: number } {
+    return {
+      refused: Atomics.exchange(this.#words, REFUSED, 0),
+      wouldRefuse: Atomics.exchange(this.#words, WOULD_REFUSE, 0),
+      known: Atomics.exchange(this.#words, KNOWN_REFUSED, 0),
+    };
   }
 
   /** Names that were counted as unknown before the zone's names were known. */

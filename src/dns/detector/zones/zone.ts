@@ -6,7 +6,16 @@ import { AnswerKind } from '../../protocol/index.ts';
 import type { LearnedZone } from '../profileStore.ts';
 import { FLOOR } from '../thresholds.ts';
 import type { TokenBucket } from '../tokenBucket.ts';
-import { type Alarms, alarmsOf, isWatched, looksAttacked, NO_ALARMS, type ZoneLimits } from './alarms.ts';
+import {
+  type Alarms,
+  alarmsOf,
+  isWatched,
+  looksAttacked,
+  NO_ALARMS,
+  type NoticedBy,
+  type ZoneLimits,
+} from './alarms.ts';
+import { AttackCounts } from './attackCounts.ts';
 import { Baselines, type ZoneCounts } from './baselines.ts';
 import { Denials } from './denials.ts';
 import { OnceOnly } from './onceOnly.ts';
@@ -45,8 +54,11 @@ export class Zone {
   readonly usual = new Baselines();
   readonly denials = new Denials();
   readonly seed = new SeedOfZone();
+  /** What is known of its attack, for whoever tells of it. */
+  readonly attackCounts = new AttackCounts();
   boundlessBy = '';
   attackedSinceMs = 0;
+  noticedBy: NoticedBy = 'unknown_rate';
   // Answers of this second.
   answers = 0;
   nxdomains = 0;
@@ -143,26 +155,31 @@ export class Zone {
   /** Judges the zone before the second is over; called when the threads have counted enough unknown names. */
   alarm(nowMs: number): void {
     const { queries, unknown } = this.shared;
-    if (this.#looksAttacked(this.#counts(queries, unknown, nowMs))) this.attack(nowMs);
+    const by = this.#looksAttacked(this.#counts(queries, unknown, nowMs));
+    if (by !== undefined) this.attack(nowMs, by);
     else this.shared.setAttackedUntil(this.#attackUntilMs);
   }
 
   /** Under attack from now on, until nothing has looked so for a while. */
-  attack(nowMs: number): void {
-    if (nowMs >= this.#attackUntilMs) this.attackedSinceMs = nowMs;
+  attack(nowMs: number, by: NoticedBy = 'unknown_rate'): void {
+    if (nowMs >= this.#attackUntilMs) {
+      this.attackedSinceMs = nowMs;
+      this.noticedBy = by;
+    }
     this.#attackUntilMs = nowMs + ATTACK_HOLD_MS;
     this.shared.setAttackedUntil(this.#attackUntilMs);
   }
 
   /** As {@link attack}, where the zones of the account are attacked together and its names are known. */
   attackWithOthers(nowMs: number): void {
-    if (this.#knowsNames()) this.attack(nowMs);
+    if (this.#knowsNames()) this.attack(nowMs, 'account_rate');
   }
 
   /** Notes what an answer says, which teaches nothing while `attacked`; returns whether the name exists. */
   noteAnswer(kind: number, known: boolean, attacked: boolean): boolean {
     const { denials } = this;
     this.answers++;
+    if (attacked) this.attackCounts.noteAnswer(kind, known);
     if (kind === AnswerKind.nxdomain || kind === AnswerKind.denial) this.nxdomains++;
     if (known)
       return kind === AnswerKind.records || kind === AnswerKind.noData || kind === AnswerKind.truncated;
@@ -182,8 +199,10 @@ export class Zone {
   tick(nowMs: number): TickedZone {
     const { queries, unknown, refusedByRate } = this.shared.takeCounts();
     const counts = this.#counts(queries, unknown, nowMs);
-    if (this.#looksAttacked(counts) || refusedByRate > 0) this.attack(nowMs);
+    const by = this.#looksAttacked(counts) ?? (refusedByRate > 0 ? 'zone_rate' : undefined);
+    if (by !== undefined) this.attack(nowMs, by);
     const attacked = this.attacked(nowMs);
+    if (attacked) this.attackCounts.noteSecond(counts);
     if (!attacked && queries > 0) this.usual.learn(counts, this.byRate);
     if (this.usual.learnedSeconds >= ONCE_ONLY_AFTER_SECONDS) this.#onceOnly.update();
     this.shared.setByRate(this.byRate);
@@ -242,7 +261,7 @@ export class Zone {
     return { seconds, queries, unknown, answers, nxdomains };
   }
 
-  #looksAttacked(counts: ZoneCounts): boolean {
+  #looksAttacked(counts: ZoneCounts): NoticedBy | undefined {
     const unknownAnswers = { answers: this.unknownAnswers, positives: this.unknownPositives };
     return looksAttacked(counts, this.#alarms(), { usual: this.usual, unknownAnswers });
   }

@@ -1,4 +1,4 @@
-/** What the guard keeps over a restart, in an LMDB environment of its own: names and baselines, and a week of minutes. */
+/** What the guard keeps over a restart, in an LMDB environment of its own: names and baselines, a week of minutes, and attacks. */
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
@@ -9,7 +9,9 @@ import {
   mergeMinutes,
   type QueryStatsStore,
 } from '../../analytics/index.ts';
+import type { Attack, AttackQuery, AttackStore } from '../../attacks/index.ts';
 import type { Learned, ProfileEntry, ProfileStore } from '../../detector/index.ts';
+import { LmdbAttacks } from './attacks.ts';
 
 /** 64 KiB: large enough that a million names are 245 values, small enough to copy between two packets. */
 const ENTRIES_PER_CHUNK = 4096;
@@ -25,7 +27,7 @@ interface Stored {
   readonly learned: Learned;
 }
 
-export class DnsStore implements ProfileStore, QueryStatsStore {
+export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore {
   readonly #root: RootDatabase;
   readonly #file: StoreFile;
   readonly #profile: Database<Stored, string>;
@@ -34,6 +36,8 @@ export class DnsStore implements ProfileStore, QueryStatsStore {
   readonly #minutes: Database<MinuteRecord, [string, number]>;
   /** Keys (minute, rule): what is too old, found without looking at the rest. */
   readonly #ages: Database<true, [number, string]>;
+
+  readonly #attacks: LmdbAttacks;
 
   /** Opens or creates the environment in `dataDir`. Throws where the folder cannot be used. */
   constructor(dataDir: string) {
@@ -52,6 +56,7 @@ export class DnsStore implements ProfileStore, QueryStatsStore {
     this.#chunks = this.#root.openDB({ name: 'chunks', encoding: 'binary' });
     this.#minutes = this.#root.openDB({ name: 'minutes', encoding: 'json' });
     this.#ages = this.#root.openDB({ name: 'ages', encoding: 'json' });
+    this.#attacks = new LmdbAttacks(this.#root);
   }
 
   load(): { learned: Learned; entries: Iterable<ProfileEntry> } | undefined {
@@ -113,6 +118,28 @@ export class DnsStore implements ProfileStore, QueryStatsStore {
   *range(ruleId: string, fromMinute: number, toMinute: number): Iterable<MinuteRecord> {
     const range = this.#minutes.getRange({ start: [ruleId, fromMinute], end: [ruleId, toMinute] });
     for (const { value } of range) yield value;
+  }
+
+  async putAttacks(attacks: readonly Attack[]): Promise<void> {
+    this.#file.assertInPlace();
+    await this.#attacks.putAttacks(attacks);
+  }
+
+  async forgetAttacks(beforeMs: number): Promise<void> {
+    this.#file.assertInPlace();
+    await this.#attacks.forgetAttacks(beforeMs);
+  }
+
+  attack(id: string): Attack | undefined {
+    return this.#attacks.attack(id);
+  }
+
+  attacks(query: AttackQuery): { result: readonly Attack[]; total: number } {
+    return this.#attacks.attacks(query);
+  }
+
+  unfinished(sinceMs: number): { open: readonly Attack[]; begun: readonly number[] } {
+    return this.#attacks.unfinished(sinceMs);
   }
 
   async close(): Promise<void> {

@@ -10,7 +10,13 @@ export interface ApiKey {
   readonly methods?: readonly string[];
   readonly createdOn: string;
   readonly revokedOn?: string;
+  /** Who did so: `cli:` and a user. Unknown of what an older version did. */
+  readonly createdBy?: string;
+  readonly revokedBy?: string;
 }
+
+/** When, and who did it. */
+export type Revocation = Required<Pick<ApiKey, 'revokedOn' | 'revokedBy'>>;
 
 /** Keeps API keys. Another process may change them at any time. */
 export interface KeyStore {
@@ -22,5 +28,5 @@ export interface KeyStore {
   /** Durable when it resolves. */
   add(secretHash: string, key: ApiKey): Promise<void>;
   /** Revokes the key of an id; resolves with it, or undefined where there is none. Durable when it resolves. */
-  revoke(id: string, revokedOn: string): Promise<ApiKey | undefined>;
+  revoke(id: string, revocation: Revocation): Promise<ApiKey | undefined>;
 }

@@ -1,5 +1,5 @@
 import type { Database, RootDatabase } from 'lmdb';
-import type { ApiKey, KeyStore } from '../../../gateway/index.ts';
+import type { ApiKey, KeyStore, Revocation } from '../../../gateway/index.ts';
 
 /** API keys in LMDB, under the hash of their secret. */
 export class GatewayKeys implements KeyStore {
@@ -31,11 +31,11 @@ export class GatewayKeys implements KeyStore {
     await this.#root.flushed;
   }
 
-  async revoke(id: string, revokedOn: string): Promise<ApiKey | undefined> {
+  async revoke(id: string, revocation: Revocation): Promise<ApiKey | undefined> {
     const revoked = await this.#root.transaction(() => {
       for (const { key, value } of this.#keys.getRange()) {
         if (value.id !== id) continue;
-        const changed = { ...value, revokedOn: value.revokedOn ?? revokedOn };
+        const changed = value.revokedOn === undefined ? { ...value, ...revocation } : value;
         this.#keys.putSync(key, changed);
         return changed;
       }

@@ -1,0 +1,136 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Attack, AttackChange, AttackSummary } from '../../dns/attacks/index.ts';
+import { isRuleId, wallClock } from '../../rules/index.ts';
+import { print } from '../print.ts';
+import { readAttack, readAttacks } from './guardOf.ts';
+import { addConnectionFlags, connect } from './rulesConnection.ts';
+import { formatTable, printable } from './rulesTable.ts';
+import { readMoment } from './tokenTime.ts';
+
+const DEFAULT_LIMIT = 25;
+const MAX_LIMIT = 100;
+/** Heavy hitters of a list. */
+const MOST_SHOWN = 5;
+
+interface AttacksOptions {
+  readonly since?: string;
+  readonly until?: string;
+  readonly limit?: number;
+  readonly json?: boolean;
+}
+
+/** `floodgate dns attacks [ID]`: the attacks of the last 90 days, or all that is known of one. */
+export function registerDnsAttacks(dns: Command): void {
+  addConnectionFlags(dns.command('attacks').description('list attacks, or show one'))
+    .argument('[id]', 'the attack to show', readAttackId)
+    .option('--since <when>', 'only those that began a span ago (24h, 7d) or since a date')
+    .option('--until <when>', 'likewise')
+    .option(
+      '--limit <number>',
+      `the latest so many, at most ${MAX_LIMIT} (default ${DEFAULT_LIMIT})`,
+      readLimit,
+    )
+    .option('--json', 'print a JSON object a line')
+    .action(async (id: string | undefined, options: AttacksOptions, command: Command) => {
+      const { client } = connect(command);
+      if (id !== undefined) {
+        const attack = await readAttack(client, id);
+        return print(options.json ? JSON.stringify(attack) : inWords(attack));
+      }
+      const attacks = await readAttacks(client, queryOf(options));
+      if (options.json) for (const attack of attacks) await print(JSON.stringify(attack));
+      else if (attacks.length === 0) await print('There was no attack in that time.');
+      else await print(formatTable(HEADINGS, attacks.map(rowOf)));
+    });
+}
+
+function queryOf({ since, until, limit = DEFAULT_LIMIT }: AttacksOptions): Record<string, string> {
+  const now = wallClock();
+  return {
+    per_page: String(limit),
+    ...(since !== undefined && { since: readMoment(since, now, 'past') }),
+    ...(until !== undefined && { until: readMoment(until, now, 'past') }),
+  };
+}
+
+const HEADINGS = ['began (UTC)', 'lasted', 'zone', 'peak/s', 'queries', 'refused', 'known answered', 'id'];
+
+const rowOf = (attack: AttackSummary): string[] => [
+  momentOf(attack.started_on),
+  lastedOf(attack),
+  zonesOf(attack, 1),
+  String(attack.peak.queries),
+  String(attack.queries),
+  `${attack.refused} (${percent(attack.refused_share)})`,
+  `${attack.known_names.answered} of ${attack.known_names.asked}`,
+  attack.id,
+];
+
+function inWords(attack: Attack): string {
+  const { rule, known_names: known, top } = attack;
+  const codes = Object.entries(attack.response_codes).map(([code, many]) => `${code} ${many}`);
+  return [
+    `Attack     ${attack.id}`,
+    `Zones      ${zonesOf(attack, 10)}`,
+    `Began      ${momentOf(attack.started_on)} UTC, ${attack.state === 'active' ? 'and lasts' : `lasted ${lastedOf(attack)}`}`,
+    `Noticed by ${attack.noticed_by}`,
+    `Rule       ${rule ? `${rule.id}  ${rule.mode}, profile ${rule.profile_sensitivity}` : 'none: every query passed'}`,
+    `Peak       ${attack.peak.queries} queries/s, ${attack.peak.unknown_names}/s for unknown names, ${attack.peak.refused}/s refused`,
+    `Queries    ${attack.queries}, of which ${attack.refused} were refused (${percent(attack.refused_share)}) and ${attack.would_refuse} would have been`,
+    `Users      ${known.answered} of ${known.asked} queries for known names answered, ${known.refused} refused`,
+    `Answers    ${codes.join(', ') || 'none'}`,
+    ...listOf('Names refused most', top.names, top.weight),
+    ...listOf('Query types', top.types, top.weight),
+    ...listOf('Networks (addresses may be forged)', top.networks, top.weight),
+    ...(attack.sampled_names.length > 0 ? ['', 'Some of the names'] : []),
+    ...attack.sampled_names.map(({ name, type, network }) => `  ${name} ${type} from ${network}`),
+    ...(attack.changes.length > 0 ? ['', 'Changes'] : []),
+    ...attack.changes.map((change) => `  ${momentOf(change.at)}  ${changeOf(change)}`),
+  ]
+    .map(printable)
+    .join('\n');
+}
+
+/** The first ones of a list of heavy hitters, with their share. */
+export function listOf(heading: string, list: Attack['top']['names'], weight: number): string[] {
+  if (list.length === 0) return [];
+  const lines = list
+    .slice(0, MOST_SHOWN)
+    .map(({ value, count }) => `  ${percent(count / Math.max(1, weight)).padStart(6)}  ${value}`);
+  return ['', heading, ...lines].map(printable);
+}
+
+function changeOf({ kind, rule, zone, queries_per_second: peak }: AttackChange): string {
+  if (kind === 'rule') return rule ? `rule ${rule.id}: ${rule.mode}` : 'no rule in force';
+  if (kind === 'zone') return `also ${zone === '' ? OUTSIDE : zone}`;
+  return kind === 'peak' ? `twice as large: ${peak} queries/s` : 'the guard was started anew';
+}
+
+const OUTSIDE = '(outside every known zone)';
+
+export function zonesOf({ zones, zone_count }: AttackSummary, most: number): string {
+  const named = zones.slice(0, most).map((zone) => (zone === '' ? OUTSIDE : zone));
+  const others = zone_count > named.length ? ` and ${zone_count - named.length} more` : '';
+  return printable(named.join(', ') + others);
+}
+
+export const percent = (share: number): string => `${(Math.min(1, share) * 100).toFixed(1)} %`;
+
+const momentOf = (text: string): string => text.slice(0, 19).replace('T', ' ');
+
+function lastedOf({ started_on, last_seen_on, state }: AttackSummary): string {
+  const seconds = Math.round((Date.parse(last_seen_on) - Date.parse(started_on)) / 1000);
+  const span = seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+  return state === 'active' ? `${span}, active` : span;
+}
+
+function readAttackId(value: string): string {
+  if (!isRuleId(value)) throw new InvalidArgumentError('The id of an attack is a UUID.');
+  return value;
+}
+
+function readLimit(value: string): number {
+  if (!/^[1-9]\d{0,2}$/.test(value) || Number(value) > MAX_LIMIT)
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_LIMIT}.`);
+  return Number(value);
+}

@@ -1,0 +1,60 @@
+/**
+ * The pattern of a refused name, so that a million random names are one line: what the guard knows of it in letters, the labels
+ * in front as their kind and length. Nothing of a pattern is chosen by whoever asks but the kind and the length.
+ */
+import type { AttackDetector, Zone } from '../detector/index.ts';
+import { nameToText, type Question, questionOfWire } from '../protocol/index.ts';
+
+/** Labels in front of what is known that are shown; those beyond are `**`. */
+const SHOWN_LABELS = 3;
+/** Suffixes of a name that are looked up: names of users are not deeper. */
+const MOST_LOOKED_UP = 8;
+const LENGTHS = [4, 8, 16, 32, 63];
+const KINDS: readonly (readonly [RegExp, string])[] = [
+  [/^[0-9]*$/, '0-9'],
+  [/^[0-9a-f]*$/, '0-9a-f'],
+  [/^[a-z]*$/, 'a-z'],
+  [/^[0-9a-z]*$/, '0-9a-z'],
+  [/^[0-9a-z_-]*$/, '0-9a-z_-'],
+];
+
+export interface PatternParts {
+  readonly detector: Pick<AttackDetector, 'key' | 'profile'>;
+  readonly zone: Pick<Zone, 'name'>;
+}
+
+/** `[0-9a-z]{9-16}.www.example.com`; the name itself where it is known. `question` was made of the name. */
+export function namePattern(name: Uint8Array, question: Question, { detector, zone }: PatternParts): string {
+  const offsets = labelOffsets(name);
+  const zoneLabels = zone.name === '' ? 0 : zone.name.split('.').length;
+  let known = Math.min(zoneLabels, offsets.length);
+  const most = Math.min(offsets.length, zoneLabels + MOST_LOOKED_UP);
+  for (let labels = zoneLabels + 1; labels <= most; labels++)
+    if (isKnown(name.subarray(offsets[offsets.length - labels] ?? 0), question.type, detector))
+      known = labels;
+  const front = offsets.slice(0, offsets.length - known).map((at) => shapeOf(name, at));
+  const shown = front.length > SHOWN_LABELS ? ['**', ...front.slice(-SHOWN_LABELS)] : front;
+  const rest = known === 0 ? [] : [nameToText(name, offsets[offsets.length - known])];
+  return [...shown, ...rest].join('.') || '.';
+}
+
+function isKnown(wire: Uint8Array, type: number, { key, profile }: PatternParts['detector']): boolean {
+  const { hashHigh, hashLow } = questionOfWire(wire, type, key);
+  return profile.find(hashHigh, hashLow) >= 0;
+}
+
+function labelOffsets(name: Uint8Array): number[] {
+  const offsets: number[] = [];
+  for (let at = 0; (name[at] ?? 0) !== 0; at += (name[at] ?? 0) + 1) offsets.push(at);
+  return offsets;
+}
+
+/** `[0-9a-z]{9-16}`: of what characters, and how long about. */
+function shapeOf(name: Uint8Array, at: number): string {
+  const length = name[at] ?? 0;
+  const text = String.fromCharCode(...name.subarray(at + 1, at + 1 + length)).toLowerCase();
+  const kind = KINDS.find(([pattern]) => pattern.test(text))?.[1] ?? 'any byte';
+  const index = LENGTHS.findIndex((longest) => length <= longest);
+  const shortest = index === 0 ? 1 : (LENGTHS[index - 1] ?? 0) + 1;
+  return `[${kind}]{${shortest}-${LENGTHS[index]}}`;
+}

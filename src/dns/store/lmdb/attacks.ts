@@ -1,0 +1,69 @@
+/** Attacks in LMDB: by the moment at which they began, so that a page of them is found without looking at the rest. */
+import type { Database, RootDatabase } from 'lmdb';
+import type { Attack, AttackQuery, AttackStore } from '../../attacks/index.ts';
+
+type Key = [startedMs: number, id: string];
+
+export class LmdbAttacks implements AttackStore {
+  readonly #root: RootDatabase;
+  readonly #attacks: Database<Attack, Key>;
+  /** When each began. */
+  readonly #ids: Database<number, string>;
+  /** Those that have not ended. */
+  readonly #open: Database<true, string>;
+
+  constructor(root: RootDatabase) {
+    this.#root = root;
+    this.#attacks = root.openDB({ name: 'attacks', encoding: 'json' });
+    this.#ids = root.openDB({ name: 'attackIds', encoding: 'json' });
+    this.#open = root.openDB({ name: 'openAttacks', encoding: 'json' });
+  }
+
+  async putAttacks(attacks: readonly Attack[]): Promise<void> {
+    if (attacks.length === 0) return;
+    await this.#root.transaction(() => {
+      for (const attack of attacks) this.#put(attack);
+    });
+    await this.#root.flushed;
+  }
+
+  async forgetAttacks(beforeMs: number): Promise<void> {
+    const isOver = ([, id]: Key) => this.#open.get(id) === undefined;
+    const tooOld = [...this.#attacks.getKeys({ end: [beforeMs, ''] })].filter(isOver);
+    if (tooOld.length === 0) return;
+    await this.#root.transaction(() => {
+      for (const key of tooOld) {
+        this.#attacks.remove(key);
+        this.#ids.remove(key[1]);
+      }
+    });
+    await this.#root.flushed;
+  }
+
+  attack(id: string): Attack | undefined {
+    const startedMs = this.#ids.get(id);
+    return startedMs === undefined ? undefined : this.#attacks.get([startedMs, id]);
+  }
+
+  attacks({ sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER, page, perPage }: AttackQuery) {
+    // Some ten thousand keys at most: few attacks begin in a day.
+    const keys = [...this.#attacks.getKeys({ start: [sinceMs, ''], end: [untilMs, ''] })].reverse();
+    const first = (page - 1) * perPage;
+    const result = keys.slice(first, first + perPage).flatMap((key) => this.#attacks.get(key) ?? []);
+    return { result, total: keys.length };
+  }
+
+  unfinished(sinceMs: number): { open: Attack[]; begun: number[] } {
+    const open = [...this.#open.getKeys()].flatMap((id) => this.attack(id) ?? []);
+    const begun = [...this.#attacks.getKeys({ start: [sinceMs, ''] })].map(([startedMs]) => startedMs);
+    return { open, begun };
+  }
+
+  #put(attack: Attack): void {
+    const startedMs = Date.parse(attack.started_on);
+    this.#attacks.put([startedMs, attack.id], attack);
+    this.#ids.put(attack.id, startedMs);
+    if (attack.state === 'active') this.#open.put(attack.id, true);
+    else this.#open.remove(attack.id);
+  }
+}

@@ -1,0 +1,99 @@
+import { type Fault, InvalidRule, parseTimestamp, pointerTo, shown } from '../index.ts';
+import { parseMoment } from './auditHandler.ts';
+import { successEnvelope } from './envelope.ts';
+import { readInteger } from './paging.ts';
+import type { ApiAnswer, ApiRequest } from './request.ts';
+import { notFound } from './ruleHandlers.ts';
+
+type Handler = (request: ApiRequest) => Promise<ApiAnswer>;
+
+/** Attacks on a page: one has up to a few KB. */
+export const MAX_ATTACKS_PER_PAGE = 100;
+export const DEFAULT_ATTACKS_PER_PAGE = 25;
+const MICROS_PER_MILLI = 1000;
+
+/** Which attacks are asked for, by when they began; the newest first. */
+export interface AttackPageRequest {
+  readonly page: number;
+  readonly perPage: number;
+  readonly sinceMs: number | undefined;
+  readonly untilMs: number | undefined;
+}
+
+/** What the guard beside this API tells of itself. */
+export interface GuardReports {
+  /** Whose DNS it guards. */
+  readonly accountId: string;
+  status(): object;
+  attacks(request: AttackPageRequest): { readonly result: readonly object[]; readonly total: number };
+  attack(id: string): object | undefined;
+}
+
+export interface GuardHandlers {
+  readonly status: Handler;
+  readonly attacks: Handler;
+  readonly attack: Handler;
+}
+
+/** Other accounts have no guard here: no status, and no attacks. */
+export function guardHandlers(guard: GuardReports): GuardHandlers {
+  const isOf = ({ accountId }: ApiRequest): boolean => accountId === guard.accountId;
+  return {
+    async status(request) {
+      if (!isOf(request)) throw notFound(request);
+      return { body: successEnvelope(guard.status()) };
+    },
+
+    async attacks(request) {
+      const asked = readAttackQuery(request.query);
+      const { page, perPage } = asked;
+      const { result, total } = isOf(request) ? guard.attacks(asked) : { result: [], total: 0 };
+      const resultInfo = {
+        ...{ page, per_page: perPage, count: result.length, total_count: total },
+        total_pages: Math.ceil(total / perPage),
+      };
+      return { body: successEnvelope(result, { resultInfo }) };
+    },
+
+    async attack(request) {
+      const attack = isOf(request) ? guard.attack(request.attackId.toLowerCase()) : undefined;
+      if (attack === undefined) throw notFound(request);
+      return { body: successEnvelope(attack) };
+    },
+  };
+}
+
+interface Bounds {
+  readonly standard: number;
+  readonly highest: number;
+}
+const PAGES: Bounds = { standard: 1, highest: Number.MAX_SAFE_INTEGER };
+const PER_PAGE: Bounds = { standard: DEFAULT_ATTACKS_PER_PAGE, highest: MAX_ATTACKS_PER_PAGE };
+
+/** Throws `InvalidRule` with every fault. Parameters that it does not know are ignored. */
+function readAttackQuery(query: ApiRequest['query']): AttackPageRequest {
+  const faults: Fault[] = [];
+  const wrong = (name: string, allowed: string): undefined => {
+    const value = query[name];
+    const got = typeof value === 'string' ? shown(value) : 'more than one value';
+    faults.push({ pointer: pointerTo(name), message: `${name} must be ${allowed}; got ${got}` });
+  };
+  const number = (name: string, { standard, highest }: Bounds, allowed: string): number =>
+    readInteger(query[name], standard, highest) ?? wrong(name, allowed) ?? standard;
+  const moment = (name: string): number | undefined => {
+    const text = query[name];
+    if (text === undefined) return undefined;
+    const parsed = typeof text === 'string' ? parseMoment(text) : undefined;
+    if (parsed === undefined) return wrong(name, 'a time such as 2026-11-20T22:10:38Z');
+    return Math.floor(parseTimestamp(parsed) / MICROS_PER_MILLI);
+  };
+  const perPageAllowed = `an integer from 1 to ${MAX_ATTACKS_PER_PAGE}`;
+  const asked = {
+    page: number('page', PAGES, 'an integer from 1'),
+    perPage: number('per_page', PER_PAGE, perPageAllowed),
+    sinceMs: moment('since'),
+    untilMs: moment('until'),
+  };
+  if (faults.length > 0) throw new InvalidRule(faults);
+  return asked;
+}

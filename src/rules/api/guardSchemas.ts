@@ -1,0 +1,125 @@
+/** What the guard tells of itself and of attacks, as OpenAPI describes it. docs/dns-protection.md says what each member means. */
+import Type, { type TSchema } from 'typebox';
+
+const closed = { additionalProperties: false };
+const ref = (name: string) => Type.Ref(`#/components/schemas/${name}`);
+const count = (description?: string) => Type.Number({ minimum: 0, ...(description && { description }) });
+const moment = (description?: string) =>
+  Type.String({ format: 'date-time', ...(description && { description }) });
+const countsBy = (description: string): TSchema =>
+  Type.Object({}, { additionalProperties: Type.Number(), description });
+const heavyHitters = (description: string) => Type.Array(ref('HeavyHitter'), { maxItems: 20, description });
+
+const summary = {
+  id: Type.String({ format: 'uuid' }),
+  state: Type.Enum(['active', 'ended'], { type: 'string' }),
+  zones: Type.Array(Type.String(), {
+    description: 'The attacked zones, 100 at most; empty for what lies outside every known zone.',
+  }),
+  zone_count: Type.Integer({ minimum: 0 }),
+  noticed_by: Type.Enum(
+    ['unknown_rate', 'unknown_share', 'nxdomain_share', 'zone_rate', 'account_rate', 'earlier_run'],
+    { type: 'string' },
+  ),
+  rule: Type.Optional(ref('AttackRule')),
+  started_on: moment(),
+  last_seen_on: moment('When it was an attack the last time.'),
+  ended_on: Type.Optional(moment('Left out while it lasts.')),
+  now: ref('AttackRates'),
+  peak: ref('AttackRates'),
+  queries: count('In the attacked zones while they were attacked.'),
+  unknown_names: count(),
+  refused: count(),
+  would_refuse: count('Would have been refused were the rule enabled.'),
+  refused_share: Type.Number({ minimum: 0, maximum: 1 }),
+  known_names: Type.Object(
+    { asked: count(), answered: count(), refused: count() },
+    { ...closed, description: 'Queries for names that the guard knows: those of users.' },
+  ),
+};
+
+const sizeSchema = Type.Object({ rate_per_second: count(), burst: count() }, closed);
+
+/** The schemas that the OpenAPI document names beside those of rules. */
+export const guardSchemas = {
+  AttackRule: Type.Object(
+    {
+      id: Type.String(),
+      mode: Type.String(),
+      profile_sensitivity: Type.String(),
+      rate_sensitivity: Type.String(),
+      burst_sensitivity: Type.String(),
+    },
+    { ...closed, description: 'The rule in force; left out where there is none.' },
+  ),
+  AttackRates: Type.Object(
+    { queries: count(), unknown_names: count(), refused: count() },
+    { ...closed, description: 'A second.' },
+  ),
+  HeavyHitter: Type.Object(
+    { value: Type.String(), count: count(), error: count('So much of the count may be that of others.') },
+    closed,
+  ),
+  AttackSummary: Type.Object(summary, closed),
+  Attack: Type.Object(
+    {
+      ...summary,
+      response_codes: countsBy('Answers to what passed, by response code.'),
+      top: Type.Object(
+        {
+          sampled: count('Queries that were looked at.'),
+          weight: count('How many they stand for.'),
+          names: heavyHitters('Patterns of names.'),
+          types: heavyHitters('Query types.'),
+          networks: heavyHitters('/24 of IPv4 addresses, /56 of IPv6 ones. Over UDP they may be forged.'),
+        },
+        closed,
+      ),
+      sampled_names: Type.Array(
+        Type.Object({ name: Type.String(), type: Type.String(), network: Type.String() }, closed),
+        { maxItems: 20 },
+      ),
+      changes: Type.Array(
+        Type.Object(
+          {
+            at: moment(),
+            kind: Type.Enum(['rule', 'peak', 'zone', 'restart'], { type: 'string' }),
+            rule: Type.Optional(ref('AttackRule')),
+            zone: Type.Optional(Type.String()),
+            queries_per_second: Type.Optional(count()),
+          },
+          closed,
+        ),
+        { maxItems: 50 },
+      ),
+    },
+    closed,
+  ),
+  GuardStatus: Type.Object(
+    {
+      data_plane: Type.Enum(['embedded', 'dnsdist'], { type: 'string' }),
+      rule: Type.Optional(ref('AttackRule')),
+      not_ready: Type.Optional(Type.String({ description: 'What is not as configured yet.' })),
+      ready: Type.Boolean({ description: 'Whether the guard has learned enough to drop.' }),
+      profile_names: count(),
+      profile_bytes: count(),
+      threshold: sizeSchema,
+      bucket: Type.Object({ rate_per_second: count(), burst: count(), tokens: Type.Number() }, closed),
+      since_start: Type.Object(
+        {
+          passed: count(),
+          paid: count(),
+          would_drop: count(),
+          dropped: count(),
+          truncated: count(),
+          reasons: Type.Object({}, { additionalProperties: countsBy('By what came of it.') }),
+        },
+        closed,
+      ),
+      attack: Type.Boolean(),
+      attacked_zones: Type.Array(Type.String()),
+      attacks: Type.Array(ref('AttackSummary'), { description: 'Those that have not ended.' }),
+    },
+    closed,
+  ),
+};

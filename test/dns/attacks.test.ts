@@ -1,0 +1,236 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AuthorityServer, serveZones, ZoneData } from '../../src/dns/authority/index.ts';
+import { Conformance } from '../rules/support/conformance.ts';
+import { PROGRAM } from '../support/program.ts';
+import { until } from '../support/until.ts';
+import { query, UdpClient } from './support/dnsClient.ts';
+import { ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
+import { ACCOUNT, type Envelope, type Program, startProgram, TOKEN } from './support/program.ts';
+
+const run = promisify(execFile);
+const RULE = {
+  scope: 'global',
+  name: 'global',
+  mode: 'enabled',
+  profile_sensitivity: 'medium',
+  rate_sensitivity: 'medium',
+  burst_sensitivity: 'medium',
+};
+/** More in a second than any zone may have, and what a socket takes in one go. */
+const QUERIES = 3000;
+const SLICE = 200;
+
+let folder: string;
+let server: AuthorityServer;
+let program: Program;
+let client: UdpClient;
+let sent = 0;
+const start = (): Promise<Program> =>
+  startProgram(folder, server, '--dns-zones', `${ZONE_NAME}=${join(folder, 'zone')}`);
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
+  await writeFile(join(folder, 'zone'), ZONE_TEXT);
+  server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], '127.0.0.1', 0);
+  client = await new UdpClient().open();
+  program = await start();
+});
+afterAll(async () => {
+  client.close();
+  await program.stop();
+  await server.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** The guard's own paths stand beside those of the rules. */
+const get = (path: string) => program.api('GET', `/../${path}`);
+const activeAttack = async () =>
+  (await get('attacks')).json.result.find(({ state }: never) => state === 'active');
+
+/** Random names, some of them hostile, until an attack is there that fits. */
+async function attackUntil(what: string, isIt: (attack: never) => boolean) {
+  return until(what, async () => {
+    for (let i = 0; i < QUERIES; i++) {
+      const label = sent++ % 4 === 0 ? `\\027[2J<script>\\010${sent}` : `x${(sent * 7919).toString(36)}q`;
+      client.send(query(`${label}.${ZONE_NAME}`, 1, 10_000 + (sent % 50_000)), program.dns);
+      if (i % SLICE === 0) await client.ask(query(`www.${ZONE_NAME}`, 1, 1), program.dns);
+    }
+    const attack = await activeAttack();
+    return attack !== undefined && isIt(attack as never) && attack;
+  });
+}
+
+const floodgate = async (words: readonly string[], account = ACCOUNT): Promise<string> => {
+  const env = {
+    ...process.env,
+    FLOODGATE_URL: program.url,
+    FLOODGATE_ACCOUNT: account,
+    FLOODGATE_TOKEN: TOKEN,
+  };
+  return (await run(process.execPath, [PROGRAM, ...words], { env })).stdout;
+};
+
+describe('an attack', () => {
+  it('is told while it lasts, over the API, by the commands and in the log, and goes on after a kill', async () => {
+    expect((await get('status')).json.result).toMatchObject({
+      data_plane: 'embedded',
+      ready: true,
+      attack: false,
+    });
+    expect(await floodgate(['dns', 'watch', '--once'])).toMatch(/Rule +none: every query passes/);
+    expect(await floodgate(['dns', 'attacks'])).toContain('no attack');
+    const { json } = await program.api('POST', '', RULE);
+    const ruleId = json.result.id;
+
+    const attack = await attackUntil('it is refused', ({ refused }) => refused > 1000);
+    expect(attack).toMatchObject({
+      state: 'active',
+      zones: [ZONE_NAME],
+      noticed_by: expect.stringMatching(/^unknown_(?:rate|share)$/),
+      rule: { id: ruleId, mode: 'enabled' },
+    });
+    expect(attack.known_names).toMatchObject({ refused: 0 });
+    expect(attack.known_names.answered).toBeGreaterThan(0);
+    const { json: detail } = await get(`attacks/${attack.id}`);
+    expect(detail.result.top.names[0].value).toMatch(/^\[0-9a-z\]\{\d+-\d+\}\.example\.test$/);
+    expect(detail.result.top.networks).toMatchObject([{ value: '127.0.0.0/24' }]);
+    expect(detail.result.top.types).toMatchObject([{ value: 'A' }]);
+    expect(JSON.stringify(detail)).not.toMatch(/\\u001b|<script>/);
+
+    const { json: status } = await get('status');
+    expect(status.result).toMatchObject({ attack: true, attacked_zones: [ZONE_NAME], rule: { id: ruleId } });
+    expect(status.result.attacks).toMatchObject([{ id: attack.id }]);
+    const { json: analytics } = await program.api('GET', `/${ruleId}/analytics`);
+    expect(analytics.result.minutes.at(-1)).toMatchObject({ attacked_zones: [ZONE_NAME] });
+    expect(analytics.result.totals.dropped).toBeGreaterThan(1000);
+
+    const [watched, listed, whole, line] = await Promise.all([
+      floodgate(['dns', 'watch', '--once']),
+      floodgate(['dns', 'attacks']),
+      floodgate(['dns', 'attacks', attack.id]),
+      floodgate(['dns', 'attacks', '--json']),
+    ]);
+    expect(watched).toMatch(/Names refused most\n +\d+\.\d % {2}\[0-9a-z\]/);
+    expect(watched).toContain('127.0.0.0/24');
+    expect(listed).toContain(attack.id);
+    expect(whole).toMatch(/Users +\d+ of \d+ queries for known names answered, 0 refused/);
+    expect(JSON.parse(line)).toMatchObject({ id: attack.id });
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: that there are none is what is tested
+    for (const text of [watched, listed, whole]) expect(text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f]/);
+
+    const lines = () =>
+      program
+        .output()
+        .trim()
+        .split('\n')
+        .map((text) => JSON.parse(text));
+    const begun = lines().filter(({ msg }) => msg === 'an attack has begun');
+    expect(begun).toMatchObject([{ attack: attack.id, zones: [ZONE_NAME], rule: ruleId, mode: 'enabled' }]);
+    await until('the change of the rule is logged', () =>
+      lines().some(
+        ({ msg, rule, by }) => msg === 'a rule was changed' && rule === ruleId && by === 'configured',
+      ),
+    );
+    expect(program.output()).not.toContain(TOKEN);
+    await program.kill();
+    program = await start();
+    const after = await until('the same attack is there', activeAttack);
+    expect(after).toMatchObject({ id: attack.id, started_on: attack.started_on, zones: [ZONE_NAME] });
+    const more = await attackUntil('it goes on', ({ refused }) => refused > after.refused);
+    expect(more.id).toBe(attack.id);
+    expect((await get(`attacks/${attack.id}`)).json.result.changes).toContainEqual(
+      expect.objectContaining({ kind: 'restart' }),
+    );
+    expect((await get('attacks')).json).toMatchObject({
+      result_info: { page: 1, per_page: 25, count: 1, total_count: 1, total_pages: 1 },
+    });
+  });
+
+  it('is told as the OpenAPI document says', async () => {
+    const response = await fetch(`${program.url}/client/v4/openapi.json`);
+    const document = (await response.json()) as ConstructorParameters<typeof Conformance>[0] & object;
+    const { valid, errors } = await new Validator().validate(
+      structuredClone(document) as object as Record<string, unknown>,
+    );
+    expect(errors).toBeUndefined();
+    expect(valid).toBe(true);
+    const conformance = new Conformance(document);
+    const base = `/accounts/${ACCOUNT}/network/advanced_dns_protection/configs/dns_protection`;
+    const { json: list } = await get('attacks');
+    for (const path of ['status', 'attacks', `attacks/${list.result[0].id}`]) {
+      expect(conformance.faultsOf('GET', `${base}/${path}`, await get(path)), path).toEqual([]);
+    }
+  });
+
+  it('is only of the account that is guarded, and is asked for by pages', async () => {
+    const of = async (path: string, account = ACCOUNT) => {
+      const base = `${program.url}/client/v4/accounts/${account}/magic/advanced_dns_protection/configs/dns_protection`;
+      const response = await fetch(`${base}/${path}`, { headers: { authorization: `Bearer ${TOKEN}` } });
+      return { status: response.status, json: (await response.json()) as Envelope };
+    };
+    const { json } = await of('attacks?per_page=1&page=2');
+    expect(json).toMatchObject({
+      success: true,
+      result: [],
+      result_info: { per_page: 1, page: 2, count: 0 },
+    });
+    expect(await of('attacks', 'other')).toMatchObject({ status: 200, json: { result: [] } });
+    const until = '2020-01-01T00:00:00Z';
+    expect((await of(`attacks?until=${until}`)).json).toMatchObject({
+      result: [],
+      result_info: { total_count: 0 },
+    });
+    const [statusOfOther, none, noUuid, bad] = await Promise.all([
+      of('status', 'other'),
+      of('attacks/b3a1c5de-0f4b-4c1e-9a66-6f1d2c3b4a5e'),
+      of('attacks/..%2f..%2frules'),
+      of('attacks?per_page=101&page=0&since=yesterday'),
+    ]);
+    for (const { status } of [statusOfOther, none, noUuid]) expect(status).toBe(404);
+    expect(bad.status).toBe(400);
+    expect(
+      bad.json.errors.map((error) => (error as { source?: { pointer: string } }).source?.pointer),
+    ).toEqual(['/page', '/per_page', '/since']);
+    const anonymous = await fetch(
+      `${program.url}/client/v4/accounts/${ACCOUNT}/network/advanced_dns_protection/configs/dns_protection/attacks`,
+    );
+    expect(anonymous.status).toBe(401);
+    await expect(floodgate(['dns', 'watch', '--once'], 'other')).rejects.toMatchObject({
+      stderr: expect.stringMatching(/no DNS guard for account other\..*dns\.account/),
+    });
+  });
+});
+
+describe('dns watch', () => {
+  it('goes on over a restart of the server', async () => {
+    const env = {
+      ...process.env,
+      FLOODGATE_URL: program.url,
+      FLOODGATE_ACCOUNT: ACCOUNT,
+      FLOODGATE_TOKEN: TOKEN,
+    };
+    const watching = run(process.execPath, [PROGRAM, 'dns', 'watch'], { env });
+    let told = '';
+    watching.child.stdout?.on('data', (text) => {
+      told += text;
+    });
+    await until('it shows the guard', () => /passed=/.test(told));
+    await program.stop();
+    await until('it says that it waits', () => /waiting for the server/.test(told));
+    const port = Number(new URL(program.url).port);
+    program = await startProgram(
+      folder,
+      server,
+      ...['--port', String(port), '--dns-zones', `${ZONE_NAME}=${join(folder, 'zone')}`],
+    );
+    const seen = told.length;
+    await until('it shows the guard again', () => /passed=/.test(told.slice(seen)));
+    watching.child.kill();
+    await watching.catch(() => undefined);
+  });
+});
