@@ -5,7 +5,7 @@ import { compile, root } from './compile.js';
 const args = process.argv.slice(2);
 const status = compile('tsconfig.fuzz.json', 'dist/.fuzz/src');
 if (status !== 0) process.exit(status);
-const { TARGETS } = await import('../dist/.fuzz/fuzz/targets.js');
+const { TARGETS } = await import(`${root}dist/.fuzz/fuzz/targets.js`);
 const [first] = args;
 const isNamed = first !== undefined && !first.startsWith('-');
 for (const target of isNamed ? [first] : TARGETS) {
