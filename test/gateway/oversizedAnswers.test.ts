@@ -109,6 +109,11 @@ describe('answers above the limit, of three nodes (fakes before one real node)',
   };
   const asked = (method: string): number =>
     nodes.reduce((sum, { counts }) => sum + (counts.get(method) ?? 0), 0);
+  /** On a slow machine a node that is slow to answer is not waited for: another is asked beside it. */
+  const hedges = async (): Promise<number> => {
+    const page = await (await fetch(`${floodgate.url}/metrics`)).text();
+    return Number(/^floodgate_upstream_hedges_total\{.*method="eth_call"\} (\d+)$/m.exec(page)?.[1] ?? 0);
+  };
   const removalsNoted = (): number => floodgate.output().split('upstream removed from rotation').length;
 
   it.each<[string, (method: string) => Spoil, (params: readonly unknown[]) => Promise<Answer>]>([
@@ -131,10 +136,13 @@ describe('answers above the limit, of three nodes (fakes before one real node)',
       for (let i = 0; i < REQUESTS; i++) {
         const params = anyCall();
         const before = asked('eth_call');
+        const hedgesBefore = await hedges();
         expect((await ask(params)).json).toEqual(refusal);
-        expect(asked('eth_call') - before).toBe(2);
+        const first = asked('eth_call');
+        expect(first - before).toBeGreaterThanOrEqual(2);
+        expect(first - before - ((await hedges()) - hedgesBefore)).toBeLessThanOrEqual(2);
         expect((await ask(params)).json).toEqual(refusal);
-        expect(asked('eth_call') - before).toBe(2);
+        expect(asked('eth_call')).toBe(first);
       }
       expect(await allAreUp(floodgate)).toBe(true);
       expect(removalsNoted()).toBe(notedBefore);
