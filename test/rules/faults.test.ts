@@ -1,38 +1,14 @@
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Cloudflare from 'cloudflare';
-import { describe, expect, it, onTestFinished, type TestContext } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AuditEntry, Rule } from '../../src/rules/index.ts';
 import { HANG_MS } from '../support/hang.ts';
+import { smallFileSystem, temporaryFolder } from '../support/smallFileSystem.ts';
 import { call } from './support/call.ts';
 import { floodgate } from './support/command.ts';
 import { newRule, rulesPath } from './support/samples.ts';
 import { type RulesProcess, type RulesServer, startServerProcess, TOKEN } from './support/server.ts';
-
-function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'floodgate-faults-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
-/** A file system of its own, or the test is skipped with the reason. */
-function smallFileSystem(context: TestContext, bytes: number): { folder: string; readOnly: () => void } {
-  const folder = temporaryFolder();
-  const mount = (...args: string[]) => spawnSync('mount', args, { encoding: 'utf8' });
-  const { status, stderr, error } = mount('-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', folder);
-  if (status !== 0) context.skip(`a tmpfs cannot be mounted here: ${error?.message ?? stderr.trim()}`);
-  onTestFinished(() => {
-    spawnSync('umount', ['-l', folder]);
-  });
-  return {
-    folder,
-    readOnly() {
-      expect(mount('-o', 'remount,ro', folder).status).toBe(0);
-    },
-  };
-}
 
 async function started(options: Parameters<typeof startServerProcess>[0]): Promise<RulesProcess> {
   const server = await startServerProcess(options);

@@ -1,5 +1,6 @@
 /** Attacks in LMDB: by the moment at which they began, so that a page of them is found without looking at the rest. */
 import type { Database, RootDatabase } from 'lmdb';
+import { committed } from '../../../platform/storeFile/index.ts';
 import type { Attack, AttackQuery, AttackStore } from '../../attacks/index.ts';
 
 type Key = [startedMs: number, id: string];
@@ -21,9 +22,10 @@ export class LmdbAttacks implements AttackStore {
 
   async putAttacks(attacks: readonly Attack[]): Promise<void> {
     if (attacks.length === 0) return;
-    await this.#root.transaction(() => {
+    const written = this.#root.transaction(() => {
       for (const attack of attacks) this.#put(attack);
     });
+    await committed(written);
     await this.#root.flushed;
   }
 
@@ -31,12 +33,13 @@ export class LmdbAttacks implements AttackStore {
     const isOver = ([, id]: Key) => this.#open.get(id) === undefined;
     const tooOld = [...this.#attacks.getKeys({ end: [beforeMs, ''] })].filter(isOver);
     if (tooOld.length === 0) return;
-    await this.#root.transaction(() => {
+    const forgotten = this.#root.transaction(() => {
       for (const key of tooOld) {
         this.#attacks.remove(key);
         this.#ids.remove(key[1]);
       }
     });
+    await committed(forgotten);
     await this.#root.flushed;
   }
 

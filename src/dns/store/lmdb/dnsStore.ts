@@ -2,7 +2,13 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
-import { checkStoreFormat, DATA_FILE, StoreFile } from '../../../platform/storeFile/index.ts';
+import {
+  checkStoreFormat,
+  committed,
+  DATA_FILE,
+  NO_TURN_BATCHES,
+  StoreFile,
+} from '../../../platform/storeFile/index.ts';
 import {
   KEPT_MINUTES,
   type MinuteRecord,
@@ -45,7 +51,12 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     this.#file = new StoreFile(folder);
     const isNew = !existsSync(join(folder, DATA_FILE));
-    this.#root = open({ path: folder, maxDbs: MAX_DATABASES, overlappingSync: false });
+    this.#root = open({
+      path: folder,
+      maxDbs: MAX_DATABASES,
+      overlappingSync: false,
+      ...NO_TURN_BATCHES,
+    });
     this.#file.opened();
     checkStoreFormat(
       { store: 'dns', current: FORMAT },
@@ -72,19 +83,22 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore {
     await this.#removeGeneration(generation);
     const writes: Promise<boolean>[] = [];
     for (const chunk of chunksOf(entries)) {
-      writes.push(this.#chunks.put([generation, writes.length], chunk));
+      const written = committed(this.#chunks.put([generation, writes.length], chunk));
+      // Told below, once all have been begun: until then it must not be left unhandled.
+      written.catch(() => undefined);
+      writes.push(written);
       // Packets first: a million names are not copied in one go.
       await new Promise((resolve) => setImmediate(resolve));
     }
     await Promise.all(writes);
     const chunks = writes.length;
-    await this.#profile.put(LEARNED_KEY, { generation, chunks, learned });
+    await committed(this.#profile.put(LEARNED_KEY, { generation, chunks, learned }));
     await this.#root.flushed;
     if (old !== undefined) await this.#removeGeneration(old.generation);
   }
 
   async saveLearned(learned: Learned): Promise<void> {
-    await this.#root.transaction(() => {
+    const saved = this.#root.transaction(() => {
       const old = this.#profile.get(LEARNED_KEY);
       if (old === undefined) return;
       // The names are in the form that they were stored in.
@@ -93,6 +107,7 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore {
       const kept: Learned = form === undefined ? rest : { ...rest, form };
       this.#profile.put(LEARNED_KEY, { ...old, learned: kept });
     });
+    await committed(saved);
     await this.#root.flushed;
   }
 
@@ -100,7 +115,7 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore {
     if (records.length === 0) return;
     this.#file.assertInPlace();
     const oldest = Math.max(...records.map(({ minute }) => minute)) - KEPT_MINUTES;
-    await this.#root.transaction(() => {
+    const appended = this.#root.transaction(() => {
       for (const record of records) {
         const key: [string, number] = [record.ruleId, record.minute];
         const older = this.#minutes.get(key);
@@ -112,6 +127,7 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore {
         this.#ages.remove([minute, ruleId]);
       }
     });
+    await committed(appended);
     await this.#root.flushed;
   }
 
@@ -162,7 +178,7 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore {
 
   async #removeGeneration(generation: number): Promise<void> {
     const keys = [...this.#chunks.getKeys({ start: [generation], end: [generation + 1] })];
-    await Promise.all(keys.map((key) => this.#chunks.remove(key)));
+    await Promise.all(keys.map((key) => committed(this.#chunks.remove(key))));
   }
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Database, RootDatabase } from 'lmdb';
 import { SerialQueue } from '../../../../platform/serialQueue/index.ts';
+import { committed } from '../../../../platform/storeFile/index.ts';
 import type { Anchor, AnswerStore } from '../../../gateway/index.ts';
 
 /** Answers are gathered this long and written in one commit: a commit costs a flush of the disk. */
@@ -64,15 +65,16 @@ export class GatewayAnswers implements AnswerStore {
   }
 
   setAnchor(network: string, anchor: Anchor): void {
-    this.#anchors.put(network, anchor).catch(() => undefined); // kept at the next try: it moves on with the chain
+    committed(this.#anchors.put(network, anchor)).catch(() => undefined); // kept at the next try: it moves on with the chain
   }
 
   async clear(): Promise<void> {
     this.#waiting.clear();
     this.#waitingBytes = 0;
-    await this.#root.transaction(() => {
+    const cleared = this.#root.transaction(() => {
       for (const database of [this.#answers, this.#ages, this.#state, this.#anchors]) database.clearSync();
     });
+    await committed(cleared);
   }
 
   /** Writes what waits; resolves when it is written or given up. */
@@ -82,7 +84,7 @@ export class GatewayAnswers implements AnswerStore {
     if (this.#waiting.size === 0) return this.#writes.idle();
     const batch = [...this.#waiting];
     try {
-      await this.#writes.run(() => this.#root.transaction(() => this.#write(batch)));
+      await this.#writes.run(() => committed(this.#root.transaction(() => this.#write(batch))));
     } catch {
       // A full disk costs the cache its answers, and nobody else anything.
     } finally {

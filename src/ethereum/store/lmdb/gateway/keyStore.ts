@@ -1,4 +1,5 @@
 import type { Database, RootDatabase } from 'lmdb';
+import { committed } from '../../../../platform/storeFile/index.ts';
 import type { ApiKey, KeyStore, Revocation } from '../../../gateway/index.ts';
 
 /** API keys in LMDB, under the hash of their secret. */
@@ -27,12 +28,12 @@ export class GatewayKeys implements KeyStore {
   }
 
   async add(secretHash: string, key: ApiKey): Promise<void> {
-    await this.#keys.put(secretHash, key);
+    await committed(this.#keys.put(secretHash, key));
     await this.#root.flushed;
   }
 
   async revoke(id: string, revocation: Revocation): Promise<ApiKey | undefined> {
-    const revoked = await this.#root.transaction(() => {
+    const change = this.#root.transaction(() => {
       for (const { key, value } of this.#keys.getRange()) {
         if (value.id !== id) continue;
         const changed = value.revokedOn === undefined ? { ...value, ...revocation } : value;
@@ -41,6 +42,7 @@ export class GatewayKeys implements KeyStore {
       }
       return undefined;
     });
+    const revoked = await committed(change);
     await this.#root.flushed;
     return revoked;
   }

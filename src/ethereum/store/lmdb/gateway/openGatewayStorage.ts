@@ -1,7 +1,12 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { open } from 'lmdb';
-import { checkStoreFormat, DATA_FILE, StoreFile } from '../../../../platform/storeFile/index.ts';
+import {
+  checkStoreFormat,
+  DATA_FILE,
+  NO_TURN_BATCHES,
+  StoreFile,
+} from '../../../../platform/storeFile/index.ts';
 import type { AnswerStore, KeyStore } from '../../../gateway/index.ts';
 import { GatewayAnswers } from './answerStore.ts';
 import { GatewayKeys } from './keyStore.ts';
@@ -25,7 +30,7 @@ export function openGatewayStorage(dataDir: string, maxAnswerBytes: number): Gat
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = new StoreFile(folder);
   const isNew = !existsSync(join(folder, DATA_FILE));
-  const root = open({ path: folder, maxDbs: MAX_DATABASES });
+  const root = open({ path: folder, maxDbs: MAX_DATABASES, ...NO_TURN_BATCHES });
   file.opened();
   checkStoreFormat(
     { store: 'gateway', current: FORMAT },

@@ -3,13 +3,16 @@ import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import {
   checkStoreFormat,
+  committed,
   DATA_FILE,
+  NO_TURN_BATCHES,
   PendingUpgrade,
   StoreFile,
   type UpgradeStep,
 } from '../../../../platform/storeFile/index.ts';
 import { MAX_LEVEL } from './directory/segmentStates.ts';
 import { uint32Key } from './keys.ts';
+import { Writes } from './writes.ts';
 
 /** What keys and records are laid out like, and how those of older versions are brought to it. */
 export interface TraceFormat {
@@ -103,6 +106,7 @@ export class TraceEnvironment {
       keyEncoding: 'binary',
       encoding: 'binary',
       readOnly,
+      ...NO_TURN_BATCHES,
     });
     this.#file.opened({ readOnly });
     const database = this.#checkFormat(format, readOnly ? undefined : { isNew });
@@ -161,13 +165,14 @@ export class TraceEnvironment {
 
   /** Keeps a new dictionary, made for the blocks from a segment on. It is on disk before a chunk needs it. */
   async addDictionary(number: number, bytes: Buffer, madeForSegment: number): Promise<void> {
-    await this.root.batch(() => {
-      void this.meta.put(dictionaryKey(number), bytes);
-      void this.meta.put(
-        NEWEST_DICTIONARY_KEY,
-        Buffer.concat([uint32Key(number), uint32Key(madeForSegment)]),
-      );
-    });
+    const writes = new Writes();
+    writes.put(this.meta, dictionaryKey(number), bytes);
+    writes.put(
+      this.meta,
+      NEWEST_DICTIONARY_KEY,
+      Buffer.concat([uint32Key(number), uint32Key(madeForSegment)]),
+    );
+    await committed(this.root.batch(() => writes.carryOut()));
     await this.root.flushed;
     this.#openChunks(number, bytes);
   }

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SerialQueue } from '../../../../platform/serialQueue/index.ts';
+import { committed } from '../../../../platform/storeFile/index.ts';
 import {
   AnswerTooLargeError,
   type Awaitable,
@@ -46,6 +47,7 @@ import { LISTS_PER_MERGE, mergeRecent } from './mergeRecent.ts';
 import { encodeChain } from './records.ts';
 import { WriteBatch } from './writeBatch.ts';
 import { type BlockRun, TRACES_PER_SLICE, writeInSlices } from './writeInSlices.ts';
+import { Writes } from './writes.ts';
 
 /** A dictionary is made anew after so many segments: the addresses in use on a chain change over weeks. */
 const SEGMENTS_PER_DICTIONARY = 128;
@@ -144,9 +146,9 @@ export class LmdbTraceStore implements TraceStore {
     return this.#changes.run(async () => {
       const held = this.chain();
       if (held === undefined) {
-        await this.#commit(
-          () => void this.#environment.meta.put(Buffer.from('chain'), encodeChain(identity)),
-        );
+        const writes = new Writes();
+        writes.put(this.#environment.meta, Buffer.from('chain'), encodeChain(identity));
+        await this.#commit(() => writes.carryOut());
       } else if (held.chainId !== identity.chainId || held.genesisHash !== identity.genesisHash) {
         throw new WrongChainError(held, identity);
       }
@@ -315,7 +317,7 @@ export class LmdbTraceStore implements TraceStore {
     root.resetReadTxn();
     try {
       this.#environment.assertInPlace();
-      await root.batch(write);
+      await committed(root.batch(write));
       if (isFlushed) await root.flushed;
       // What went into a file that was removed meanwhile is not kept.
       this.#environment.assertInPlace();

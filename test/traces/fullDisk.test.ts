@@ -1,0 +1,39 @@
+/** A full disk below the store of traces: a change is refused, nothing else breaks, and it goes on when there is room. */
+import { rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { openTraceStore } from '../../src/ethereum/store/lmdb/traces/index.ts';
+import { type Hash, indexBlock } from '../../src/ethereum/traces/index.ts';
+import { Random } from '../support/random.ts';
+import { smallFileSystem } from '../support/smallFileSystem.ts';
+import { type SyntheticBlock, syntheticAddresses, syntheticBlock } from '../support/syntheticChain.ts';
+
+const shape = { addresses: syntheticAddresses(20), maxTransactions: 40, maxFrames: 8 };
+
+it('a full disk refuses blocks, again and again, and takes them when there is room', async (context) => {
+  const { folder } = smallFileSystem(context, 24 * 1024 * 1024);
+  const filler = join(folder, 'filler');
+  const { bavail, bsize } = statfsSync(folder);
+  writeFileSync(filler, Buffer.alloc(bavail * bsize - 8 * 1024 * 1024));
+  const store = openTraceStore(join(folder, 'traces'));
+  const random = new Random(31);
+  const kept: SyntheticBlock[] = [];
+  let next = syntheticBlock(random, shape, { number: 0 });
+  const apply = () => store.apply({ blocks: [indexBlock(next.header, next.traces)] });
+  const grow = async (): Promise<void> => {
+    await apply();
+    kept.push(next);
+    next = syntheticBlock(random, shape, { number: kept.length, parentHash: next.header.hash as Hash });
+  };
+  await expect(
+    (async () => {
+      for (;;) await grow();
+    })(),
+  ).rejects.toThrow();
+  for (let i = 0; i < 5; i++) await expect(apply()).rejects.toThrow();
+  rmSync(filler);
+  await grow();
+  for (const { header, traces } of [kept[0], kept.at(-2), kept.at(-1)] as SyntheticBlock[])
+    expect(JSON.parse(String(await store.blockTraces(header.number, 1e8)))).toEqual(traces);
+  await store.close();
+});
