@@ -34,5 +34,6 @@ export {
 // What it knows: from zones, from traffic, from an earlier run.
 export { type SeedResult, ZoneSeed } from './zoneSeed.ts';
 export { type NoticedBy, noticedBy } from './zones/alarms.ts';
+export { ZONE_BYTES } from './zones/sharedZone.ts';
 export type { Zone } from './zones/zone.ts';
 export type { Thresholds, ZoneThresholds } from './zoneThresholds.ts';

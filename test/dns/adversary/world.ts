@@ -2,7 +2,7 @@
  * Zones, users and an attacker around a detector with a clock that is moved by hand. Weeks go by in minutes: what flows is added to
  * the counts of a zone as rates by class of name, and only names that may be learned are learned one by one.
  */
-import { AttackDetector, outcomeOf, ZoneSeed } from '../../../src/dns/detector/index.ts';
+import { AttackDetector, outcomeOf, ZONE_BYTES, ZoneSeed } from '../../../src/dns/detector/index.ts';
 import {
   AnswerKind,
   nameToWire,
@@ -23,8 +23,6 @@ const USERS_PER_SECOND = 40;
 /** Users' typos. */
 const TYPOS_PER_SECOND = 4;
 const MAX_NAMES = 1200;
-/** A word of a zone's counts in shared memory: queries, then unknown names. */
-const WORDS_PER_ZONE = 16;
 
 const RULE: Rule = {
   id: '31c70c65-9f81-4669-94ed-1e1e041e7b06',
@@ -164,7 +162,7 @@ export class World {
   }
 
   #count(zone: ZoneName, queries: number, unknown: number): void {
-    const at = (this.detector.zones.get(zone)?.number ?? 0) * WORDS_PER_ZONE;
+    const at = (this.detector.zones.get(zone)?.number ?? 0) * (ZONE_BYTES / Int32Array.BYTES_PER_ELEMENT);
     this.#words[at] = (this.#words[at] ?? 0) + Math.round(queries);
     this.#words[at + 1] = (this.#words[at + 1] ?? 0) + Math.round(unknown);
   }
