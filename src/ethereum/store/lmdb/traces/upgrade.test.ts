@@ -20,10 +20,10 @@ const OLD_RECORD_BYTES = 76;
 
 /**
  * A format that there is not: a block's record has a checksum behind it. Whoever reads records reads both, as an upgrade in steps
- * asks for. No release has had another format than the first, so this one stands for those to come.
+ * asks for. None was needed so far, so this one stands for those to come.
  */
 const NEXT: TraceFormat = {
-  version: 2,
+  version: 3,
   upgrade:
     ({ blocks }) =>
     ({ cursor }) => {
@@ -109,7 +109,7 @@ test('an index is upgraded in steps, read and written meanwhile, from where it w
   expect(half.filter((bytes) => bytes > OLD_RECORD_BYTES)).toHaveLength(4 * BLOCKS_PER_STEP);
 
   // The version before cannot read what is new, and says so; the next one reads both, also beside a writer.
-  expect(() => openTraceStore(path)).toThrow('the store traces has format 2');
+  expect(() => openTraceStore(path)).toThrow('the store traces has format 3');
   const reader = openTraceReader(path, { format: NEXT });
   await expectAnswersOf(reader, chain);
   await reader.close();
@@ -144,7 +144,7 @@ test('a step that fails ends nothing: the index is read and written, and the nex
   await old.close();
   const failures: unknown[] = [];
   const full: TraceFormat = {
-    version: 2,
+    version: 3,
     upgrade: () => () => {
       throw new Error('the disk is full');
     },
