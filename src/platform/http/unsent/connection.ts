@@ -82,11 +82,24 @@ export class Connection {
     this.#owner.givePlace();
   }
 
-  /** Bytes that its answers hold, of one client or of any: a proxy's connection has answers of several. */
-  heldBytes(of: Client | undefined): number {
+  /** Bytes that its answers hold. */
+  get heldBytes(): number {
     let bytes = 0;
-    for (const { account } of this.#open)
-      if (account !== undefined && (of === undefined || account.client === of)) bytes += account.bytes;
+    for (const { account } of this.#open) bytes += account?.bytes ?? 0;
+    return bytes;
+  }
+
+  /** Bytes that a cut of it gives a client: a proxy's connection has answers of several. */
+  heldBytesOf(client: Client): number {
+    let bytes = 0;
+    for (const { account } of this.#open) if (account?.client === client) bytes += account.bytes;
+    return bytes;
+  }
+
+  /** Bytes that a cut of it gives the server: its part of what others hold too. */
+  get proportionalBytes(): number {
+    let bytes = 0;
+    for (const { account } of this.#open) bytes += account?.proportionalBytes ?? 0;
     return bytes;
   }
 

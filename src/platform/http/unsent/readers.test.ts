@@ -89,6 +89,27 @@ describe('readers', () => {
     expect(readers.unsent.bytes).toBeLessThan(60 * MEGABYTE);
   });
 
+  it('that share memory are not cut, all of them, where one who shares none has as much', async () => {
+    const shared = Buffer.alloc(20 * MEGABYTE);
+    const { readers, open, cuts } = await serve(
+      { maxBytes: 40 * MEGABYTE, maxBytesPerClient: 900 * MEGABYTE },
+      (request, response, known) => {
+        if (request.url !== '/shared') return megabytes(request, response, known);
+        expect(response.hold(shared)).toBe(true);
+        response.end(shared);
+      },
+    );
+    for (let i = 0; i < 10; i++) await open('/shared');
+    await open('/15');
+    await until('all are held', () => readers.unsent.bytes >= 35 * MEGABYTE);
+    const other = await until('there is room', async () => {
+      const socket = await open('/15');
+      return (await statusOf(socket)) === '200' && socket;
+    });
+    other.destroy();
+    expect(await cuts('memory')).toBe(1);
+  });
+
   it('that take what they are sent are not cut for others', async () => {
     const { readers, open, cuts } = await serve({ maxBytes: 60 * MEGABYTE }, megabytes);
     const slow = await open('/50');

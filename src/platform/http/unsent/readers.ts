@@ -120,8 +120,7 @@ export class Readers {
   /** For a connection: where there is no room for what it was given, it is the one to go. */
   owes(connection: Connection): void {
     // One answer alone may be of any size, here as where room is taken.
-    if (this.unsent.isFull() && connection.heldBytes(undefined) < this.unsent.bytes)
-      this.#cut(connection, 'memory');
+    if (this.unsent.isFull() && connection.heldBytes < this.unsent.bytes) this.#cut(connection, 'memory');
   }
 
   #keyOf(request: IncomingMessage): string {
@@ -153,12 +152,15 @@ export class Readers {
     }
   }
 
-  /** Of the clients that take too little the one that holds the most. */
+  /**
+   * Of the clients that take too little the one that holds the most, of a client or of all: memory that many hold is free
+   * only when all of them are cut.
+   */
   #slowest(client: Client | undefined): Connection | undefined {
     let slowest: Connection | undefined;
     let most = -1;
     for (const connection of this.#slow) {
-      const bytes = connection.heldBytes(client);
+      const bytes = client === undefined ? connection.proportionalBytes : connection.heldBytesOf(client);
       if (bytes <= most || (client !== undefined && bytes === 0)) continue;
       slowest = connection;
       most = bytes;
@@ -168,7 +170,7 @@ export class Readers {
 
   #cut(connection: Connection, reason: Reason): void {
     const address = connection.remoteAddress;
-    const heldBytes = connection.heldBytes(undefined);
+    const heldBytes = connection.heldBytes;
     this.#connections.delete(connection);
     this.#slow.delete(connection);
     connection.cut();

@@ -114,6 +114,12 @@ export class UnsentBytes {
     this.#shared.set(part.buffer, known);
   }
 
+  /** For an account: its part of this memory, that of all who hold it being the same. */
+  partOf(buffer: ArrayBufferLike): number {
+    const known = this.#shared.get(buffer);
+    return known === undefined ? 0 : known.bytes / known.holders;
+  }
+
   /** For an account: it holds this memory no more. Returns how many bytes are free by that. */
   unshare(buffer: ArrayBufferLike): number {
     const known = this.#shared.get(buffer);
@@ -146,6 +152,11 @@ export class Account {
 
   get bytes(): number {
     return this.#chargedBytes + this.#sharedBytes;
+  }
+
+  /** The same, with memory that others hold too divided among them, as in Linux's proportional set size. */
+  get proportionalBytes(): number {
+    return this.#shared.reduce((sum, buffer) => sum + this.#unsent.partOf(buffer), this.#chargedBytes);
   }
 
   /** Takes room for so many bytes. Returns false, with none taken, where there is none, or the answer is over. */
