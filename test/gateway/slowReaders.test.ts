@@ -60,6 +60,8 @@ describe('clients that do not read their answers', () => {
   const open: Socket[] = [];
   const servers: FloodgateProcess[] = [];
   let nextAddress = 1;
+  /** What the node waits for before it answers a call. */
+  let mayAnswer: Promise<void> = Promise.resolve();
 
   beforeAll(async () => {
     chain = await startSharedChain();
@@ -69,7 +71,7 @@ describe('clients that do not read their answers', () => {
         return `{"jsonrpc":"2.0","id":1,"result":"0x${'ab'.repeat(32)}"}`;
       if (methods[0] !== 'eth_call') return answer();
       response.on('error', () => undefined);
-      response.writeHead(200, { 'content-type': 'application/json' }).end(ANSWER);
+      void mayAnswer.then(() => response.writeHead(200, { 'content-type': 'application/json' }).end(ANSWER));
       return undefined;
     };
   });
@@ -168,12 +170,24 @@ describe('clients that do not read their answers', () => {
     '1,000 that ask for the same 10 MB share its memory, and each could read it',
     async (context) => {
       if (process.platform !== 'linux') context.skip('reads /proc to see the memory of the server');
-      const floodgate = await start('--http-send-timeout-ms', '600000');
+      const floodgate = await start(
+        ...['--http-send-timeout-ms', '600000', '--gateway-request-timeout-ms', '300000'],
+      );
       const sockets: Socket[] = [];
       for (let i = 0; i < 1_000; i++)
         sockets.push(await reader(floodgate, `127.1.${i >> 8}.${1 + (i & 127)}`));
+      // Who asks while an answer is under way shares it, so all of them ask before it comes.
+      let answer = (): void => undefined;
+      mayAnswer = new Promise((resolve) => {
+        answer = resolve;
+      });
       const same = ask(floodgate, true);
       for (const socket of sockets) socket.write(same);
+      await until(
+        'all have asked',
+        async () => (await metric(floodgate, 'floodgate_gateway_requests_in_flight')) === sockets.length,
+      );
+      answer();
       await served(sockets);
       expect(memoryOf(floodgate, 'VmHWM')).toBeLessThan(MAX_RESIDENT_BYTES);
       expect(await metric(floodgate, 'floodgate_http_connections_cut_total{reason="memory"}')).toBe(0);

@@ -56,6 +56,7 @@ export class AdmissionControl {
     this.#metrics = metrics;
     this.#authenticator = new Authenticator(keys);
     this.#clientAddress = clientAddressBehind(options.trustedProxies);
+    metrics.watchInFlight(() => this.#inFlight);
   }
 
   enter(request: IncomingMessage, query: string): Permit | Refusal {

@@ -177,6 +177,18 @@ export class GatewayMetrics {
     this.#headsBack.inc({ network });
   }
 
+  /** Adds the gauge of requests, read when the metrics are asked for. */
+  watchInFlight(requests: () => number): void {
+    new Gauge({
+      name: 'floodgate_gateway_requests_in_flight',
+      help: 'Requests whose answers are being made or taken.',
+      registers: [this.#registry],
+      collect() {
+        this.set(requests());
+      },
+    });
+  }
+
   /** Adds the gauges of all nodes, read when the metrics are asked for. */
   watchNodes(nodesOf: () => ReadonlyMap<string, readonly NodeGauges[]>): void {
     const registers = [this.#registry];
