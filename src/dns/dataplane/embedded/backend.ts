@@ -148,11 +148,9 @@ export class Backend {
 
   /** Judges the last probe and sends the next. */
   probe(nowMs: number): void {
-    const ticket = this.#probeTicket;
-    if (ticket !== 0 && this.inFlight.isWaiting(ticket)) {
-      this.inFlight.settle(ticket);
-      this.#isSuspect = true;
-      this.health.noteProbe('silent');
+    if (this.#isProbeWaiting) {
+      this.inFlight.settle(this.#probeTicket);
+      this.#probeUnanswered();
     }
     this.#probeTicket = 0;
     // With no other server to turn to it is only asked where something is wrong.
@@ -167,12 +165,27 @@ export class Backend {
 
   /** Gives up what waits too long, replaces a socket or opens those that are missing. Every second. */
   tick(nowMs: number): void {
+    const wasProbeWaiting = this.#isProbeWaiting;
     this.timedOut += this.inFlight.expire(nowMs - this.timeoutMs);
+    if (wasProbeWaiting && !this.#isProbeWaiting) {
+      // A probe is no client's query.
+      this.timedOut--;
+      this.#probeUnanswered();
+    }
     this.#sockets.tick();
   }
 
   close(): void {
     this.#sockets.close();
+  }
+
+  get #isProbeWaiting(): boolean {
+    return this.#probeTicket !== 0 && this.inFlight.isWaiting(this.#probeTicket);
+  }
+
+  #probeUnanswered(): void {
+    this.#isSuspect = true;
+    this.health.noteProbe('silent');
   }
 
   /** A socket with an id that nothing waits under, which the query gets. */
