@@ -1,43 +1,19 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { lmdbTraces } from '../../../../../test/contract/lmdbTraces.ts';
 import { traceStoreContract } from '../../../../../test/contract/traceStore.ts';
-import { lateStore } from '../../../../../test/support/lateStore.ts';
 import { Random } from '../../../../../test/support/random.ts';
 import { blockOfTrees, randomTree } from '../../../../../test/support/syntheticTree.ts';
 import { until } from '../../../../../test/support/until.ts';
 import { type Hash, indexBlock } from '../../../traces/index.ts';
 import { IndexState } from './indexState.ts';
-import { openTraceStore, type TraceStoreOptions } from './traceStore.ts';
 
-/** Holds the text of a few hundred traces, so that what is kept is overwritten all the time, also while it is used. */
-const SMALL_CACHE_BYTES = 256 * 1024;
-
-/** Nearly every change has to be merged into the lists on disk, some lists at a time. */
-const MERGED_ALWAYS = { maxRecentPositions: 50, listsPerMerge: 7 };
-
-const prepare = async (options?: TraceStoreOptions) => {
-  const path = await mkdtemp(join(tmpdir(), 'floodgate-traces-'));
-  return {
-    open: async () => openTraceStore(path, options),
-    remove: () => rm(path, { recursive: true, force: true }),
-  };
-};
-
-traceStoreContract('lmdb', () => prepare());
-traceStoreContract('lmdb with little memory', () => prepare({ cacheBytes: SMALL_CACHE_BYTES }));
-traceStoreContract('lmdb, merging all the time', () => prepare(MERGED_ALWAYS));
-traceStoreContract('an engine that answers late', async () => {
-  const { open, remove } = await prepare();
-  return { open: async () => lateStore(await open(), new Random(1)), remove };
-});
+traceStoreContract('lmdb', () => lmdbTraces());
 
 test('one frame of a transaction with 20,000 is found with as many reads as halving them takes', async () => {
   const frames = 20_000;
   // And the chunk of the root frame, its block, its posting list, and the chunk of the frame once more.
   const maxReads = Math.ceil(Math.log2(frames)) + 6;
-  const { open, remove } = await prepare();
+  const { open, remove } = await lmdbTraces();
   const store = await open();
   const random = new Random(20);
   const trees = [randomTree(random, 3, 1), randomTree(random, frames, 300), randomTree(random, 3, 1)];
@@ -67,7 +43,7 @@ test('one frame of a transaction with 20,000 is found with as many reads as halv
 });
 
 test('a block of 6,000 traces is written in slices, and given up where it is replaced meanwhile', async () => {
-  const { open, remove } = await prepare();
+  const { open, remove } = await lmdbTraces();
   const store = await open();
   const random = new Random(21);
   const one = blockOfTrees(random, 9, [randomTree(random, 6_000, 300)]);

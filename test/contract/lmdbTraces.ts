@@ -1,0 +1,13 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openTraceStore, type TraceStoreOptions } from '../../src/ethereum/store/lmdb/traces/index.ts';
+
+/** A folder in which the embedded engine is opened, as often as a test likes. */
+export async function lmdbTraces(options?: TraceStoreOptions) {
+  const path = await mkdtemp(join(tmpdir(), 'floodgate-traces-'));
+  return {
+    open: async () => openTraceStore(path, options),
+    remove: () => rm(path, { recursive: true, force: true }),
+  };
+}
