@@ -2,14 +2,24 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 /** The folder of the package that a file belongs to: the innermost of nested ones. */
 const PACKAGE = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/;
+/** Licences that ask for no more than their text beside what is passed on. */
+const ALLOWED_LICENSES = [
+  '0BSD',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'BlueOak-1.0.0',
+  'ISC',
+  'MIT',
+];
 const LICENSE_FILE = /^(licen[cs]e|copying|notice)/i;
 const RULE = '-'.repeat(80);
 
+export const packageFolder = (file) => PACKAGE.exec(file)?.[0];
+
 /** The packages that these files are of, each with the texts of its licence, as their licences ask whoever passes them on. */
 export function thirdPartyNotices(files) {
-  const folders = new Set(
-    files.map((file) => PACKAGE.exec(file)?.[0]).filter((folder) => folder !== undefined),
-  );
+  const folders = new Set(files.map(packageFolder).filter((folder) => folder !== undefined));
   const notices = [...folders].map(noticeOf).sort((a, b) => (a < b ? -1 : 1));
   return [
     'Floodgate is bundled with these packages. Each is under the licence that follows its name.',
@@ -19,7 +29,10 @@ export function thirdPartyNotices(files) {
 
 function noticeOf(folder) {
   const { name, version, license, author } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
-  if (typeof license !== 'string') throw new Error(`${name} does not say what its licence is`);
+  if (!ALLOWED_LICENSES.includes(license))
+    throw new Error(
+      `${name} is under ${JSON.stringify(license)}: bundle nothing but ${ALLOWED_LICENSES.join(', ')}`,
+    );
   const texts = readdirSync(folder)
     .filter((file) => LICENSE_FILE.test(file))
     .map((file) => readFileSync(`${folder}/${file}`, 'utf8').trim());

@@ -1,0 +1,56 @@
+// Makes what a release consists of, in release/: the package, its bill of materials, checksums, and a signature of those where
+// FLOODGATE_RELEASE_KEY names a private key of OpenSSH's. Run by `npm run release`; with --snapshot it is one to try: neither the
+// changelog nor the tests are looked at.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { root } from './compile.js';
+import { sbom } from './sbom.js';
+
+const {
+  values: { snapshot, output },
+} = parseArgs({
+  options: {
+    snapshot: { type: 'boolean', default: false },
+    output: { type: 'string', default: `${root}release` },
+  },
+});
+const { name, version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
+
+function fail(message) {
+  console.error(`release: ${message}`);
+  process.exit(1);
+}
+
+function run(command, ...args) {
+  const { status } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+  if (status !== 0) fail(`${[command, ...args].join(' ')} failed: see the messages above`);
+}
+
+if (!snapshot) {
+  const sections = readFileSync(`${root}CHANGELOG.md`, 'utf8').matchAll(/^## \[?([^\s\]]+)/gm);
+  if (![...sections].some(([, section]) => section === version))
+    fail(
+      `CHANGELOG.md has no section for ${version}: rename "Unreleased", or set another version in package.json`,
+    );
+  run('npm', 'test');
+}
+run('npm', 'run', '--silent', 'build');
+
+rmSync(output, { recursive: true, force: true });
+mkdirSync(output, { recursive: true });
+run('npm', 'pack', '--silent', '--pack-destination', output);
+const files = [`${name}-${version}.tgz`, `${name}-${version}.cdx.json`];
+writeFileSync(`${output}/${files[1]}`, `${JSON.stringify(sbom(), null, 2)}\n`);
+const sha256 = (file) =>
+  createHash('sha256')
+    .update(readFileSync(`${output}/${file}`))
+    .digest('hex');
+const sums = files.map((file) => `${sha256(file)}  ${file}\n`);
+writeFileSync(`${output}/SHA256SUMS`, sums.join(''));
+const key = process.env.FLOODGATE_RELEASE_KEY;
+if (key !== undefined) run('ssh-keygen', '-Y', 'sign', '-n', name, '-f', key, `${output}/SHA256SUMS`);
+console.log(
+  `${output}: ${[...files, 'SHA256SUMS', ...(key === undefined ? [] : ['SHA256SUMS.sig'])].join(', ')}`,
+);
