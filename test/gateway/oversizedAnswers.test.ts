@@ -247,17 +247,17 @@ describe('answers above the limit, of three nodes (fakes before one real node)',
   });
 
   it('of what is small by nature are the fault of the node, which is left aside', async () => {
+    const isAside = () => floodgate.output().includes('answered with more than 65536 bytes');
+    // What another node answers first, as on a slow machine, is nobody's fault: all requests come to the first node, too.
+    spoilAll(async ({ methods }, answer) => {
+      if (methods[0] === 'eth_getBalance') await until('the first node is left aside', isAside);
+      return answer();
+    });
     const [oversized] = nodes;
     if (oversized !== undefined) oversized.spoil = inChunks('eth_getBalance', OVERSIZED.slice(0, 300_000));
-    let isAside = false;
-    const work = async (): Promise<void> => {
-      while (!isAside) {
-        const { json } = await call(floodgate.gatewayUrl, 'eth_getBalance', address(), 'latest');
-        expect(json).toMatchObject({ result: '0x0' });
-        isAside = floodgate.output().includes('answered with more than 65536 bytes');
-      }
-    };
-    await Promise.all(Array.from({ length: 8 }, work));
+    const ask = () => call(floodgate.gatewayUrl, 'eth_getBalance', address(), 'latest');
+    for (const { json } of await Promise.all(Array.from({ length: 8 }, ask)))
+      expect(json).toMatchObject({ result: '0x0' });
     expect(floodgate.output()).toMatch(
       /"node":"node-1".*"health":"failing".*"reason":"[^"]*answered with more than 65536 bytes"/,
     );

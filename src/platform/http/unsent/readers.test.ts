@@ -99,8 +99,10 @@ describe('readers', () => {
         response.end(shared);
       },
     );
-    for (let i = 0; i < 10; i++) await open('/shared');
+    // The first to be slow.
     await open('/15');
+    await until('it is held', () => readers.unsent.bytes >= 15 * MEGABYTE);
+    for (let i = 0; i < 10; i++) await open('/shared');
     await until('all are held', () => readers.unsent.bytes >= 35 * MEGABYTE);
     const other = await until('there is room', async () => {
       const socket = await open('/15');
