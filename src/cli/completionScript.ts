@@ -1,33 +1,87 @@
 import type { Command, Option } from 'commander';
 
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+export type Shell = (typeof SHELLS)[number];
+
+/** One case of a shell's: the words to offer there. */
+interface Case {
+  /** What was typed: the words that lead to a command, each after a space, and a flag of it where its values are offered. */
+  readonly typed: string;
+  readonly words: readonly string[];
+}
+
 /**
- * A script for bash with all words of a command line in it: pressing Tab starts no program. They are the program's own and
+ * A script for a shell with all words of a command line in it: pressing Tab starts no program. They are the program's own and
  * none is a user's, so none has to be quoted.
  */
-export function completionScript(program: Command): string {
+export function completionScript(program: Command, shell: Shell): string {
   const commands = [...below(program)];
-  const known = commands.filter(({ path }) => path !== '').map(({ path }) => `'${path}'`);
+  const words = commands.map(({ path, command }) => ({ typed: path, words: wordsOf(command) }));
   const values = commands.flatMap(({ path, command }) =>
-    valuesOf(command).map(([flag, allowed]) => `    '${path} ${flag}') words='${allowed.join(' ')}' ;;`),
+    valuesOf(command).map(([flag, allowed]) => ({ typed: `${path} ${flag}`, words: allowed })),
   );
-  const words = commands.map(
-    ({ path, command }) => `      '${path}') words='${wordsOf(command).join(' ')}' ;;`,
-  );
-  return `_floodgate() {
+  if (shell === 'fish') {
+    const takingFiles = commands.filter(({ command }) =>
+      command.registeredArguments.some(({ argChoices }) => !argChoices),
+    );
+    return fishScript(
+      words,
+      values,
+      takingFiles.map(({ path }) => `'${path}'`),
+    );
+  }
+  const script = bashScript(words, values);
+  return shell === 'bash' ? script : `${ZSH}\n${script}`;
+}
+
+/** Has zsh take scripts that are bash's. */
+const ZSH =
+  '(( $+functions[compdef] )) || { autoload -U compinit && compinit -i; }\nautoload -U bashcompinit && bashcompinit';
+
+const bashCase = ({ typed, words }: Case): string => `    '${typed}') words='${words.join(' ')}' ;;`;
+
+const bashScript = (words: readonly Case[], values: readonly Case[]): string => `_floodgate() {
   local path='' word words previous="\${COMP_WORDS[COMP_CWORD-1]}"
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    case "$path $word" in ${known.join('|')}) path="$path $word" ;; esac
+  for word in "\${COMP_WORDS[@]:1:$((COMP_CWORD-1))}"; do
+    case "$path $word" in ${pathsOf(words).join('|')}) path="$path $word" ;; esac
   done
   case "$path $previous" in
-${values.join('\n')}
+${values.map(bashCase).join('\n')}
     *) case "$path" in
-${words.join('\n')}
+${words.map(bashCase).join('\n')}
     esac ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _floodgate floodgate`;
-}
+
+const fishCase = ({ typed, words }: Case): string =>
+  `    case '${typed}'\n      printf '%s\\n' ${words.join(' ')}\n      return`;
+
+const fishScript = (
+  words: readonly Case[],
+  values: readonly Case[],
+  takingFiles: readonly string[],
+): string => `function __floodgate_words
+  set -l typed (commandline -opc)
+  set -l path ''
+  for word in $typed[2..-1]
+    contains -- "$path $word" ${pathsOf(words).join(' ')}; and set path "$path $word"
+  end
+  switch "$path $typed[-1]"
+${values.map(fishCase).join('\n')}
+  end
+  if string match -q -- '--*' $typed[-1]; or contains -- "$path" ${takingFiles.join(' ')}
+    __fish_complete_path (commandline -ct)
+  end
+  switch "$path"
+${words.map(fishCase).join('\n')}
+  end
+end
+complete -c floodgate -f -a '(__floodgate_words)'`;
+
+const pathsOf = (words: readonly Case[]): string[] =>
+  words.filter(({ typed }) => typed !== '').map(({ typed }) => `'${typed}'`);
 
 interface Placed {
   /** The words that lead to it, each after a space; empty for the program itself. */

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -163,22 +164,39 @@ describe('the commands', () => {
     expect(without.map((command) => `${command.parent?.name()} ${command.name()}`)).toEqual(['dns watch']);
   });
 
-  it('are completed by bash, with options and values', async () => {
-    const { stdout: script } = await floodgate(['completion', 'bash']);
-    const file = join(folder, 'completion.bash');
-    writeFileSync(file, script);
-    const complete = async (...words: string[]): Promise<string> => {
-      const line = `. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _floodgate; echo "\${COMPREPLY[*]}"`;
-      const { code, stdout, stderr } = await run('bash', ['-c', line, file, 'floodgate', ...words]);
-      expect([code, stderr]).toEqual([0, '']);
-      return stdout.trim();
-    };
-    expect(await complete('st')).toBe('start status');
-    expect(await complete('config', '')).toBe('check print --help');
-    expect(await complete('--help', 'rules', 'li')).toBe('list');
-    expect(await complete('rules', 'create', '--mode', '')).toBe('enabled monitoring disabled');
-    expect(await complete('key', 'list', '--da')).toBe('--data-dir');
-    expect(await complete('start', '--upstr')).toBe('--upstream');
-    expect(await complete('$(touch /tmp/never)', 'rul')).toBe('rules');
+  /** As bash does when Tab is pressed, and zsh for bash's scripts. */
+  const PRESS_TAB =
+    'COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _floodgate; printf "%s\\n" "$' + '{COMPREPLY[@]}"';
+
+  describe.each<[shell: string, script: (file: string) => string]>([
+    ['bash', (file) => `. ${file}; ${PRESS_TAB}`],
+    ['zsh', (file) => `. ${file}; emulate sh; ${PRESS_TAB}`],
+    ['fish', (file) => `source ${file}; complete -C "$argv"`],
+  ])('are completed by %s', (shell, script) => {
+    const isThere = spawnSync(shell, ['-c', 'true']).status === 0;
+    it('with options and values', async (context) => {
+      if (!isThere) context.skip(`needs ${shell}`);
+      const { stdout } = await floodgate(['completion', shell]);
+      const file = join(folder, `completion.${shell}`);
+      writeFileSync(file, stdout);
+      // The first word after the script is its name, but for fish, which has none.
+      const name = shell === 'fish' ? [] : [shell];
+      const completed = async (...words: string[]): Promise<string[]> => {
+        const args = ['-c', script(file), ...name, 'floodgate', ...words];
+        const { code, stdout, stderr } = await run(shell, args);
+        expect([code, stderr]).toEqual([0, '']);
+        // zsh takes of these what begins as the word does.
+        const beginsAsTyped = (word: string): boolean =>
+          shell !== 'zsh' || word.startsWith(words.at(-1) ?? '');
+        return stdout.trim().split(/\s+/).filter(beginsAsTyped).sort();
+      };
+      expect(await completed('st')).toEqual(['start', 'status']);
+      expect(await completed('config', '')).toEqual(['--help', 'check', 'print']);
+      expect(await completed('--help', 'rules', 'li')).toEqual(['list']);
+      expect(await completed('rules', 'create', '--mode', '')).toEqual(['disabled', 'enabled', 'monitoring']);
+      expect(await completed('key', 'list', '--da')).toEqual(['--data-dir']);
+      expect(await completed('start', '--upstr')).toEqual(['--upstream']);
+      expect(await completed('$(touch /tmp/never)', 'rul')).toEqual(['rules']);
+    });
   });
 });
