@@ -2,6 +2,8 @@ import type { Logger } from 'pino';
 import { type Config, ConfigError, type NetworkConfig } from '../config/index.ts';
 import {
   type AnswerStore,
+  EXPLORER_STANDS_FOR,
+  explorerMethod,
   type GatewayMetrics,
   type Method,
   type MethodRow,
@@ -13,6 +15,7 @@ import {
 import { Indexer, PooledSource } from '../ethereum/ingest/index.ts';
 import { ChainMismatchError, type Finality, type NodePool } from '../ethereum/nodes/index.ts';
 import type { TraceStore } from '../ethereum/traces/index.ts';
+import { decimalChainId } from './decimalChainId.ts';
 import type { IngestMetrics } from './ingestMetrics.ts';
 import { IngestReport } from './ingestReport.ts';
 
@@ -86,7 +89,7 @@ export async function startEthereumNetwork(
   };
   return {
     pool,
-    methods: table.map((row) => methodOf(row, services)),
+    methods: [...table.map((row) => methodOf(row, services)), ...explorer()],
     nodes: () =>
       pool.nodes.map(({ name, health, heads }) => ({
         name,
@@ -107,6 +110,12 @@ export async function startEthereumNetwork(
       await store.close();
     },
   };
+
+  /** Served where the history of addresses is. */
+  function explorer(): Method[] {
+    if (!table.some((row) => row.name === EXPLORER_STANDS_FOR)) return [];
+    return [explorerMethod(services.index, () => decimalChainId(pool.chainId))];
+  }
 
   async function connect() {
     const chain = await store.chain();

@@ -11,6 +11,7 @@ import { clientAddressBehind } from '../platform/addresses/index.ts';
 import { Readers, type Readiness } from '../platform/http/index.ts';
 import { openRulesStorage } from '../rules/store/lmdb/index.ts';
 import { type DataDirLock, lockDataDir } from './dataDirLock.ts';
+import { decimalChainId } from './decimalChainId.ts';
 import { type Dns, startDns } from './dns.ts';
 import { type Ethereum, type EthereumParts, OWN_PARTS, startEthereum } from './ethereum.ts';
 import { checkOpenFiles } from './openFiles.ts';
@@ -119,7 +120,7 @@ export async function startServer(
         { ...config.gateway, trustedProxies: config.http.trustedProxies },
         {
           networks: ethereum.methods,
-          chainIdOf: (network) => decimal(ethereum.pools.get(network)?.chainId),
+          chainIdOf: (network) => decimalChainId(ethereum.pools.get(network)?.chainId),
           keys: ethereum.keys,
           metrics: ethereum.metrics,
           log: logger,
@@ -146,10 +147,6 @@ export async function startServer(
     throw error;
   }
 }
-
-/** A chain's id as it stands in a path. */
-const decimal = (chainId: string | undefined): string | undefined =>
-  chainId === undefined ? undefined : BigInt(chainId).toString();
 
 function countDroppedLogLines(registry: Registry, dropped: () => number = () => 0): void {
   new Counter({

@@ -8,6 +8,8 @@ import {
   type HistoryPage,
   type HistoryQuery,
   type HistorySummary,
+  type InternalTransaction,
+  type InternalTransactionsQuery,
   indexBlock,
   JsonWriter,
   MAX_HISTORY_LIMIT,
@@ -18,6 +20,7 @@ import {
 } from '../../src/ethereum/traces/index.ts';
 import { historyBlock } from '../support/historyBlock.ts';
 import { plainHistory, plainSummary } from '../support/plainHistory.ts';
+import { plainInternalTransactions } from '../support/plainInternalTransactions.ts';
 import { Random } from '../support/random.ts';
 import { type SyntheticBlock, syntheticAddresses } from '../support/syntheticChain.ts';
 
@@ -164,6 +167,42 @@ export function addressTracesContract(
       json.verbatim(start, 0, start.length);
       await store.addressTraces(historyOf({ toBlock: chain.head }), MAX_BYTES, json);
       expect(JSON.parse(`${json.written().toString()}}`).traces.length).toBeGreaterThan(0);
+    });
+
+    test('as internal transactions are those of a plain filter, page by page, whoever is asked about', async () => {
+      const random = new Random(40);
+      await chain.fillPieces(random);
+      for (let round = 0; round < 30; round++) {
+        if (round % 10 === 5) await chain.reorganise(random, random.between(1, 15), random.between(1, 20));
+        if (round % 10 === 7) await chain.fillOne(random);
+        const { fromBlock = 1, toBlock, order, direction } = randomQuery(random, chain);
+        const address = random.chance(0.4) ? undefined : random.pick(ADDRESSES);
+        const [limit, skip] = [random.between(1, 60), random.below(30)];
+        await chain.expectPlainInternal({
+          ...{ fromBlock, toBlock, order, direction, limit, skip: Math.min(limit, skip) },
+          ...(address !== undefined && { address }),
+        });
+      }
+    });
+
+    test('know where a transaction stands, and where it stood', async () => {
+      const random = new Random(41);
+      await chain.grow(random, 20);
+      const { traces } = chain;
+      for (const { transactionHash, blockNumber, blockHash, traceAddress } of traces) {
+        if (transactionHash === null || traceAddress.length > 0) continue;
+        const inBlock = traces.filter((trace) => trace.blockNumber === blockNumber);
+        const traceIndex = inBlock.findIndex((trace) => trace.transactionHash === transactionHash);
+        expect(await store.transactionPlace(transactionHash, {})).toEqual({
+          blockNumber,
+          blockHash,
+          traceIndex,
+        });
+        expect(await store.transactionPlace(transactionHash, { upTo: blockNumber - 1 })).toBeUndefined();
+      }
+      const last = traces.findLast(({ transactionHash }) => transactionHash !== null);
+      await chain.reorganise(random, 20, 1);
+      expect(await store.transactionPlace(last?.transactionHash as Hash, {})).toBeUndefined();
     });
 
     test('come to what a plain sum over all traces does, each figure for the range beside it', async () => {
@@ -357,6 +396,31 @@ class Chain {
       expect(walked.traces, about).toEqual(expected);
   }
 
+  /** All pages of internal transactions, of which the first ones are passed over. */
+  async expectPlainInternal(query: InternalTransactionsQuery): Promise<void> {
+    const found: InternalTransaction[] = [];
+    const missing: [number, number][] = [];
+    let [behind, skip]: [HistoryPage['next'], number] = [undefined, query.skip];
+    for (let pages = 1; ; pages++) {
+      expect(pages).toBeLessThan(20_000);
+      const page = await this.store.internalTransactions({ ...query, skip, ...(behind && { behind }) });
+      expect(page.found).toBeLessThanOrEqual(query.limit);
+      expect(page.transactions).toHaveLength(page.found - Math.min(skip, page.found));
+      skip -= Math.min(skip, page.found);
+      found.push(...page.transactions);
+      const told = page.missing.map(({ fromBlock, toBlock }): [number, number] => [fromBlock, toBlock]);
+      if (query.order === 'asc') missing.push(...told);
+      else missing.unshift(...told);
+      behind = page.next;
+      if (behind === undefined) break;
+    }
+    const about = JSON.stringify(query);
+    const timestampOf = (number: number): number => this.#blocks.get(number)?.header.timestamp ?? 0;
+    const expected = plainInternalTransactions(this.traces, query, { range: query, timestampOf });
+    expect(found, about).toEqual(expected.slice(query.skip));
+    expect(joined(missing), about).toEqual(this.gaps(query));
+  }
+
   async expectPlainSummary(
     address: string,
     bounds: { fromBlock?: number; toBlock: number },
@@ -428,9 +492,9 @@ function randomQuery(random: Random, chain: Chain): HistoryQuery {
   const internal = sometimes(() => random.chance(0.5));
   const failed = sometimes(() => random.chance(0.5));
   return {
-    addresses: Array.from({ length: random.pick([1, 1, 1, 2, 20]) }, () =>
-      random.pick([...ADDRESSES, ...STRANGER]),
-    ),
+    addresses: random.chance(0.1)
+      ? 'all'
+      : Array.from({ length: random.pick([1, 1, 1, 2, 20]) }, () => random.pick([...ADDRESSES, ...STRANGER])),
     direction: random.pick(['from', 'to', 'either']),
     ...(!isWhole && { fromBlock }),
     toBlock: isWhole ? chain.head : toBlock,
@@ -440,6 +504,7 @@ function randomQuery(random: Random, chain: Chain): HistoryQuery {
       ...(minValue !== undefined && { minValue }),
       ...(internal !== undefined && { internal }),
       ...(failed !== undefined && { failed }),
+      ...(random.chance(0.2) && { callsCarryValue: true }),
     },
     limit: random.pick([1 + random.below(10), 25, 100, MAX_HISTORY_LIMIT, 200]),
   };

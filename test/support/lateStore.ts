@@ -17,6 +17,8 @@ const READS = [
   'transactionTrace',
   'addressTraces',
   'addressSummary',
+  'internalTransactions',
+  'transactionPlace',
 ] as const;
 
 /**

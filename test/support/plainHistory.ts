@@ -10,7 +10,8 @@ export function plainHistory(
   { addresses, direction, order, filter }: Pick<HistoryQuery, 'addresses' | 'direction' | 'order' | 'filter'>,
   { fromBlock, toBlock }: { readonly fromBlock: number; readonly toBlock: number },
 ): Trace[] {
-  const isOne = (party: string | undefined): boolean => addresses.some((address) => address === party);
+  const isOne = (party: string | undefined): boolean =>
+    addresses === 'all' || addresses.some((address) => address === party);
   const failures = failuresOf(traces);
   const found = traces.filter((trace) => {
     if (trace.blockNumber < fromBlock || trace.blockNumber > toBlock) return false;
@@ -80,7 +81,7 @@ const hasFailed = (trace: Trace, failures: Failures): boolean =>
 
 function passes(
   trace: Trace,
-  { kinds, minValue, internal, failed }: HistoryFilter,
+  { kinds, minValue, internal, failed, callsCarryValue }: HistoryFilter,
   failures: Failures,
 ): boolean {
   const kind = trace.type === 'call' ? trace.action.callType : trace.type;
@@ -88,8 +89,11 @@ function passes(
   if (failed !== undefined && hasFailed(trace, failures) !== failed) return false;
   if (internal !== undefined && (trace.type === 'reward' || trace.traceAddress.length > 0 !== internal))
     return false;
+  if (callsCarryValue && kind === 'call' && carriedValue(trace) === 0n) return false;
   return minValue === undefined || movedValue(trace, failures) >= minValue;
 }
+
+const carriedValue = (trace: Trace): bigint => ('value' in trace.action ? BigInt(trace.action.value) : 0n);
 
 /** Wei that a trace moved. */
 function movedValue(trace: Trace, failures: Failures): bigint {

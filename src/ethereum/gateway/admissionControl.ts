@@ -40,6 +40,13 @@ export interface Refusal {
 /** When too much runs at once, or waits to be read, the next second is soon enough to try again. */
 const BUSY_RETRY_SECONDS = '1';
 
+/** `key`, or `apikey` in any case, as clients of explorers send it. */
+function keyIn(query: string): string | undefined {
+  for (const [name, value] of new URLSearchParams(query))
+    if (name === 'key' || name.toLowerCase() === 'apikey') return value;
+  return undefined;
+}
+
 /** Decides, before a body is read, whether a request is admitted; and, before they are carried out, whether its calls do. */
 export class AdmissionControl {
   readonly #options: AdmissionOptions;
@@ -71,7 +78,7 @@ export class AdmissionControl {
       });
       return { status: 429, refusal, headers: ['retry-after', BUSY_RETRY_SECONDS] };
     }
-    const queryKey = query === '' ? undefined : new URLSearchParams(query).get('key');
+    const queryKey = query === '' ? undefined : keyIn(query);
     const access = this.#authenticator.access(request.headers.authorization, queryKey);
     if (!access.isGranted) {
       metrics.limited('unauthorized');

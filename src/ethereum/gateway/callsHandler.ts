@@ -80,7 +80,14 @@ export class CallsHandler implements CallHandler {
 
   supports(method: string): boolean {
     const entry = this.#methods.get(method);
-    return entry !== undefined && (entry.method.isForEveryKey === true || this.#permit.mayCall(method));
+    if (entry === undefined || entry.method.standsFor !== undefined) return false;
+    return entry.method.isForEveryKey === true || this.#permit.mayCall(method);
+  }
+
+  /** Whether what stands at a path of its own may be asked for. */
+  mayAsk(method: string): boolean {
+    const { standsFor } = this.#methods.get(method)?.method ?? {};
+    return standsFor !== undefined && this.supports(standsFor);
   }
 
   unsupported(): void {

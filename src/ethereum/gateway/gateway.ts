@@ -1,13 +1,22 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readers, TrackedResponse } from '../../platform/http/index.ts';
-import { type HttpAnswer, handleBody, overLimit, RateLimitedError, RpcError } from '../jsonrpc/index.ts';
+import {
+  errorResponse,
+  type HttpAnswer,
+  handleBody,
+  overLimit,
+  RateLimitedError,
+  RpcError,
+} from '../jsonrpc/index.ts';
 import { AdmissionControl } from './admissionControl.ts';
 import { CallsHandler, type CallsHandlerDependencies, type MethodTable, tableOf } from './callsHandler.ts';
+import { answerExplorer } from './explorer/answerExplorer.ts';
+import { explorerError } from './explorer/rows.ts';
 import { HttpExchange } from './httpExchange.ts';
 import type { KeyStore } from './keys/keyStore.ts';
 import type { Method } from './method.ts';
 import { DISCOVER_ROW } from './methods/discoverRow.ts';
-import { GATEWAY_PREFIX, isGatewayUrl, Networks, pathOf } from './networks.ts';
+import { GATEWAY_PREFIX, type GatewayResource, isGatewayUrl, Networks, pathOf } from './networks.ts';
 import { noRoom } from './noRoom.ts';
 import { type OriginRule, originRule } from './origins.ts';
 import { type RequestBody, readRequestBody } from './readRequestBody.ts';
@@ -79,27 +88,29 @@ export class Gateway {
   }
 
   handle(request: IncomingMessage, response: TrackedResponse): void {
-    const exchange = new HttpExchange(request, response, {
-      turnBatcher: this.#turnBatcher,
-      allowedOrigin: this.#allowOrigin(request.headers.origin),
-    });
     const { url = '', method, headers } = request;
     const question = url.indexOf('?');
-    const { network, isDocument } = pathOf(question === -1 ? url : url.slice(0, question));
+    const { network, resource } = pathOf(question === -1 ? url : url.slice(0, question));
+    const exchange = new HttpExchange(request, response, {
+      turnBatcher: this.#turnBatcher,
+      allowedOrigin: this.#allowOrigin(headers.origin),
+      errorBody: ERROR_BODIES[resource],
+    });
     const methods = this.#networks.get(network);
     if (methods === undefined)
       return exchange.send(404, invalidRequest(`nothing is served at this path; POST to ${this.#served}`));
-    if (method === 'OPTIONS') return exchange.preflight();
-    const wanted = isDocument ? 'GET' : 'POST';
+    const isPosted = resource === 'methods';
+    const wanted = isPosted ? 'POST' : 'GET';
+    if (method === 'OPTIONS') return exchange.preflight(wanted);
     if (method !== wanted)
       return exchange.send(
         405,
-        invalidRequest(isDocument ? 'the document is read with GET' : otherVerb(headers.upgrade)),
+        invalidRequest(isPosted ? otherVerb(headers.upgrade) : 'this path is read with GET'),
         'allow',
         `${wanted}, OPTIONS`,
       );
     const type = headers['content-type'] ?? '';
-    if (!isDocument && type !== JSON_TYPE && !JSON_TYPE_AND_MORE.test(type))
+    if (isPosted && type !== JSON_TYPE && !JSON_TYPE_AND_MORE.test(type))
       return exchange.send(415, invalidRequest('the content type must be application/json'));
     const encoding = headers['content-encoding'];
     if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
@@ -117,12 +128,14 @@ export class Gateway {
         '1',
       );
 
-    const permit = this.#admission.enter(request, question === -1 ? '' : url.slice(question + 1));
+    const query = question === -1 ? '' : url.slice(question + 1);
+    const permit = this.#admission.enter(request, query);
     if ('refusal' in permit) return exchange.send(permit.status, permit.refusal, ...permit.headers);
     response.whenOver(permit.release);
     const admitted = { methods, permit, space: response, faults: exchange };
     const handler = new CallsHandler(this.#options.maxAnswerBytes, admitted, this.#dependencies);
-    if (isDocument) return answerDocument(exchange, handler);
+    if (resource === 'document') return answerDocument(exchange, handler);
+    if (resource === 'explorer') return void answerExplorer(exchange, handler, query);
     readRequestBody(request, this.#options.maxBodyBytes, (body) => this.#answer(exchange, handler, body));
   }
 
@@ -136,6 +149,13 @@ export class Gateway {
     else send(answer);
   }
 }
+
+/** Errors before any is carried out, by what they are about. */
+const ERROR_BODIES: Readonly<Record<GatewayResource, (error: RpcError) => string>> = {
+  methods: (error) => errorResponse(null, error),
+  document: (error) => errorResponse(null, error),
+  explorer: explorerError,
+};
 
 const invalidRequest = (message: string): RpcError => new RpcError('invalidRequest', message);
 

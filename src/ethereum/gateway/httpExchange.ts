@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { TrackedResponse } from '../../platform/http/index.ts';
-import { errorResponse, type HttpAnswer, type RpcError } from '../jsonrpc/index.ts';
+import type { HttpAnswer, RpcError } from '../jsonrpc/index.ts';
 import type { CallContext } from './method.ts';
 import { respond } from './respond.ts';
 import type { TurnBatcher } from './turnBatcher.ts';
@@ -10,6 +10,8 @@ export interface HttpExchangeOptions {
   readonly turnBatcher: TurnBatcher;
   /** What `Access-Control-Allow-Origin` says; undefined for nothing. */
   readonly allowedOrigin: string | undefined;
+  /** The body for an error. */
+  readonly errorBody: (error: RpcError) => string;
 }
 
 /** One HTTP request and its response. */
@@ -18,16 +20,18 @@ export class HttpExchange {
   readonly response: TrackedResponse;
   readonly #headers: string[];
   readonly #turnBatcher: TurnBatcher;
+  readonly #errorBody: HttpExchangeOptions['errorBody'];
   #faultId: string | undefined;
 
   constructor(
     request: IncomingMessage,
     response: TrackedResponse,
-    { turnBatcher, allowedOrigin }: HttpExchangeOptions,
+    { turnBatcher, allowedOrigin, errorBody }: HttpExchangeOptions,
   ) {
     this.#request = request;
     this.response = response;
     this.#turnBatcher = turnBatcher;
+    this.#errorBody = errorBody;
     this.#headers = [];
     if (allowedOrigin !== undefined) this.#headers.push('access-control-allow-origin', allowedOrigin);
     // What is allowed may differ from page to page: a cache in between must not mix them up.
@@ -53,7 +57,7 @@ export class HttpExchange {
 
   /** An error instead of an answer; the body of the request need not have been read. */
   send(status: number, error: RpcError, ...headers: string[]): void {
-    const body = errorResponse(null, error);
+    const body = this.#errorBody(error);
     this.#headers.push(
       ...headers,
       'content-type',
@@ -73,8 +77,8 @@ export class HttpExchange {
     this.#request.resume();
   }
 
-  preflight(): void {
-    this.#headers.push('access-control-allow-methods', 'POST');
+  preflight(method: string): void {
+    this.#headers.push('access-control-allow-methods', method);
     this.#headers.push('access-control-allow-headers', 'content-type, authorization');
     this.#headers.push('access-control-max-age', '86400');
     this.response.writeHead(204, this.#headers);

@@ -23,6 +23,10 @@ export interface Method {
   readonly name: string;
   /** Once it is carried out its answer must not be refused: what it changed would be. */
   readonly changesState?: boolean;
+  /**
+   * It is asked for at a path of its own and never called by its name: where this method is served, and by those who may call that.
+   */
+  readonly standsFor?: string;
   /** A key that is narrowed to some methods may call it too. */
   readonly isForEveryKey?: boolean;
   /** Parameters as the client sent them. */

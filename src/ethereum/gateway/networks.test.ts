@@ -2,16 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { Networks, pathOf } from './networks.ts';
 
 it.each([
-  ['/v1/mainnet', 'mainnet', false],
-  ['/v1/mainnet/', 'mainnet', false],
-  ['/v1/', '', false],
-  ['/v1/mainnet/openrpc.json', 'mainnet', true],
-  ['/v1/mainnet/openrpc.json/', 'mainnet', true],
-  ['/v1/openrpc.json', '', true],
-  ['/v1/mainnet//', 'mainnet/', false],
-  ['/v1', '', false],
-])('%s names network %j (a document: %j)', (path, network, isDocument) =>
-  expect(pathOf(path)).toEqual({ network, isDocument }),
+  ['/v1/mainnet', 'mainnet', 'methods'],
+  ['/v1/mainnet/', 'mainnet', 'methods'],
+  ['/v1/', '', 'methods'],
+  ['/v1/mainnet/openrpc.json', 'mainnet', 'document'],
+  ['/v1/mainnet/openrpc.json/', 'mainnet', 'document'],
+  ['/v1/openrpc.json', '', 'document'],
+  ['/v1/mainnet//', 'mainnet/', 'methods'],
+  ['/v1', '', 'methods'],
+  ['/v1/mainnet/api', 'mainnet', 'explorer'],
+  ['/v1/mainnet/api/', 'mainnet', 'explorer'],
+  ['/v1/api', 'api', 'methods'],
+  ['/v1/api/api', 'api', 'explorer'],
+  ['/v1/mainnetapi', 'mainnetapi', 'methods'],
+])('%s names network %j (its %s)', (path, network, resource) =>
+  expect(pathOf(path)).toEqual({ network, resource }),
 );
 
 describe('a network', () => {

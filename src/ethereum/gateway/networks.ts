@@ -4,6 +4,8 @@ export const GATEWAY_PREFIX = '/v1/';
 const GATEWAY_ROOT = /^\/v1(?:\?|$)/;
 /** Behind the network's name: its OpenRPC document. */
 const DOCUMENT = '/openrpc.json';
+/** Behind the network's name: what is asked in the form of explorers. */
+const EXPLORER = '/api';
 
 /** Whether a URL is the gateway's to answer. */
 export const isGatewayUrl = (url: string | undefined): boolean =>
@@ -13,15 +15,21 @@ export const isGatewayUrl = (url: string | undefined): boolean =>
 export interface GatewayPath {
   /** A network, by its name or its chain's id. */
   readonly network: string;
-  /** It is the network's OpenRPC document. */
-  readonly isDocument: boolean;
+  readonly resource: GatewayResource;
 }
+
+/** What is below a network: its methods, its OpenRPC document, or its index in the form of explorers. */
+export type GatewayResource = 'methods' | 'document' | 'explorer';
 
 /** Reads a path, with or without a slash at its end. */
 export function pathOf(path: string): GatewayPath {
   const end = path.endsWith('/') ? path.length - 1 : path.length;
-  const isDocument = path.endsWith(DOCUMENT, end);
-  return { network: path.slice(GATEWAY_PREFIX.length, isDocument ? end - DOCUMENT.length : end), isDocument };
+  const network = (resource: string): string => path.slice(GATEWAY_PREFIX.length, end - resource.length);
+  if (path.endsWith(DOCUMENT, end)) return { network: network(DOCUMENT), resource: 'document' };
+  // A network may be called so, too.
+  if (path.endsWith(EXPLORER, end) && network(EXPLORER) !== '')
+    return { network: network(EXPLORER), resource: 'explorer' };
+  return { network: network(''), resource: 'methods' };
 }
 
 /** A chain's id as it stands in a path. */

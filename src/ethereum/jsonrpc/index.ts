@@ -6,6 +6,7 @@ export {
   NoNodeError,
   overLimit,
   RateLimitedError,
+  RetryLaterError,
   RPC_ERRORS,
   RpcError,
   type RpcErrorName,

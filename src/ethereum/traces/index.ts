@@ -14,6 +14,7 @@ export { actionValue, attributesOf, type TraceKind, typeIn } from './chunk/attri
 export { writeHex } from './chunk/byteWriter.ts';
 export { chunkOf, TRACE_TYPES, TRACES_PER_CHUNK } from './chunk/format.ts';
 export { transactionPositionOf } from './chunk/framePlace.ts';
+export { type InternalFrame, internalFrameAt } from './chunk/internalFrame.ts';
 export { JsonWriter, ROOM_BEFORE_BYTES, ROOM_BEHIND_BYTES } from './chunk/jsonWriter.ts';
 export { JsonWriterPool } from './chunk/jsonWriterPool.ts';
 export { NOWHERE, TextCache } from './chunk/textCache.ts';
@@ -21,6 +22,7 @@ export { visitTerms } from './chunk/visitTerms.ts';
 export { writeTrace } from './chunk/writeTrace.ts';
 export { type FilterMode, MAX_COUNT, MAX_RANGE_BLOCKS, type TraceFilter } from './filter.ts';
 export { findFrame, firstTraceFrom } from './findFrame.ts';
+export { readInternalTransactions } from './history/internalTransactions.ts';
 export { readHistory } from './history/page.ts';
 export {
   type BlockRange,
@@ -31,6 +33,9 @@ export {
   type HistoryPlace,
   type HistoryQuery,
   type HistorySummary,
+  type InternalTransaction,
+  type InternalTransactionsPage,
+  type InternalTransactionsQuery,
   MAX_HISTORY_ADDRESSES,
   MAX_HISTORY_LIMIT,
   type Order,

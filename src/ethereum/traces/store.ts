@@ -1,7 +1,15 @@
 import type { Awaitable } from './awaitable.ts';
 import type { JsonWriter } from './chunk/jsonWriter.ts';
 import type { TraceFilter } from './filter.ts';
-import type { HistoryPage, HistoryQuery, HistorySummary, SummaryQuery } from './history/query.ts';
+import type {
+  HistoryPage,
+  HistoryPlace,
+  HistoryQuery,
+  HistorySummary,
+  InternalTransactionsPage,
+  InternalTransactionsQuery,
+  SummaryQuery,
+} from './history/query.ts';
 import type { Hash } from './trace.ts';
 
 /** A block of the index, without its traces. */
@@ -103,6 +111,15 @@ export interface TraceStore {
    * DirectoryUnfinishedError where the index is not ready to tell.
    */
   addressSummary(query: SummaryQuery): Awaitable<HistorySummary>;
+
+  /**
+   * Internal transactions as objects, page by page; as addressTraces a page may be short and not be the last. Throws BlockReplacedError
+   * where the block that it shall go on from is another.
+   */
+  internalTransactions(query: InternalTransactionsQuery): Awaitable<InternalTransactionsPage>;
+
+  /** Where the root frame of a transaction stands; undefined where no block of the index has it. */
+  transactionPlace(hash: Hash, limits: Pick<TransactionLimits, 'upTo'>): Awaitable<HistoryPlace | undefined>;
 
   /** Applies a change. When it resolves, the change is on disk and visible to every read. */
   apply(change: IndexChange): Promise<void>;

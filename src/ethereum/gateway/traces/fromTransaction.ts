@@ -7,7 +7,7 @@ import type { IndexServices } from './indexServices.ts';
 const NULL = Buffer.from('null');
 
 /** Reads of the blocks up to a number; of all where it is undefined. */
-type ReadTransaction = (upTo: number | undefined) => Awaitable<Buffer | null | undefined>;
+type ReadTransaction<T> = (upTo: number | undefined) => Awaitable<T | null | undefined>;
 
 /**
  * What `read` finds of a transaction in the index, `null` where it is in no block. One that the index does not have, or has
@@ -17,21 +17,29 @@ type ReadTransaction = (upTo: number | undefined) => Awaitable<Buffer | null | u
 export function fromTransaction(
   services: IndexServices,
   instead: string,
-): (hash: Hash, read: ReadTransaction) => Awaitable<Buffer> {
-  return (hash, read) => {
-    const answer = (): Awaitable<Buffer | null> =>
-      andThen(read(services.indexer.lastHeads?.latest.number), (held) =>
-        held === undefined ? readFetched(services, hash, read) : held,
-      );
-    return andThen(answerInBytes(answer, instead), (known) => known ?? NULL);
-  };
+): (hash: Hash, read: ReadTransaction<Buffer>) => Awaitable<Buffer> {
+  return (hash, read) =>
+    andThen(
+      answerInBytes(() => findTransaction(services, hash, read), instead),
+      (known) => known ?? NULL,
+    );
 }
 
-async function readFetched(
+/** The same without a bound of its own: null where the transaction is in no block. */
+export const findTransaction = <T>(
+  services: IndexServices,
+  hash: Hash,
+  read: ReadTransaction<T>,
+): Awaitable<T | null> =>
+  andThen(read(services.indexer.lastHeads?.latest.number), (held) =>
+    held === undefined ? readFetched(services, hash, read) : held,
+  );
+
+async function readFetched<T>(
   { indexer, finder }: IndexServices,
   hash: Hash,
-  read: ReadTransaction,
-): Promise<Buffer | null> {
+  read: ReadTransaction<T>,
+): Promise<T | null> {
   for (let left = MAX_READS - 1; left > 0; left--) {
     const blockNumber = await blockOf(finder, hash);
     if (blockNumber === undefined) return null;

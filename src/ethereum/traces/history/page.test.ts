@@ -20,8 +20,12 @@ const reader: HistoryReader = {
           segment,
           Uint32Array.from({ length: PER_SEGMENT }, (_, i) => positionOf(segment * 1024 + 7 * i, i)),
         ),
+  allTraces: () => undefined,
   attributes: () => [],
   value: () => 0n,
+  frame: () => {
+    throw new Error('no frame is read');
+  },
   *segmentsWith({ first, last, order }, work) {
     work.spend(1e9);
     const segments = Array.from({ length: last - first + 1 }, (_, i) => first + i);

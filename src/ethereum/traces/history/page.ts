@@ -40,7 +40,7 @@ export function readHistory(reader: HistoryReader, query: HistoryQuery, take: Ta
   const ahead = behind === undefined ? range : aheadOf(range, behind, order);
   const missing = reader.missing(ahead, order, MAX_MISSING_RANGES);
   const bound = missing.toldUpTo;
-  const terms = termsOf(query.addresses);
+  const terms = query.addresses === 'all' ? query.addresses : termsOf(query.addresses);
   const within = bound === undefined ? range : upTo(range, bound, order);
   const search: Search = {
     terms,

@@ -1,4 +1,5 @@
 import type { TraceKind } from '../chunk/attributes.ts';
+import type { InternalFrame } from '../chunk/internalFrame.ts';
 import type { Address, Hash } from '../trace.ts';
 
 /** Addresses that one question is about. */
@@ -20,6 +21,8 @@ export interface HistoryFilter {
   readonly internal?: boolean;
   /** Whether it failed, or stands inside a frame that did. */
   readonly failed?: boolean;
+  /** Of the kind `call` only those that carry value, also where they failed; other kinds are not touched by it. */
+  readonly callsCarryValue?: true;
 }
 
 /** A place among all traces: that of the one that was looked at last. */
@@ -30,9 +33,12 @@ export interface HistoryPlace {
   readonly blockHash?: Hash;
 }
 
+/** Whose traces: those of some addresses, or of everybody. */
+export type Addresses = readonly Address[] | 'all';
+
 /** What is asked about the history of addresses, with every tag resolved. */
 export interface HistoryQuery {
-  readonly addresses: readonly Address[];
+  readonly addresses: Addresses;
   readonly direction: Direction;
   /** Left out: the lowest block of the index. */
   readonly fromBlock?: number;
@@ -86,6 +92,37 @@ export interface HistorySummary {
   readonly value: { readonly by: Readonly<Record<Sides, bigint>>; readonly range: BlockRange | undefined };
   /** Blocks of the range that the index does not have, ascending; of the highest, where there are too many. */
   readonly missing: readonly BlockRange[];
+}
+
+/**
+ * What explorers call an internal transaction: a frame below the root of a transaction that carries value, creates a contract or
+ * destroys one.
+ */
+export interface InternalTransaction extends InternalFrame {
+  readonly blockNumber: number;
+  /** Of its block, seconds since 1970. */
+  readonly timestamp: number;
+  /** Whether it failed, or stands inside a frame that did. */
+  readonly hasFailed: boolean;
+}
+
+/** Which internal transactions are asked for, with every tag resolved. */
+export interface InternalTransactionsQuery extends BlockRange {
+  /** Left out: everybody's. */
+  readonly address?: Address;
+  readonly direction: Direction;
+  readonly order: Order;
+  /** How many are gone over, at most. */
+  readonly limit: number;
+  /** The first so many of them are passed over, and not given. */
+  readonly skip: number;
+  readonly behind?: HistoryPlace;
+}
+
+export interface InternalTransactionsPage extends Omit<HistoryPage, 'range'> {
+  readonly transactions: readonly InternalTransaction[];
+  /** How many there were, those included that were passed over. */
+  readonly found: number;
 }
 
 /** The block that a page ended in was replaced by another since: the page before may have been of another chain. */

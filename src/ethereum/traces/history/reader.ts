@@ -1,4 +1,5 @@
 import type { TraceAttributes } from '../chunk/attributes.ts';
+import type { InternalFrame } from '../chunk/internalFrame.ts';
 import type { PostingList } from '../postings/list.ts';
 import type { PostingTerm, Side, StoredBlock } from '../store.ts';
 import type { BlockRange, Direction, Order, Sides } from './query.ts';
@@ -8,6 +9,9 @@ import type { BlockRange, Direction, Order, Sides } from './query.ts';
  * milliseconds, in which nobody else is answered.
  */
 const MAX_WORK = 40_000;
+
+/** What posting lists of addresses are found by; `all` for the traces of everybody. */
+export type Terms = readonly PostingTerm[] | 'all';
 
 /** What is read for a history, in positions that take as long. */
 export const COST = {
@@ -44,10 +48,14 @@ export interface HistoryReader {
   /** The lowest block; undefined where there is none. */
   firstBlock(): number | undefined;
   postings(segment: number, side: Side, term: PostingTerm): PostingList | undefined;
+  /** All traces of a segment. */
+  allTraces(segment: number): PostingList | undefined;
   /** The attributes of all traces of a block; good until the next are asked for. */
   attributes(blockNumber: number, work: WorkLeft): ArrayLike<TraceAttributes>;
   /** The value of a trace. */
   value(blockNumber: number, traceIndex: number): bigint;
+  /** A trace that is in a transaction. */
+  frame(blockNumber: number, traceIndex: number): InternalFrame;
   /**
    * The segments from `first` to `last` in which one of the addresses may have a trace, in an order. It may give some in which
    * none has, and never leaves one out.
@@ -73,7 +81,8 @@ export interface SegmentCounts {
 }
 
 export interface SegmentsAsked {
-  readonly terms: readonly PostingTerm[];
+  /** `all` for all segments that have blocks. */
+  readonly terms: Terms;
   readonly direction: Direction;
   readonly first: number;
   readonly last: number;

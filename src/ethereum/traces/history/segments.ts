@@ -5,11 +5,11 @@ import type { PostingTerm } from '../store.ts';
 import type { Address } from '../trace.ts';
 import { ListWalk, type Window } from './listWalk.ts';
 import type { BlockRange, Direction, HistoryPlace, Order } from './query.ts';
-import { COST, type HistoryReader, type WorkLeft } from './reader.ts';
+import { COST, type HistoryReader, type Terms, type WorkLeft } from './reader.ts';
 
 /** Whose traces are looked for, where, and which way. */
-export interface Search {
-  readonly terms: readonly PostingTerm[];
+export interface Search<T extends Terms = Terms> {
+  readonly terms: T;
   readonly direction: Direction;
   readonly range: BlockRange;
   readonly order: Order;
@@ -45,6 +45,7 @@ export function* listsOf(
     }
     isFirst = false;
     const sided = (side: 'from' | 'to'): PostingList[] => {
+      if (terms === 'all') return side === 'from' ? allTraces(reader, segment, work) : [];
       if (direction !== side && direction !== 'either') return [];
       work.spend(COST.list * terms.length);
       return terms.flatMap((term) => reader.postings(segment, side, term) ?? []);
@@ -52,6 +53,12 @@ export function* listsOf(
     const lists = { segment, from: sided('from'), to: sided('to') };
     if (lists.from.length + lists.to.length > 0) yield lists;
   }
+}
+
+function allTraces(reader: HistoryReader, segment: number, work: WorkLeft): PostingList[] {
+  work.spend(COST.list);
+  const list = reader.allTraces(segment);
+  return list === undefined ? [] : [list];
 }
 
 /** A walk over the lists of a segment, as far as they lie in a search. */

@@ -1,6 +1,7 @@
 import { typeIn, valueBitsIn } from '../chunk/attributes.ts';
 import { TRACE_TYPES } from '../chunk/format.ts';
 import { BLOCKS_PER_SEGMENT, blockAt, firstBlockOf, segmentOf, traceIndexAt } from '../position.ts';
+import type { PostingTerm } from '../store.ts';
 import { MAX_MISSING_RANGES, settledRange } from './page.ts';
 import type { BlockRange, HistoryPlace, HistorySummary, Order, Sides, SummaryQuery } from './query.ts';
 import { type HistoryReader, WorkLeft } from './reader.ts';
@@ -17,8 +18,8 @@ export function summarizeHistory(reader: HistoryReader, query: SummaryQuery): Hi
   const range = settledRange(reader, query);
   const { ranges, toldUpTo = range.fromBlock } = reader.missing(range, 'desc', MAX_MISSING_RANGES);
   const terms = termsOf([query.address]);
-  const search: Search = { terms, direction: 'either', order: 'desc', range };
-  const told: Search = { ...search, range: { ...range, fromBlock: toldUpTo } };
+  const search: Search<readonly PostingTerm[]> = { terms, direction: 'either', order: 'desc', range };
+  const told = { ...search, range: { ...range, fromBlock: toldUpTo } };
   const lastBlock = endOf(reader, search, 'desc');
   return {
     range,
@@ -46,7 +47,7 @@ function endOf(reader: HistoryReader, search: Search, order: Order): number | un
 /** Adds what one trace comes to, on the sides on which the address is; what it adds to is given back once a block is whole. */
 type Add<T> = (sum: Record<Sides, T>, side: Sides, at: HistoryPlace) => void;
 
-function countTypes(reader: HistoryReader, search: Search): HistorySummary['counts'] {
+function countTypes(reader: HistoryReader, search: Search<readonly PostingTerm[]>): HistorySummary['counts'] {
   const work = new WorkLeft(FIGURE_WORK);
   const test = new TraceTest({}, reader, work);
   const sums = new Sums<number[]>(search, work, {
@@ -70,7 +71,7 @@ function countTypes(reader: HistoryReader, search: Search): HistorySummary['coun
   return sums.result();
 }
 
-function sumValues(reader: HistoryReader, search: Search): HistorySummary['value'] {
+function sumValues(reader: HistoryReader, search: Search<readonly PostingTerm[]>): HistorySummary['value'] {
   const work = new WorkLeft(FIGURE_WORK);
   const test = new TraceTest({}, reader, work);
   const sums = new Sums<bigint>(search, work, {
@@ -99,14 +100,14 @@ interface Summing<T> {
 class Sums<T> {
   /** Of whole blocks. */
   kept: Record<Sides, T>;
-  readonly #search: Search;
+  readonly #search: Search<readonly PostingTerm[]>;
   readonly #work: WorkLeft;
   readonly #summing: Summing<T>;
   #hasBlock = false;
   /** The lowest block that is summed up whole. */
   #lowest: number;
 
-  constructor(search: Search, work: WorkLeft, summing: Summing<T>) {
+  constructor(search: Search<readonly PostingTerm[]>, work: WorkLeft, summing: Summing<T>) {
     this.#search = search;
     this.#work = work;
     this.#summing = summing;

@@ -14,6 +14,7 @@ import {
   segmentOf,
   type TraceCounts,
 } from '../../../traces/index.ts';
+import { allTracesOf } from './allTraces.ts';
 import { NO_ATTRIBUTES_KEY, SEGMENTS_KEY } from './directory/directoryKeys.ts';
 import { statesOfSegments } from './directory/prepareDirectory.ts';
 import { SegmentStates } from './directory/segmentStates.ts';
@@ -262,6 +263,14 @@ export class IndexState implements IndexReader {
     this.#lists.set(family, lists);
     lists.set(term, list);
     return list;
+  }
+
+  /** All traces of a segment as a list. */
+  allTraces(segment: number): PostingList | undefined {
+    return allTracesOf(segment, {
+      counts: this.segment(segment),
+      newId: () => this.#idOf(`${segment}`),
+    });
   }
 
   pair(from: PostingList, to: PostingList): PostingList {

@@ -10,10 +10,14 @@ import {
   firstTraceFrom,
   type Hash,
   type HistoryPage,
+  type HistoryPlace,
   type HistoryQuery,
   type HistorySummary,
   type IndexChange,
+  type InternalTransactionsPage,
+  type InternalTransactionsQuery,
   JsonWriter,
+  readInternalTransactions,
   type StoredBlock,
   type SummaryQuery,
   segmentOf,
@@ -224,6 +228,16 @@ export class LmdbTraceStore implements TraceStore {
   addressSummary(query: SummaryQuery): HistorySummary {
     this.#current();
     return summarizeHistory(this.#history, query);
+  }
+
+  internalTransactions(query: InternalTransactionsQuery): InternalTransactionsPage {
+    this.#current();
+    return readInternalTransactions(this.#history, query);
+  }
+
+  transactionPlace(hash: Hash, { upTo }: Pick<TransactionLimits, 'upTo'>): HistoryPlace | undefined {
+    const root = this.#findTransaction(hash, upTo);
+    return root && { blockNumber: root.block.number, traceIndex: root.index, blockHash: root.block.hash };
   }
 
   #run(run: BlockRun, maxBytes: number): Awaitable<Buffer | undefined> {

@@ -6,6 +6,8 @@ import {
   COST,
   firstBlockOf,
   type HistoryReader,
+  type InternalFrame,
+  internalFrameAt,
   type Missing,
   type Order,
   type PostingList,
@@ -77,6 +79,10 @@ export class LmdbHistoryReader implements HistoryReader {
     return this.#state.postings(segment, side, term);
   }
 
+  allTraces(segment: number): PostingList | undefined {
+    return this.#state.allTraces(segment);
+  }
+
   attributes(blockNumber: number, work: WorkLeft): Uint16Array {
     const key = uint32Key(blockNumber);
     const record = this.#environment.attributes && this.#state.read(this.#environment.attributes, key);
@@ -100,6 +106,10 @@ export class LmdbHistoryReader implements HistoryReader {
     return actionValue(this.#state.chunk(blockNumber, traceIndex), traceIndex % TRACES_PER_CHUNK);
   }
 
+  frame(blockNumber: number, traceIndex: number): InternalFrame {
+    return internalFrameAt(this.#state.chunk(blockNumber, traceIndex), traceIndex % TRACES_PER_CHUNK);
+  }
+
   *segmentsWith(asked: SegmentsAsked, work: WorkLeft): Generator<number> {
     const { terms, direction, order } = asked;
     for (const span of spansWithin(this.#state.segmentStates().spans(), asked)) {
@@ -107,7 +117,7 @@ export class LmdbHistoryReader implements HistoryReader {
         yield order === 'asc' ? span.first : span.last;
         return;
       }
-      if (span.level === NO_RUN) yield* inOrder(span, order);
+      if (span.level === NO_RUN || terms === 'all') yield* inOrder(span, order);
       else yield* this.#inRun(span, { terms, direction, order }, work);
     }
   }
@@ -115,7 +125,11 @@ export class LmdbHistoryReader implements HistoryReader {
   /** The segments of a run's span that have any of the terms. */
   #inRun(
     span: Span,
-    { terms, direction, order }: Pick<SegmentsAsked, 'terms' | 'direction' | 'order'>,
+    {
+      terms,
+      direction,
+      order,
+    }: Pick<SegmentsAsked, 'direction' | 'order'> & { readonly terms: readonly PostingTerm[] },
     work: WorkLeft,
   ): number[] {
     const found = new Set<number>();

@@ -1,0 +1,40 @@
+import {
+  BLOCKS_PER_SEGMENT,
+  firstBlockOf,
+  PAGE_POSITIONS,
+  PostingList,
+  positionOf,
+  type TraceCounts,
+} from '../../../traces/index.ts';
+
+/** All traces of a segment as a list, whose pages are worked out from how many traces each block has. */
+export function allTracesOf(
+  segment: number,
+  { counts, newId }: { readonly counts: TraceCounts; readonly newId: () => number },
+): PostingList | undefined {
+  const length = counts.before(BLOCKS_PER_SEGMENT);
+  if (length === 0) return undefined;
+  const firstBlock = firstBlockOf(segment);
+  const page = (pageNumber: number): Uint32Array => {
+    const first = pageNumber * PAGE_POSITIONS;
+    const positions = new Uint32Array(Math.min(PAGE_POSITIONS, length - first));
+    let offset = blockWith(counts, first);
+    for (let i = 0; i < positions.length; i++) {
+      while (counts.before(offset + 1) <= first + i) offset++;
+      positions[i] = positionOf(firstBlock + offset, first + i - counts.before(offset));
+    }
+    return positions;
+  };
+  return new PostingList({ id: newId(), length, firstPage: page(0) }, page);
+}
+
+/** The offset of the block that has trace number `index` of a segment. */
+function blockWith(counts: TraceCounts, index: number): number {
+  let [low, high] = [0, BLOCKS_PER_SEGMENT - 1];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (counts.before(middle + 1) <= index) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,68 @@
+import type {
+  Direction,
+  InternalTransaction,
+  Order,
+  SuicideTrace,
+  Trace,
+} from '../../src/ethereum/traces/index.ts';
+import { plainHistory } from './plainHistory.ts';
+
+interface Asked {
+  readonly address?: string | undefined;
+  readonly direction: Direction;
+  readonly order: Order;
+}
+
+/** The internal transactions of a range as one would write it with no index and no hurry: out of whole traces. */
+export function plainInternalTransactions(
+  traces: readonly Trace[],
+  { address, direction, order }: Asked,
+  {
+    range,
+    timestampOf,
+  }: {
+    readonly range: { readonly fromBlock: number; readonly toBlock: number };
+    readonly timestampOf: (blockNumber: number) => number;
+  },
+): InternalTransaction[] {
+  const whose = {
+    addresses: address === undefined ? ('all' as const) : [address as never],
+    direction,
+    order,
+  };
+  const filter = { internal: true, callsCarryValue: true, kinds: ['call', 'create', 'suicide'] } as const;
+  const failed = new Set(plainHistory(traces, { ...whose, filter: { ...filter, failed: true } }, range));
+  return plainHistory(traces, { ...whose, filter }, range).map((trace) => ({
+    ...partsOf(trace),
+    blockNumber: trace.blockNumber,
+    timestamp: timestampOf(trace.blockNumber),
+    transactionHash: trace.transactionHash as never, // no reward is internal
+    traceAddress: trace.traceAddress,
+    hasFailed: failed.has(trace),
+    error: trace.type === 'reward' ? undefined : trace.error,
+  }));
+}
+
+type Parts = Pick<InternalTransaction, 'type' | 'from' | 'to' | 'created' | 'value' | 'gas' | 'gasUsed'>;
+
+function partsOf(trace: Trace): Parts {
+  if (trace.type === 'reward') throw new Error('no reward is internal');
+  if (trace.type === 'suicide') return destruction(trace);
+  const { from, value, gas } = trace.action;
+  const sums = {
+    value: BigInt(value),
+    gas: BigInt(gas),
+    gasUsed: trace.result === null ? undefined : BigInt(trace.result.gasUsed),
+  };
+  if (trace.type === 'call') return { type: 'call', from, to: trace.action.to, created: undefined, ...sums };
+  const created = trace.result !== null && 'address' in trace.result ? trace.result.address : undefined;
+  return { type: trace.action.creationMethod ?? 'create', from, to: undefined, created, ...sums };
+}
+
+const destruction = ({ action }: SuicideTrace): Parts => ({
+  type: 'suicide',
+  from: action.address,
+  to: action.refundAddress,
+  value: BigInt(action.balance),
+  ...{ created: undefined, gas: undefined, gasUsed: undefined },
+});
