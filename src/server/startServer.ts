@@ -10,6 +10,8 @@ import { Gateway } from '../ethereum/gateway/index.ts';
 import { clientAddressBehind } from '../platform/addresses/index.ts';
 import { Readers, type Readiness } from '../platform/http/index.ts';
 import { openRulesStorage } from '../rules/store/lmdb/index.ts';
+import { Alerting } from './alerts/alerting.ts';
+import type { Looked } from './alerts/unwell.ts';
 import { type DataDirLock, lockDataDir } from './dataDirLock.ts';
 import { type Dns, startDns } from './dns.ts';
 import { type Ethereum, type EthereumParts, OWN_PARTS, startEthereum } from './ethereum.ts';
@@ -69,6 +71,9 @@ export async function startServer(
     undo.push(watchClock(logger, storage.clockBehindSeconds));
     await refuseStoredToken(config.apiToken, storage.tokens);
 
+    const alerting = await Alerting.open(config, { logger, registry });
+    if (alerting !== undefined) undo.push(() => alerting.stop());
+
     let ethereum: Ethereum | undefined;
     if (!config.rulesOnly) {
       const started = await startEthereum(config, { logger, registry, parts: { ...OWN_PARTS, ...parts } });
@@ -82,7 +87,10 @@ export async function startServer(
     if (config.dns.account !== undefined) {
       const started = await startDns(
         { config, account: config.dns.account },
-        { rules: storage.rules, lists: storage.lists, logger, registry },
+        {
+          ...{ rules: storage.rules, lists: storage.lists, logger, registry },
+          onAttack: (event) => alerting?.attack(event),
+        },
       );
       undo.push(() => started.stop());
       dns = started;
@@ -90,6 +98,13 @@ export async function startServer(
 
     const stores = new StoreWatch({ dataDir: config.dataDir, probe: () => storage.probe() });
     undo.push(() => stores.stop());
+
+    const stopLooking = alerting?.watch({
+      looked: () => ({ networks: networksOf(ethereum), storeProblem: stores.problem }),
+      attacks: dns?.attacks() ?? [],
+      tokens: storage.tokens,
+    });
+    undo.push(() => stopLooking?.());
 
     let stopping = false;
     const readiness = (): Readiness => {
@@ -146,6 +161,14 @@ export async function startServer(
     throw error;
   }
 }
+
+const networksOf = (ethereum: Ethereum | undefined): Looked['networks'] =>
+  new Map(
+    [...(ethereum?.pools ?? [])].map(([name, { nodes }]) => [
+      name,
+      { nodes, notReady: ethereum?.missing.get(name)?.() },
+    ]),
+  );
 
 /** A chain's id as it stands in a path. */
 const decimal = (chainId: string | undefined): string | undefined =>
