@@ -7,6 +7,7 @@ import { operatorApi, type RateLimit, rulesApi } from '../rules/api/index.ts';
 import type { openRulesStorage } from '../rules/store/lmdb/index.ts';
 import type { Dns } from './dns.ts';
 import type { Ethereum } from './ethereum.ts';
+import { healthOf } from './health.ts';
 import { nodeOperations } from './nodeOperations.ts';
 
 export interface OperatorRoutesOptions {
@@ -33,6 +34,7 @@ export function operatorRoutes(
       prefix: '/client/v4',
       analytics: dns?.analytics,
       guard: dns?.reports,
+      health: () => healthOf({ dataDir: config.dataDir, registry, readiness, ethereum, dns }),
       rateLimit: rateLimitOf(config),
     });
     if (ethereum !== undefined)

@@ -164,9 +164,9 @@ export async function startServer(
 
 const networksOf = (ethereum: Ethereum | undefined): Looked['networks'] =>
   new Map(
-    [...(ethereum?.pools ?? [])].map(([name, { nodes }]) => [
+    [...(ethereum?.networks ?? [])].map(([name, network]) => [
       name,
-      { nodes, notReady: ethereum?.missing.get(name)?.() },
+      { nodes: network.pool.nodes, notReady: network.notReady() },
     ]),
   );
 

@@ -13,6 +13,7 @@ import { addRoutes } from './addRoutes.ts';
 import { auditHandler } from './auditHandler.ts';
 import { Authenticator } from './authenticate.ts';
 import { documentationRoutes } from './documentation.ts';
+import { successEnvelope } from './envelope.ts';
 import { MAX_BODY_BYTES } from './errors.ts';
 import { type GuardReports, guardHandlers } from './guardHandlers.ts';
 import { type RateLimit, RateLimiter } from './rateLimit.ts';
@@ -33,6 +34,8 @@ export interface RulesApiOptions {
   readonly analytics?: RuleAnalytics | undefined;
   /** What that guard tells of itself. */
   readonly guard?: GuardReports | undefined;
+  /** How the server is, in the form of the schema `Health`; no such route where left out. */
+  readonly health?: (() => Promise<object>) | undefined;
   /** The fields that rules have. */
   readonly format?: RuleFormat;
   /** Off where left out. */
@@ -48,6 +51,7 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
     audit,
     analytics,
     guard,
+    health,
     clientAddress = addressOfSocket,
   } = options;
   const operations = routesOf({
@@ -55,6 +59,7 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
     lists: accessListHandlers(lists),
     audit: auditHandler(audit, format),
     guard: guard && guardHandlers(guard),
+    health: health && (async () => ({ body: successEnvelope(await health()) })),
   });
   const routes = [...operations, ...documentationRoutes(operations, fastify.prefix, format)];
 
