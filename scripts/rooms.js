@@ -247,7 +247,7 @@ export const rooms = [
   {
     room: 'platform/http',
     purpose: 'the listener and its limits, health, metrics, what is not sent yet',
-    uses: ['platform/addresses'],
+    uses: ['platform/addresses', 'platform/metrics'],
   },
   {
     room: 'platform/serialQueue',

@@ -4,7 +4,7 @@
  */
 import { resolve } from 'node:path';
 import type { Logger } from 'pino';
-import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import { type Config, ConfigError } from '../config/index.ts';
 import { Gateway } from '../ethereum/gateway/index.ts';
 import { clientAddressBehind } from '../platform/addresses/index.ts';
@@ -19,6 +19,7 @@ import { checkOpenFiles } from './openFiles.ts';
 import { openListeners } from './openListeners.ts';
 import { operatorRoutes } from './operatorRoutes.ts';
 import { refuseStoredToken } from './refuseStoredToken.ts';
+import { countDroppedLogLines, showBuild } from './serverMetrics.ts';
 import { StoreWatch } from './storeWatch.ts';
 import { tellChanges } from './tellChanges.ts';
 import { watchClock } from './watchClock.ts';
@@ -64,6 +65,7 @@ export async function startServer(
     const registry = new Registry();
     collectDefaultMetrics({ register: registry });
     countDroppedLogLines(registry, droppedLogLines);
+    showBuild(registry);
     undo.push(() => registry.clear());
 
     const storage = openRulesStorage(config.dataDir);
@@ -173,18 +175,6 @@ const networksOf = (ethereum: Ethereum | undefined): Looked['networks'] =>
 /** A chain's id as it stands in a path. */
 const decimal = (chainId: string | undefined): string | undefined =>
   chainId === undefined ? undefined : BigInt(chainId).toString();
-
-function countDroppedLogLines(registry: Registry, dropped: () => number = () => 0): void {
-  new Counter({
-    name: 'floodgate_log_lines_dropped_total',
-    help: 'Log lines dropped because nobody read them',
-    registers: [registry],
-    collect() {
-      this.reset();
-      this.inc(dropped());
-    },
-  });
-}
 
 function clientAddressOf({ http }: Config): ReturnType<typeof clientAddressBehind> {
   try {

@@ -20,6 +20,11 @@ interface Gate {
   readonly clientAddress: (request: IncomingMessage) => string;
 }
 
+/** What the framework keeps of a route. */
+export interface RouteConfig {
+  readonly operationId?: string;
+}
+
 /** Written out, so that the framework need not complete it for each answer. */
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -37,6 +42,7 @@ export function addRoutes(fastify: FastifyInstance, routes: readonly Route[], ga
         method: [...method],
         url,
         exposeHeadRoute: false,
+        config: { operationId: route.operationId } satisfies RouteConfig,
         ...(route.method === 'GET' ? admittedInside(route, gate) : admittedBefore(route, gate)),
       });
     }
