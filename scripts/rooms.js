@@ -29,6 +29,7 @@ export const rooms = [
       'ethereum/store/lmdb/gateway',
       'ethereum/traces',
       'platform/addresses',
+      'platform/alerts',
     ],
   },
   {
@@ -56,6 +57,7 @@ export const rooms = [
       'ethereum/store/lmdb/traces',
       'ethereum/traces',
       'platform/addresses',
+      'platform/alerts',
       'platform/http',
       'platform/logging',
       'platform/metrics',
@@ -238,9 +240,14 @@ export const rooms = [
   },
 
   {
+    room: 'platform/alerts',
+    purpose: 'alerts by HTTP: what began and what is over, signed, kept until it is delivered',
+    uses: ['platform/addresses', 'platform/logging', 'platform/metrics', 'platform/serialQueue'],
+  },
+  {
     room: 'platform/http',
     purpose: 'the listener and its limits, health, metrics, what is not sent yet',
-    uses: ['platform/addresses'],
+    uses: ['platform/addresses', 'platform/metrics'],
   },
   {
     room: 'platform/serialQueue',

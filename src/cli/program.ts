@@ -20,6 +20,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Register>> = new Map<string, (
   ['restore', async () => (await import('./commands/dataCopies.ts')).registerRestore],
   ['verify', async () => (await import('./commands/dataCopies.ts')).registerVerify],
   ['key', async () => (await import('./commands/key.ts')).registerKey],
+  ['alerts', async () => (await import('./commands/alerts.ts')).registerAlerts],
   ['dns', async () => (await import('./commands/dns.ts')).registerDns],
   [
     'completion',

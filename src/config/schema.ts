@@ -134,6 +134,44 @@ const Ops = Type.Object(
   { additionalProperties: false },
 );
 
+const Alerts = Type.Object(
+  {
+    webhooks: Type.Array(Type.String({ pattern: '^(slack\\+)?https?://' }), {
+      default: [],
+      maxItems: 8,
+      secret: true,
+      allowed:
+        'a list of at most 8 different URLs that start with https:// or http://, or with slack+https:// or slack+http:// for the form that Slack takes',
+      description:
+        'Where alerts are sent by HTTP POST: as JSON, or, with slack+ before the URL, as the text that Slack, Mattermost and others take. Left out: nowhere.',
+    }),
+    secret: Type.Optional(
+      Type.String({
+        minLength: 16,
+        maxLength: 256,
+        pattern: '^[\\x21-\\x7e]+$',
+        secret: true,
+        description:
+          'Signs alerts: X-Floodgate-Signature has a time and the HMAC-SHA-256 of that and the body. Left out: they are not signed.',
+      }),
+    ),
+    allowPrivate: Type.Boolean({
+      default: false,
+      description:
+        'Whether alerts may be sent to addresses that are not of the public Internet: private, loopback, link-local ones.',
+    }),
+    afterMs: Type.Integer({
+      minimum: 0,
+      maximum: 3_600_000,
+      default: 30_000,
+      unit: 'milliseconds',
+      description:
+        'How long a node, the ingest or the store must be unwell before it is told, and well before it is told to be over. Attacks are told at once.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
 const Gateway = Type.Object(
   {
     corsOrigins: Type.Array(Type.String({ minLength: 1 }), {
@@ -613,6 +651,7 @@ export const ConfigSchema = Type.Object(
     http: Http,
     tls: Tls,
     ops: Ops,
+    alerts: Alerts,
     rules: Rules,
     gateway: Gateway,
     index: Index,

@@ -2,8 +2,8 @@
 export const permissions = ['dns_protection:read', 'dns_protection:write', 'dns_protection:audit'] as const;
 /** What a token allows where nothing else is said. Who changed what, and from where, is not everybody's to read. */
 export const ordinaryPermissions = ['dns_protection:read', 'dns_protection:write'] as const;
-/** What a token for every account may allow besides: to see the nodes of the gateway, and to set them aside. */
-export const operatorPermissions = ['nodes:read', 'nodes:write'] as const;
+/** What a token for every account may allow besides: to see the nodes of the gateway, to set them aside, to see how the server is. */
+export const operatorPermissions = ['nodes:read', 'nodes:write', 'health:read'] as const;
 export type Permission = (typeof permissions)[number] | (typeof operatorPermissions)[number];
 
 /** A token as it is kept: never the secret, only its hash. */

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { type Config, ConfigError } from '../config/index.ts';
 import { analyticsOf, InvalidAnalyticsQuery } from '../dns/analytics/index.ts';
+import type { Attack, AttackEvent } from '../dns/attacks/index.ts';
 import { notReady, registerGuardMetrics, startGuard } from '../dns/controller/index.ts';
 import { DnsdistDataPlane } from '../dns/dataplane/dnsdist/index.ts';
 import { EmbeddedDataPlane } from '../dns/dataplane/embedded/index.ts';
@@ -23,6 +24,8 @@ export interface Dns {
   readonly analytics: RuleAnalytics;
   /** Answers what is asked of the guard itself: its status, attacks. */
   readonly reports: GuardReports;
+  /** The attacks that last. */
+  attacks(): readonly Attack[];
   /** What is not as configured yet, for whoever looks: DNS is answered all the same. Undefined where nothing is missing. */
   missing(): string | undefined;
   stop(): Promise<void>;
@@ -33,12 +36,14 @@ export interface DnsDependencies {
   readonly lists: AccessListStore;
   readonly logger: Logger;
   readonly registry: Registry;
+  /** Hears of attacks that begin, change or end. */
+  readonly onAttack?: ((event: AttackEvent) => void) | undefined;
 }
 
 /** Starts the guard for an account. Throws `ConfigError` where its options do not fit together. */
 export async function startDns(
   { config, account }: { readonly config: Config; readonly account: string },
-  { rules, lists, logger, registry }: DnsDependencies,
+  { rules, lists, logger, registry, onAttack }: DnsDependencies,
 ): Promise<Dns> {
   const { dataPlane, kind, listenOption, message } =
     config.dns.dnsdistConsoles.length > 0 ? dnsdist(config) : embedded(config);
@@ -52,6 +57,7 @@ export async function startDns(
       profileStore: store,
       queryStatsStore: store,
       attackStore: store,
+      onAttack,
       log: logger,
     }).catch((error: unknown) => explainListening(error, listenOption));
     registerGuardMetrics(guard, registry);
@@ -61,6 +67,7 @@ export async function startDns(
       addresses,
       analytics: asRuleAnalytics(analyticsOf({ ...guard, store, now: Date.now })),
       reports: guardReports({ accountId: account, dataPlane: kind }, { guard, store }),
+      attacks: () => guard.attacks.open(),
       missing: () => notReady(guard),
       async stop() {
         await guard.stop();

@@ -26,6 +26,7 @@ export interface Ethereum {
   readonly pools: ReadonlyMap<string, NodePool>;
   readonly keys: KeyStore;
   readonly metrics: GatewayMetrics;
+  readonly networks: ReadonlyMap<string, EthereumNetwork>;
   /** What is missing for the networks to be ready; undefined where nothing is. */
   notReady(): string | undefined;
   stop(): Promise<void>;
@@ -90,6 +91,7 @@ export async function startEthereum(
   return {
     methods: new Map([...networks].map(([name, network]) => [name, network.methods])),
     pools: new Map([...networks].map(([name, { pool }]) => [name, pool])),
+    networks,
     keys: storage.keys,
     metrics,
     notReady() {

@@ -12,7 +12,7 @@ import {
   openRpcDocument,
   startNetwork,
 } from '../ethereum/gateway/index.ts';
-import { Indexer, PooledSource } from '../ethereum/ingest/index.ts';
+import { Indexer, type IndexerStatus, PooledSource } from '../ethereum/ingest/index.ts';
 import { ChainMismatchError, type Finality, type NodePool } from '../ethereum/nodes/index.ts';
 import type { TraceStore } from '../ethereum/traces/index.ts';
 import { decimalChainId } from './decimalChainId.ts';
@@ -45,9 +45,17 @@ export interface EthereumNetwork {
   readonly methods: readonly Method[];
   readonly pool: NodePool;
   nodes(): readonly NodeGauges[];
+  /** How far its index is. */
+  index(): Promise<IndexStanding>;
   /** What is missing for the index to be ready; undefined where nothing is. */
   notReady(): string | undefined;
   stop(): Promise<void>;
+}
+
+/** How far an index is, and how fast it grows. */
+export interface IndexStanding extends IndexerStatus {
+  readonly headBlock: number | undefined;
+  readonly blocksPerSecond: number;
 }
 
 export async function startEthereumNetwork(
@@ -96,6 +104,10 @@ export async function startEthereumNetwork(
         isHealthy: health === 'healthy',
         headBlock: heads?.latest.number,
       })),
+    async index() {
+      const headBlock = (await store.head())?.number;
+      return { ...indexer.status(), headBlock, blocksPerSecond: ingestMetrics.blocksPerSecond(name) };
+    },
     notReady() {
       const { lagBlocks, failure } = indexer.status();
       // How far behind the index is cannot be told while the node cannot be followed.

@@ -1,5 +1,6 @@
 /** The composition root: the only room that knows every other. It wires them from the configuration and takes them down. */
 
+export { webhooksOf } from './alerts/webhooks.ts';
 export { backupData, restoreData, verifyData } from './dataCopies.ts';
 export { type DataDirLock, lockDataDir } from './dataDirLock.ts';
 export { examineNode } from './examineNode.ts';

@@ -1,9 +1,11 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { Rate } from './rate.ts';
 
 /** The metrics of ingest, one set for all networks. */
 export class IngestMetrics {
-  readonly indexed: Counter<'network'>;
-  readonly traces: Counter<'network'>;
+  readonly #indexed: Counter<'network'>;
+  readonly #traces: Counter<'network'>;
+  readonly #rates = new Map<string, Rate>();
   readonly head: Gauge<'network'>;
   readonly reorganisations: Counter<'network'>;
   readonly undone: Counter<'network'>;
@@ -14,13 +16,13 @@ export class IngestMetrics {
   constructor(registry: Registry) {
     const registers = [registry];
     const labelNames = ['network'] as const;
-    this.indexed = new Counter({
+    this.#indexed = new Counter({
       name: 'floodgate_ingest_blocks_total',
       help: 'Blocks written to the index.',
       labelNames,
       registers,
     });
-    this.traces = new Counter({
+    this.#traces = new Counter({
       name: 'floodgate_ingest_traces_total',
       help: 'Traces written to the index.',
       labelNames,
@@ -70,6 +72,24 @@ export class IngestMetrics {
         for (const [network, lagOf] of lags) this.set({ network }, lagOf());
       },
     });
+  }
+
+  /** So many blocks, with so many traces, were written. */
+  wrote(network: string, blocks: number, traces: number): void {
+    this.#indexed.inc({ network }, blocks);
+    this.#traces.inc({ network }, traces);
+    this.#rateOf(network).add(blocks);
+  }
+
+  /** Blocks a second that were written in the last minute. */
+  blocksPerSecond(network: string): number {
+    return this.#rateOf(network).perSecond();
+  }
+
+  #rateOf(network: string): Rate {
+    const rate = this.#rates.get(network) ?? new Rate();
+    this.#rates.set(network, rate);
+    return rate;
   }
 
   /** Asks for the lowest block that is missing whenever the metrics are asked for. */

@@ -31,8 +31,7 @@ export class IngestReport implements IndexerObserver {
     if (last === undefined) return;
     const network = this.#network;
     const traces = blocks.reduce((sum, { block }) => sum + block.traceCount, 0);
-    this.#metrics.indexed.inc({ network }, blocks.length);
-    this.#metrics.traces.inc({ network }, traces);
+    this.#metrics.wrote(network, blocks.length, traces);
     this.#metrics.head.set({ network }, last.number);
     const lagBlocks = nodeHead - last.number;
     this.#logger.debug({ block: last.number, blocks: blocks.length, lagBlocks }, 'indexed');
@@ -64,12 +63,8 @@ export class IngestReport implements IndexerObserver {
   filled(blocks: Parameters<IndexerObserver['filled']>[0], toBlock: number): void {
     const last = blocks.at(-1)?.block.number;
     if (last === undefined) return;
-    const network = this.#network;
-    this.#metrics.indexed.inc({ network }, blocks.length);
-    this.#metrics.traces.inc(
-      { network },
-      blocks.reduce((sum, { block }) => sum + block.traceCount, 0),
-    );
+    const traces = blocks.reduce((sum, { block }) => sum + block.traceCount, 0);
+    this.#metrics.wrote(this.#network, blocks.length, traces);
     if (Date.now() - this.#lastFillMs < PROGRESS_INTERVAL_MS) return;
     this.#lastFillMs = Date.now();
     this.#logger.info(

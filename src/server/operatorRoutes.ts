@@ -7,7 +7,9 @@ import { operatorApi, type RateLimit, rulesApi } from '../rules/api/index.ts';
 import type { openRulesStorage } from '../rules/store/lmdb/index.ts';
 import type { Dns } from './dns.ts';
 import type { Ethereum } from './ethereum.ts';
+import { healthOf } from './health.ts';
 import { nodeOperations } from './nodeOperations.ts';
+import { countRulesRequests } from './serverMetrics.ts';
 
 export interface OperatorRoutesOptions {
   readonly storage: ReturnType<typeof openRulesStorage>;
@@ -26,6 +28,7 @@ export function operatorRoutes(
 ): Shown['routes'] {
   const configuredTokens = config.apiToken === undefined ? [] : [config.apiToken];
   const { rules, lists, tokens, audit } = storage;
+  const answered = countRulesRequests(registry);
   return async (listener) => {
     await listener.register(operations, { readiness, metrics: registry });
     await listener.register(rulesApi, {
@@ -33,6 +36,8 @@ export function operatorRoutes(
       prefix: '/client/v4',
       analytics: dns?.analytics,
       guard: dns?.reports,
+      answered,
+      health: () => healthOf({ dataDir: config.dataDir, registry, readiness, ethereum, dns }),
       rateLimit: rateLimitOf(config),
     });
     if (ethereum !== undefined)

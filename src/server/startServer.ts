@@ -4,12 +4,14 @@
  */
 import { resolve } from 'node:path';
 import type { Logger } from 'pino';
-import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import { type Config, ConfigError } from '../config/index.ts';
 import { Gateway } from '../ethereum/gateway/index.ts';
 import { clientAddressBehind } from '../platform/addresses/index.ts';
 import { Readers, type Readiness } from '../platform/http/index.ts';
 import { openRulesStorage } from '../rules/store/lmdb/index.ts';
+import { Alerting } from './alerts/alerting.ts';
+import type { Looked } from './alerts/unwell.ts';
 import { type DataDirLock, lockDataDir } from './dataDirLock.ts';
 import { decimalChainId } from './decimalChainId.ts';
 import { type Dns, startDns } from './dns.ts';
@@ -18,6 +20,7 @@ import { checkOpenFiles } from './openFiles.ts';
 import { openListeners } from './openListeners.ts';
 import { operatorRoutes } from './operatorRoutes.ts';
 import { refuseStoredToken } from './refuseStoredToken.ts';
+import { countDroppedLogLines, showBuild } from './serverMetrics.ts';
 import { StoreWatch } from './storeWatch.ts';
 import { tellChanges } from './tellChanges.ts';
 import { watchClock } from './watchClock.ts';
@@ -63,12 +66,16 @@ export async function startServer(
     const registry = new Registry();
     collectDefaultMetrics({ register: registry });
     countDroppedLogLines(registry, droppedLogLines);
+    showBuild(registry);
     undo.push(() => registry.clear());
 
     const storage = openRulesStorage(config.dataDir);
     undo.push(() => storage.close());
     undo.push(watchClock(logger, storage.clockBehindSeconds));
     await refuseStoredToken(config.apiToken, storage.tokens);
+
+    const alerting = await Alerting.open(config, { logger, registry });
+    if (alerting !== undefined) undo.push(() => alerting.stop());
 
     let ethereum: Ethereum | undefined;
     if (!config.rulesOnly) {
@@ -83,7 +90,10 @@ export async function startServer(
     if (config.dns.account !== undefined) {
       const started = await startDns(
         { config, account: config.dns.account },
-        { rules: storage.rules, lists: storage.lists, logger, registry },
+        {
+          ...{ rules: storage.rules, lists: storage.lists, logger, registry },
+          onAttack: (event) => alerting?.attack(event),
+        },
       );
       undo.push(() => started.stop());
       dns = started;
@@ -91,6 +101,13 @@ export async function startServer(
 
     const stores = new StoreWatch({ dataDir: config.dataDir, probe: () => storage.probe() });
     undo.push(() => stores.stop());
+
+    const stopLooking = alerting?.watch({
+      looked: () => ({ networks: networksOf(ethereum), storeProblem: stores.problem }),
+      attacks: dns?.attacks() ?? [],
+      tokens: storage.tokens,
+    });
+    undo.push(() => stopLooking?.());
 
     let stopping = false;
     const readiness = (): Readiness => {
@@ -148,17 +165,13 @@ export async function startServer(
   }
 }
 
-function countDroppedLogLines(registry: Registry, dropped: () => number = () => 0): void {
-  new Counter({
-    name: 'floodgate_log_lines_dropped_total',
-    help: 'Log lines dropped because nobody read them',
-    registers: [registry],
-    collect() {
-      this.reset();
-      this.inc(dropped());
-    },
-  });
-}
+const networksOf = (ethereum: Ethereum | undefined): Looked['networks'] =>
+  new Map(
+    [...(ethereum?.networks ?? [])].map(([name, network]) => [
+      name,
+      { nodes: network.pool.nodes, notReady: network.notReady() },
+    ]),
+  );
 
 function clientAddressOf({ http }: Config): ReturnType<typeof clientAddressBehind> {
   try {

@@ -7,6 +7,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AuthorityServer, serveZones, ZoneData } from '../../src/dns/authority/index.ts';
 import { Conformance } from '../rules/support/conformance.ts';
+import { type AlertReceiver, startAlertReceiver } from '../support/alertReceiver.ts';
 import { PROGRAM } from '../support/program.ts';
 import { until } from '../support/until.ts';
 import { query, UdpClient } from './support/dnsClient.ts';
@@ -30,20 +31,28 @@ let folder: string;
 let server: AuthorityServer;
 let program: Program;
 let client: UdpClient;
+let receiver: AlertReceiver;
 let sent = 0;
 const start = (): Promise<Program> =>
-  startProgram(folder, server, '--dns-zones', `${ZONE_NAME}=${join(folder, 'zone')}`);
+  startProgram(
+    folder,
+    server,
+    ...['--dns-zones', `${ZONE_NAME}=${join(folder, 'zone')}`],
+    ...['--alerts-webhooks', receiver.url, '--alerts-allow-private'],
+  );
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
   await writeFile(join(folder, 'zone'), ZONE_TEXT);
   server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], '127.0.0.1', 0);
   client = await new UdpClient().open();
+  receiver = await startAlertReceiver();
   program = await start();
 });
 afterAll(async () => {
   client.close();
   await program.stop();
   await server.stop();
+  await receiver.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -137,12 +146,22 @@ describe('an attack', () => {
       ),
     );
     expect(program.output()).not.toContain(TOKEN);
+    const [alert] = await until(
+      'it is told by an alert',
+      () => receiver.requests.length > 0 && receiver.alerts(),
+    );
+    expect(alert).toMatchObject({
+      ...{ kind: 'attack', state: 'firing', subject: ZONE_NAME },
+      details: { attack: attack.id, zones: [ZONE_NAME], rule: ruleId, mode: 'enabled' },
+    });
     await program.kill();
     program = await start();
     const after = await until('the same attack is there', activeAttack);
     expect(after).toMatchObject({ id: attack.id, started_on: attack.started_on, zones: [ZONE_NAME] });
     const more = await attackUntil('it goes on', ({ refused }) => refused > after.refused);
     expect(more.id).toBe(attack.id);
+    // It was told of before the kill.
+    expect(new Set(receiver.alerts().map(({ id }) => id)).size).toBe(1);
     expect((await get(`attacks/${attack.id}`)).json.result.changes).toContainEqual(
       expect.objectContaining({ kind: 'restart' }),
     );

@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Conformance } from '../rules/support/conformance.ts';
 import { PROGRAM } from '../support/program.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
@@ -82,6 +84,46 @@ describe('operators and nodes', () => {
     const reader = await created('--all-accounts', '--permission', 'nodes:read');
     expect((await drain(reader)).status).toBe(403);
     expect((await run(reader, 'nodes', 'list')).code).toBe(0);
+  });
+
+  it('see how the server is, with a permission of its own', async () => {
+    const path = `${floodgate.url}/client/v4/health`;
+    const health = (token?: string): Promise<Answer> =>
+      send(path, { method: 'GET', headers: token === undefined ? {} : { authorization: `Bearer ${token}` } });
+    expect((await health()).status).toBe(401);
+    for (const flags of [[], ['--permission', 'nodes:write']])
+      expect((await health(await created('--all-accounts', ...flags))).status).toBe(403);
+    expect((await health(await created('--account', 'a', '--permission', 'health:read'))).status).toBe(403);
+    await send(floodgate.gatewayUrl, { body: { jsonrpc: '2.0', id: 1, method: 'net_version' } });
+    const reader = await created('--all-accounts', '--permission', 'health:read');
+    const answer = await health(reader);
+    expect(answer.status).toBe(200);
+    const { json: document } = await send(`${floodgate.url}/client/v4/openapi.json`, { method: 'GET' });
+    expect(new Conformance(document).faultsOf('GET', '/health', answer)).toEqual([]);
+    const head = expect.any(Number);
+    const node = { health: 'healthy', head_block: head, lag_blocks: 0, failures: 0 };
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+    expect(answer.json).toMatchObject({
+      result: {
+        ...{ ready: true, checks: { store: 'ok', ingest: 'ok' } },
+        versions: { floodgate: version, node: process.versions.node },
+        networks: [
+          {
+            ...{ network: 'mainnet', head_block: head },
+            nodes: [
+              { node: 'node-1', ...node },
+              { node: 'node-2', ...node },
+            ],
+            index: { head_block: head, lag_blocks: 0, first_missing_block: null, failure: null },
+            cache: { hits: expect.any(Number), misses: expect.any(Number) },
+          },
+        ],
+        limited: { address_rate: expect.any(Number), unsent_bytes: 0 },
+        http: { connections: expect.any(Number), connections_cut: { timeout: 0 } },
+        stores: expect.arrayContaining([{ store: 'traces', bytes: expect.any(Number) }]),
+      },
+    });
+    for (const { url } of chain.nodes) expect(JSON.stringify(answer.json)).not.toContain(url);
   });
 
   it('what no node may take is 429 with Retry-After, whoever asks', async () => {

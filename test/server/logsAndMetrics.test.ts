@@ -35,6 +35,8 @@ describe('docs/logs-and-metrics.md', () => {
         start({
           upstream: [`http://${NOBODY}`],
           dns: { account: 'a', listen: ['127.0.0.1:0'], servers: [NOBODY] },
+          // To a private address nothing is sent.
+          alerts: { webhooks: [`http://${NOBODY}`], afterMs: 0 },
         }),
         start({
           rulesOnly: true,

@@ -16,6 +16,8 @@ export interface FollowAttacksDependencies {
   readonly detector: AttackDetector;
   readonly attackStore: AttackStore | undefined;
   readonly log: Log;
+  /** Hears what begins, changes or ends, beside the log. */
+  readonly onAttack?: ((event: AttackEvent) => void) | undefined;
 }
 
 /** The attacks of this guard, those that last as they stand now. */
@@ -27,7 +29,12 @@ export interface Attacks {
   stop(): Promise<void>;
 }
 
-export function followAttacks({ detector, attackStore, log }: FollowAttacksDependencies): Attacks {
+export function followAttacks({
+  detector,
+  attackStore,
+  log,
+  onAttack = () => undefined,
+}: FollowAttacksDependencies): Attacks {
   const options = attackStore?.unfinished(Date.now() - DAY_MS);
   const attacks = new AttackLog(options ?? {}, { detector, newId: randomUUID });
   const saves = new SerialQueue();
@@ -54,7 +61,10 @@ export function followAttacks({ detector, attackStore, log }: FollowAttacksDepen
     get: (id) => attacks.get(id),
     tick(nowMs, samples) {
       const events = attacks.tick(nowMs, samples);
-      for (const event of events) tell(event, log);
+      for (const event of events) {
+        tell(event, log);
+        onAttack(event);
+      }
       const urgent = events.filter(({ kind }) => kind !== 'changed').map(({ attack }) => attack);
       // A store that is slow is given no more to do while it is at it, but for what would be lost.
       const isDue = !isSaving && Math.abs(nowMs - savedMs) >= SAVE_MS;

@@ -6,7 +6,7 @@
 import { type Log, QUIET } from '../../platform/logging/index.ts';
 import type { Place } from '../../rules/index.ts';
 import { QueryStats, type QueryStatsStore } from '../analytics/index.ts';
-import type { AttackStore } from '../attacks/index.ts';
+import type { AttackEvent, AttackStore } from '../attacks/index.ts';
 import type { DataPlane, MakeDataPlane } from '../dataplane/index.ts';
 import type { AttackDetector, DetectorOptions, ProfileStore } from '../detector/index.ts';
 import { seedZones, type ZoneSeeding, type ZoneSource } from '../zones/index.ts';
@@ -33,6 +33,8 @@ export interface GuardDependencies<P extends DataPlane = DataPlane> {
   readonly profileStore?: ProfileStore;
   readonly queryStatsStore?: QueryStatsStore;
   readonly attackStore?: AttackStore;
+  /** Hears of attacks that begin, change or end. */
+  readonly onAttack?: ((event: AttackEvent) => void) | undefined;
   readonly log?: Log;
 }
 
@@ -59,13 +61,14 @@ export async function startGuard<P extends DataPlane>(
     profileStore,
     queryStatsStore,
     attackStore,
+    onAttack,
     log = QUIET,
   }: GuardDependencies<P>,
 ): Promise<Guard<P>> {
   const detector = restoredDetector(detectorOptions, { profileStore, log });
   const dataPlane = makeDataPlane({ detector, log, isSeeding: () => seeding.busy });
   const stats = new QueryStats(detector, Date.now(), () => dataPlane.verdicts?.() ?? detector.verdicts);
-  const attacks = followAttacks({ detector, attackStore, log });
+  const attacks = followAttacks({ detector, attackStore, log, onAttack });
   const policyChanged = (): void => dataPlane.policyChanged();
   const seeding = seedZones(zones, {
     detector,

@@ -1,8 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { type TalliedSeries, talliedHistogram } from '../../platform/metrics/index.ts';
+import { type TalliedSeries, type Tally, tallied, talliedHistogram } from '../../platform/metrics/index.ts';
 import { RpcError } from '../jsonrpc/index.ts';
 import type { NodeError } from '../nodes/index.ts';
-import { type Tally, tallied } from './tallied.ts';
 
 /** Seconds: an answer from the index takes a fraction of a millisecond, one that waits for a node up to its time limit. */
 const DURATION_BUCKETS_S = [

@@ -2,7 +2,7 @@
 export { ASSUMED_FINAL_DEPTH } from './assumedFinalDepth.ts';
 export { fillRange } from './fillRange.ts';
 export { FinalityError } from './fork.ts';
-export { Indexer } from './indexer.ts';
+export { Indexer, type IndexerStatus } from './indexer.ts';
 export type { IndexerObserver } from './indexerObserver.ts';
 export { missingBlocks } from './missingBlocks.ts';
 export { Pace } from './pace.ts';

@@ -81,11 +81,9 @@ export class ChainCheck {
     const expected = this.#expected ?? this.#expect(chain);
     node.isChainVerified = isSameChain(chain, expected);
     if (!node.isChainVerified && node.health !== 'wrongChain') {
-      node.isOnWrongChain();
-      this.#mismatched(
-        node,
-        `it is on another chain, ${chainInWords(chain)}; expected ${chainInWords(expected)}`,
-      );
+      const reason = `it is on another chain, ${chainInWords(chain)}; expected ${chainInWords(expected)}`;
+      node.isOnWrongChain(reason);
+      this.#mismatched(node, reason);
     }
     return chain;
   }

@@ -32,7 +32,7 @@ export { NODE_REQUEST_ID, type UpstreamResponse } from './readResponse.ts';
 export { OversizedAnswerError, SlowRequestError } from './requestFault.ts';
 export { ResultSpan } from './resultSpan.ts';
 export type { TracedBlock, TraceProvider, TransactionFinder } from './traceProvider.ts';
-export { UpstreamNode } from './upstreamNode.ts';
+export { type Health, UpstreamNode } from './upstreamNode.ts';
 export type {
   FaultOfSize,
   HedgedResponse,

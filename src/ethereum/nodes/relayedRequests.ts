@@ -155,7 +155,7 @@ export class RelayedRequests implements Upstreams {
   }
 
   sentInvalidResponse(node: UpstreamNode, method: string, reason: string): void {
-    node.quarantine();
+    node.quarantine(reason);
     this.#observer.sentInvalidResponse(node, method, reason);
   }
 

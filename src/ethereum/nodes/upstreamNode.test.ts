@@ -59,7 +59,7 @@ describe('the health of a node', () => {
   });
 
   it('one that is quarantined is looked at again after ten minutes, whatever it answers before', () => {
-    node.quarantine();
+    node.quarantine('a false hash');
     expect(isHealthyAfter(590)).toBe(false);
     node.failed(broken);
     node.answered(1);

@@ -47,6 +47,9 @@ export class UpstreamNode {
   takesHashes: boolean | undefined;
   health: Health = 'unknown';
   inFlight = 0;
+  /** What was wrong the last time that something was, for operators. */
+  lastFailure: { readonly reason: string; readonly atMs: number } | undefined;
+  #allFailures = 0;
   #latencyMs = FIRST_LATENCY_MS;
   #failureRate = 0;
   #failures = 0;
@@ -56,6 +59,16 @@ export class UpstreamNode {
     this.name = name;
     this.client = client;
     this.traces = new NodeTraces(this.client, traceMethodFound);
+  }
+
+  /** Time until an answer, averaged over about the last twenty. */
+  get latencyMs(): number {
+    return this.#latencyMs;
+  }
+
+  /** Times that it failed since the start. */
+  get failures(): number {
+    return this.#allFailures;
   }
 
   /** Expected time until an answer, for choosing between nodes. */
@@ -76,6 +89,7 @@ export class UpstreamNode {
 
   failed(error: NodeError): void {
     this.#failures++;
+    this.#note(error.message);
     this.#failureRate += WEIGHT * (1 - this.#failureRate);
     this.doubtChain(error);
     if (this.health !== 'healthy') return;
@@ -89,11 +103,13 @@ export class UpstreamNode {
     if (error.reason !== 'oversized' && !(error instanceof NodeBusyError)) this.isChainVerified = false;
   }
 
-  quarantine(): void {
+  quarantine(reason: string): void {
+    this.#note(reason);
     this.#remove('quarantined', QUARANTINE_MS);
   }
 
-  isOnWrongChain(): void {
+  isOnWrongChain(reason: string): void {
+    this.#note(reason);
     this.#remove('wrongChain', 0);
   }
 
@@ -123,6 +139,11 @@ export class UpstreamNode {
     this.#failureRate = 0;
     this.#latencyMs = Math.max(elapsedMs, 1);
     return true;
+  }
+
+  #note(reason: string): void {
+    this.#allFailures++;
+    this.lastFailure = { reason, atMs: Date.now() };
   }
 
   #remove(health: Health, pauseMs: number): void {

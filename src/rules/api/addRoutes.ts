@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isAccountId } from '../index.ts';
-import { type Authenticator, authorize, type Caller } from './authenticate.ts';
+import { type Authenticator, authorize, authorizeOperator, type Caller } from './authenticate.ts';
 import type { RateLimiter } from './rateLimit.ts';
 import type { ApiRequest } from './request.ts';
 import type { Route } from './route.ts';
@@ -18,6 +18,11 @@ interface Gate {
   readonly authenticator: Authenticator;
   readonly rateLimiter: RateLimiter | undefined;
   readonly clientAddress: (request: IncomingMessage) => string;
+}
+
+/** What the framework keeps of a route. */
+export interface RouteConfig {
+  readonly operationId?: string;
 }
 
 /** Written out, so that the framework need not complete it for each answer. */
@@ -37,6 +42,7 @@ export function addRoutes(fastify: FastifyInstance, routes: readonly Route[], ga
         method: [...method],
         url,
         exposeHeadRoute: false,
+        config: { operationId: route.operationId } satisfies RouteConfig,
         ...(route.method === 'GET' ? admittedInside(route, gate) : admittedBefore(route, gate)),
       });
     }
@@ -78,7 +84,8 @@ async function admit(route: Route, gate: Gate, { request, reply }: Exchange): Pr
   const caller = await gate.authenticator.authenticate(request.headers.authorization);
   request.rulesCaller = caller;
   if (gate.rateLimiter) reply.headers(gate.rateLimiter.count(caller.tokenId));
-  if (route.permission) {
+  if (route.permission !== undefined && route.operator) authorizeOperator(caller, route.permission);
+  else if (route.permission) {
     const accountId = param(request, 'account_id');
     if (!isAccountId(accountId)) throw notFound({ path: pathOf(request) });
     authorize(caller, accountId, route.permission);

@@ -10,6 +10,7 @@ import {
 } from '../index.ts';
 import { cursorPattern, MAX_AUDIT_PAGE } from './auditHandler.ts';
 import { guardSchemas } from './guardSchemas.ts';
+import { healthSchemas } from './healthSchemas.ts';
 
 const closed = { additionalProperties: false };
 const ref = (name: string) => Type.Ref(`#/components/schemas/${name}`);
@@ -130,6 +131,8 @@ export const namedSchemas = ({ schemas }: RuleFormat) => ({
     result: Type.Object({}, { description: 'See docs/dns-protection.md, section Seen.' }),
   }),
   ...guardSchemas,
+  ...healthSchemas,
+  HealthAnswer: success({ result: ref('Health') }),
   GuardStatusAnswer: success({ result: ref('GuardStatus') }),
   AttackListAnswer: success({ result: Type.Array(ref('AttackSummary')), result_info: ref('ResultInfo') }),
   AttackAnswer: success({ result: ref('Attack') }),

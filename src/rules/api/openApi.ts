@@ -69,7 +69,7 @@ export function openApiDocument(routes: readonly Route[], base: string, format: 
     },
     servers: [{ url: base }],
     security: [{ bearer: [] }],
-    tags: [{ name: 'rules' }, { name: 'lists' }, { name: 'guard' }, { name: 'tokens' }],
+    tags: [{ name: 'rules' }, { name: 'lists' }, { name: 'guard' }, { name: 'tokens' }, { name: 'server' }],
     paths,
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
@@ -104,6 +104,7 @@ function operationOf(route: Route, examples: Examples) {
 }
 
 function tagOf({ path }: Route): string {
+  if (path === '/health') return 'server';
   if (!path.startsWith('/accounts')) return 'tokens';
   if (/dns_protection\/(?:attacks|status)/.test(path)) return 'guard';
   return /list\b/.test(path) ? 'lists' : 'rules';

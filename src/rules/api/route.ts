@@ -15,6 +15,8 @@ export interface Route {
   readonly description?: string;
   /** What the token must allow for the account in the path; none where any valid token will do. */
   readonly permission?: Permission;
+  /** It is of the server itself and of no account: the token must be one for all of them. */
+  readonly operator?: true;
   /**
    * Taken only without a trailing slash. With it the path is that of a single rule whose id was left empty, by an
    * unset variable for example, and that must not be answered as the collection.

@@ -15,10 +15,12 @@ export interface Handlers {
   readonly audit: Route['handle'];
   /** None where no guard runs beside this API. */
   readonly guard: GuardHandlers | undefined;
+  /** None where nobody tells. */
+  readonly health: Route['handle'] | undefined;
 }
 
 /** Every operation on rules, lists and tokens. */
-export function routesOf({ rules, lists, audit, guard }: Handlers): readonly Route[] {
+export function routesOf({ rules, lists, audit, guard, health }: Handlers): readonly Route[] {
   return [
     ...families.flatMap((family) => [
       ...ruleRoutes(family, rules),
@@ -27,6 +29,7 @@ export function routesOf({ rules, lists, audit, guard }: Handlers): readonly Rou
     ]),
     ...accessListRoutes(lists),
     verifyRoute,
+    ...(health ? [healthRoute(health)] : []),
   ];
 }
 
@@ -140,6 +143,18 @@ function analyticsRoute(single: string, suffix: string, { analytics }: RuleHandl
     },
   ];
 }
+
+const healthRoute = (health: Route['handle']): Route => ({
+  method: 'GET',
+  path: '/health',
+  operationId: 'readHealth',
+  summary: 'How the server is: nodes, indexes, caches, limits, connections, stores and versions',
+  description: 'The token must be one for all accounts.',
+  permission: 'health:read',
+  operator: true,
+  answer: 'HealthAnswer',
+  handle: health,
+});
 
 const verifyRoute: Route = {
   method: 'GET',

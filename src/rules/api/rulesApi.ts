@@ -9,10 +9,11 @@ import {
   type TokenStore,
 } from '../index.ts';
 import { accessListHandlers } from './accessListHandlers.ts';
-import { addRoutes } from './addRoutes.ts';
+import { addRoutes, type RouteConfig } from './addRoutes.ts';
 import { auditHandler } from './auditHandler.ts';
 import { Authenticator } from './authenticate.ts';
 import { documentationRoutes } from './documentation.ts';
+import { successEnvelope } from './envelope.ts';
 import { MAX_BODY_BYTES } from './errors.ts';
 import { type GuardReports, guardHandlers } from './guardHandlers.ts';
 import { type RateLimit, RateLimiter } from './rateLimit.ts';
@@ -33,6 +34,10 @@ export interface RulesApiOptions {
   readonly analytics?: RuleAnalytics | undefined;
   /** What that guard tells of itself. */
   readonly guard?: GuardReports | undefined;
+  /** How the server is, in the form of the schema `Health`; no such route where left out. */
+  readonly health?: (() => Promise<object>) | undefined;
+  /** Hears of each answer: the operation's id, `none` where no operation was asked for, and the status. */
+  readonly answered?: ((operationId: string, status: number) => void) | undefined;
   /** The fields that rules have. */
   readonly format?: RuleFormat;
   /** Off where left out. */
@@ -48,6 +53,7 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
     audit,
     analytics,
     guard,
+    health,
     clientAddress = addressOfSocket,
   } = options;
   const operations = routesOf({
@@ -55,6 +61,7 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
     lists: accessListHandlers(lists),
     audit: auditHandler(audit, format),
     guard: guard && guardHandlers(guard),
+    health: health && (async () => ({ body: successEnvelope(await health()) })),
   });
   const routes = [...operations, ...documentationRoutes(operations, fastify.prefix, format)];
 
@@ -74,6 +81,14 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
   fastify.setErrorHandler((error, request, reply) =>
     request.is404 ? sendUnrouted(request, reply) : sendError(error, request, reply),
   );
+
+  const { answered } = options;
+  // In callback style: waiting for a promise would cost as much as a small answer.
+  if (answered)
+    fastify.addHook('onResponse', ({ routeOptions }, { statusCode }, done) => {
+      answered((routeOptions.config as RouteConfig).operationId ?? 'none', statusCode);
+      done();
+    });
 
   addRoutes(fastify, routes, {
     authenticator: new Authenticator(options.tokens, options.configuredTokens),

@@ -13,12 +13,16 @@ export interface ConnectionOwner {
   /** A connection was given bytes that nobody took room for. */
   owes(connection: Connection): void;
   givePlace(): void;
+  /** An answer is over. */
+  answered(answer: OpenAnswer): void;
 }
 
 /** An answer that a connection waits for. */
 export interface OpenAnswer extends OrderedResponse {
   /** What it holds; undefined where that is not counted. */
   readonly account: Account | undefined;
+  readonly headersSent: boolean;
+  readonly statusCode: number;
   /** The connection is closed. */
   over(): void;
 }
@@ -63,6 +67,7 @@ export class Connection {
 
   /** For a response: it is over. */
   over(response: OpenAnswer): void {
+    this.#owner.answered(response);
     this.#open.delete(response);
     this.#order?.over(response);
   }

@@ -2,8 +2,9 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { clientKey } from '../../addresses/index.ts';
+import { type Tally, tallied } from '../../metrics/index.ts';
 import { connectionEvent } from '../connectionEvent.ts';
-import { Connection } from './connection.ts';
+import { Connection, type OpenAnswer } from './connection.ts';
 import { type Account, type Client, UnsentBytes, type UnsentLimits } from './unsentBytes.ts';
 
 export interface ReadersOptions extends UnsentLimits {
@@ -37,6 +38,9 @@ export class Readers {
   /** Those that take too little, as of the last look at all of them: a flood finds only these to choose from. */
   readonly #slow = new Set<Connection>();
   readonly #cuts: Counter<'reason'>;
+  /** Answers by status; a server has few of them. */
+  readonly #answers = new Map<number, Tally>();
+  readonly #answersOf: (labels: { readonly status: string }) => Tally;
   /** Servers that are watched and not closed. */
   #servers = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -57,6 +61,12 @@ export class Readers {
       registers,
     });
     for (const reason of REASONS) this.#cuts.inc({ reason }, 0);
+    this.#answersOf = tallied({
+      name: 'floodgate_http_responses_total',
+      help: 'Answers over HTTP, by status.',
+      labelNames: ['status'],
+      registry: options.metrics,
+    });
     const { unsent } = this;
     const connections = this.#connections;
     new Gauge({
@@ -121,6 +131,17 @@ export class Readers {
   owes(connection: Connection): void {
     // One answer alone may be of any size, here as where room is taken.
     if (this.unsent.isFull() && connection.heldBytes < this.unsent.bytes) this.#cut(connection, 'memory');
+  }
+
+  /** For a connection: counts an answer, unless its client went away before it had one. */
+  answered({ headersSent, statusCode }: OpenAnswer): void {
+    if (!headersSent) return;
+    let tally = this.#answers.get(statusCode);
+    if (tally === undefined) {
+      tally = this.#answersOf({ status: String(statusCode) });
+      this.#answers.set(statusCode, tally);
+    }
+    tally.inc();
   }
 
   #keyOf(request: IncomingMessage): string {

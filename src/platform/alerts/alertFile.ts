@@ -1,0 +1,47 @@
+import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { StoredAlerts } from './alertQueue.ts';
+
+const NAME = 'alerts.json';
+const FORMAT = 1;
+const NOTHING: StoredAlerts = { open: [], waiting: [] };
+
+/** The file with what waits and lasts. It is replaced as a whole, so that a kill leaves the one or the other. */
+export class AlertFile {
+  readonly path: string;
+
+  constructor(folder: string) {
+    this.path = join(folder, NAME);
+  }
+
+  /** What an earlier run left. Rejects where the file cannot be read, or is none of this format. */
+  async load(): Promise<StoredAlerts> {
+    const text = await readFile(this.path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined;
+      throw error;
+    });
+    if (text === undefined) return NOTHING;
+    const { format, open, waiting } = JSON.parse(text) as StoredAlerts & { format?: unknown };
+    if (format !== FORMAT || !Array.isArray(open) || !Array.isArray(waiting))
+      throw new Error(`it is no file of format ${FORMAT}`);
+    return { open, waiting };
+  }
+
+  async save(stored: StoredAlerts): Promise<void> {
+    await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
+    const fresh = `${this.path}.new`;
+    const file = await open(fresh, 'w', 0o600);
+    try {
+      await file.writeFile(JSON.stringify({ format: FORMAT, ...stored }));
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+    await rename(fresh, this.path);
+  }
+
+  /** Puts a file aside that cannot be read, for whoever wants to look at it. */
+  async setAside(): Promise<void> {
+    await rename(this.path, `${this.path}.unreadable`);
+  }
+}

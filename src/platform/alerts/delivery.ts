@@ -1,0 +1,115 @@
+import type { Log } from '../logging/index.ts';
+import type { Alert } from './alert.ts';
+import type { AlertQueue } from './alertQueue.ts';
+import type { SendFailure } from './sendAlert.ts';
+import type { Webhook } from './webhook.ts';
+
+/** Times that a receiver may refuse an alert with a status from 400 to 499; then it gets the next one. */
+const MAX_REFUSALS = 5;
+const MAX_RETRY_MS = 5 * 60_000;
+/** Of a wait so much is by chance, so that many servers do not come back at once. */
+const JITTER = 0.2;
+
+export interface DeliveryOptions {
+  readonly webhook: Webhook;
+  /** How long it waits after the first failure; after each further one twice as long. */
+  readonly firstRetryMs: number;
+}
+
+export interface DeliveryDependencies {
+  readonly queue: AlertQueue;
+  readonly send: (webhook: Webhook, alert: Alert, signal: AbortSignal) => Promise<SendFailure | undefined>;
+  readonly log: Log;
+  /** What came of an attempt. Where it is no failure that is tried again, the queue has changed. */
+  readonly outcome: (webhook: Webhook, outcome: 'delivered' | 'failed' | 'given_up') => void;
+}
+
+/** Sends one webhook what waits for it, one after the other in its order: nobody hears that something is over before it began. */
+export class Delivery {
+  readonly #options: DeliveryOptions;
+  readonly #dependencies: DeliveryDependencies;
+  readonly #stop = new AbortController();
+  #running: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #failures = 0;
+  #refusals = 0;
+
+  constructor(options: DeliveryOptions, dependencies: DeliveryDependencies) {
+    this.#options = options;
+    this.#dependencies = dependencies;
+  }
+
+  /** Something waits, perhaps. */
+  wake(): void {
+    if (this.#timer !== undefined || this.#running !== undefined || this.#stop.signal.aborted) return;
+    this.#running = this.#run().finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  /** Breaks off what is under way: it is sent again at the next start. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    clearTimeout(this.#timer);
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { webhook } = this.#options;
+    const { queue, send } = this.#dependencies;
+    const { signal } = this.#stop;
+    for (;;) {
+      const alert = queue.nextFor(webhook.key);
+      if (alert === undefined || signal.aborted) return;
+      const failure = await send(webhook, alert, signal);
+      if (signal.aborted && failure !== undefined) return;
+      if (failure === undefined) this.#delivered(alert);
+      else if (failure.isRefused && ++this.#refusals >= MAX_REFUSALS) this.#givenUp(alert, failure);
+      else return this.#retryLater(alert, failure);
+    }
+  }
+
+  #delivered(alert: Alert): void {
+    const { queue, log, outcome } = this.#dependencies;
+    const { webhook } = this.#options;
+    if (this.#failures > 0)
+      log.info({ webhook: webhook.name, failures: this.#failures }, 'alerts are delivered again');
+    this.#failures = 0;
+    this.#refusals = 0;
+    queue.done(webhook.key, alert);
+    outcome(webhook, 'delivered');
+  }
+
+  #givenUp(alert: Alert, { reason }: SendFailure): void {
+    const { queue, log, outcome } = this.#dependencies;
+    const { webhook } = this.#options;
+    log.error(
+      { ...subjectOf(alert), webhook: webhook.name, reason },
+      'an alert was refused by its receiver and is given up',
+    );
+    this.#refusals = 0;
+    queue.done(webhook.key, alert);
+    outcome(webhook, 'given_up');
+  }
+
+  #retryLater(alert: Alert, { reason }: SendFailure): void {
+    const { log, outcome } = this.#dependencies;
+    const { webhook, firstRetryMs } = this.#options;
+    const retryMs = Math.round(
+      Math.min(MAX_RETRY_MS, firstRetryMs * 2 ** this.#failures) * (1 + JITTER * (Math.random() - 0.5)),
+    );
+    // Once, until it is well again: nobody reads a line for each attempt.
+    if (this.#failures++ === 0)
+      log.warn(
+        { ...subjectOf(alert), webhook: webhook.name, reason, retryMs },
+        'an alert could not be delivered; it is tried again, less and less often',
+      );
+    outcome(webhook, 'failed');
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.wake();
+    }, retryMs).unref();
+  }
+}
+
+export const subjectOf = ({ id, kind, subject }: Alert): object => ({ alert: id, kind, subject });

@@ -1,0 +1,120 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { ConfigError, loadConfig } from '../../config/index.ts';
+import type { Health } from '../../ethereum/nodes/index.ts';
+import type { Token } from '../../rules/index.ts';
+import { expiringCertificates, expiringTokens } from './expiring.ts';
+import { unwell, wellAgain } from './unwell.ts';
+import { webhooksOf } from './webhooks.ts';
+
+const DAY_MS = 24 * 3_600_000;
+const folder = mkdtempSync(join(tmpdir(), 'floodgate-alerts-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const configOf = (environment: Record<string, string>) => loadConfig({ environment, flags: {} });
+
+describe('what is unwell', () => {
+  const node = (health: Health, reason?: string) => ({
+    name: 'node-1',
+    client: { host: 'node.example:8545' } as never, // of a client only the host is looked at
+    health,
+    lastFailure: reason === undefined ? undefined : { reason, atMs: 0 },
+  });
+  const of = (health: Health, reason?: string) =>
+    unwell({
+      networks: new Map([['mainnet', { nodes: [node(health, reason)], notReady: undefined }]]),
+      storeProblem: undefined,
+    });
+
+  it('is every node that is not asked, unless an operator set it aside', () => {
+    expect(of('healthy', 'it was once')).toEqual([]);
+    expect(of('drained')).toEqual([]);
+    for (const health of ['unknown', 'failing', 'busy', 'quarantined', 'wrongChain'] as const)
+      expect(of(health)).toMatchObject([{ kind: 'node_unhealthy', details: { health } }]);
+    const [told] = of('failing', 'ECONNREFUSED');
+    expect(told).toMatchObject({
+      subject: 'mainnet/node-1',
+      text: 'The node node-1 (node.example:8545) of mainnet does not answer as it should: ECONNREFUSED.',
+    });
+    expect(wellAgain(told?.key ?? '')).toMatch(/^The node mainnet\/node-1 is well again/);
+  });
+
+  it('is an ingest that is behind, and a store that takes no writes', () => {
+    const networks = new Map([['mainnet', { nodes: [], notReady: 'the index is 9 blocks behind the node' }]]);
+    const told = unwell({ networks, storeProblem: 'No space left on device' });
+    expect(told).toMatchObject([
+      { kind: 'store_unavailable', text: 'The store takes no writes: No space left on device.' },
+      { kind: 'ingest_behind', subject: 'mainnet', text: expect.stringContaining('9 blocks behind') },
+    ]);
+    expect(told.map(({ key }) => wellAgain(key))).toEqual([
+      'The store takes writes again.',
+      'The index of mainnet is up to date again.',
+    ]);
+  });
+});
+
+describe('what expires', () => {
+  const NOW = Date.parse('2026-11-20T00:00:00Z');
+  const token = (id: string, [lifeDays, leftDays]: readonly [number, number], revoked = false): Token => ({
+    ...{ id, hash: '', label: `label of ${id}`, accounts: 'all', permissions: [] },
+    created_on: new Date(NOW + (leftDays - lifeDays) * DAY_MS).toISOString(),
+    expires_on: new Date(NOW + leftDays * DAY_MS).toISOString(),
+    revoked_on: revoked ? new Date(NOW).toISOString() : null,
+  });
+  const expiring = (...tokens: readonly Token[]) =>
+    expiringTokens(tokens, NOW).map(({ details }) => details?.['token']);
+
+  it('is a token that is valid and has a week left, or a quarter of its life', () => {
+    const forever = { ...token('forever', [1, 1]), expires_on: null };
+    expect(
+      expiring(
+        ...[
+          token('in-8', [90, 8]),
+          token('in-7', [90, 7]),
+          token('in-1', [90, 1]),
+          token('over', [90, -1]),
+          forever,
+        ],
+        ...[token('fresh', [1, 0.9]), token('short', [1, 0.2]), token('revoked', [90, 1], true)],
+      ),
+    ).toEqual(['short', 'in-1', 'in-7']);
+    expect(expiring(...Array.from({ length: 5000 }, (_, i) => token(`t${i}`, [90, 1])))).toHaveLength(100);
+    expect(expiringTokens([token('a', [90, 1])], NOW)[0]?.text).toMatch(
+      /^The token label of a with the id a expires at 2026-11-21 00:00 UTC/,
+    );
+  });
+
+  it('is a certificate that has two weeks left, or none', async () => {
+    const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+    const subject = ['-subj', '/CN=a', '-days', '90', '-out', 'cert.pem', '-keyout', 'key.pem'];
+    execFileSync('openssl', ['req', '-x509', ...curve, ...subject], { cwd: folder, stdio: 'pipe' });
+    const config = configOf({ FLOODGATE_OPS_TLS_CERT: join(folder, 'cert.pem') });
+    const untilMs = Date.now() + 90 * DAY_MS;
+    const at = async (daysBefore: number) =>
+      (await expiringCertificates(config, untilMs - daysBefore * DAY_MS)).map(({ text }) => text);
+    expect(await at(15)).toEqual([]);
+    expect(await at(13)).toMatchObject([
+      expect.stringMatching(/^The certificate of ops.tls.cert expires at/),
+    ]);
+    expect(await at(-1)).toMatchObject([expect.stringContaining('has expired')]);
+    writeFileSync(join(folder, 'cert.pem'), 'no certificate');
+    expect(await at(-1)).toEqual([]);
+  });
+});
+
+describe('alerts.webhooks', () => {
+  it.each([
+    ['https://user:hush@/hush', /number 1 is no URL/],
+    ['https://ok.example/hush,https://ok.example/#hush', /number 2 is no URL/],
+    ['https://ok.example/hush,https://ok.example/hush', /number 2 is there already/],
+    ['ftp://ok.example/hush', /\(not shown\); allowed: a list of at most 8 different URLs/],
+  ])('%s is refused without being shown', (text, says) => {
+    const refused = () => webhooksOf(configOf({ FLOODGATE_ALERTS_WEBHOOKS: text }));
+    expect(refused).toThrow(ConfigError);
+    expect(refused).toThrow(says);
+    expect(refused).not.toThrow('hush');
+  });
+});

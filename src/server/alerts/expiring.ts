@@ -1,0 +1,88 @@
+/** Certificates and tokens that will not be valid for long. */
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { Config } from '../../config/index.ts';
+import type { Condition } from '../../platform/alerts/index.ts';
+import type { Token } from '../../rules/index.ts';
+
+export const EXPIRING_KEYS = 'expiring/';
+
+const DAY_MS = 24 * 3_600_000;
+/** Renewals come weeks before: one that has not come by then fails. */
+const CERTIFICATE_MS = 14 * DAY_MS;
+const TOKEN_MS = 7 * DAY_MS;
+/** What is made for hours or days is told in the last quarter of its life. */
+const SHARE_OF_LIFE = 0.25;
+/** Tokens that are told of at once: of those beyond, the ones that expire later. */
+const MAX_TOKENS = 100;
+
+interface Life {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+/** Whether something ends soon, or has ended. */
+const endsSoon = ({ fromMs, untilMs }: Life, withinMs: number, nowMs: number): boolean =>
+  untilMs - nowMs <= Math.min(withinMs, (untilMs - fromMs) * SHARE_OF_LIFE);
+
+const inWords = (ms: number): string => new Date(ms).toISOString().slice(0, 16).replace('T', ' ');
+
+/** Those that are valid and expire soon; one that has expired is not told of any more: whoever used it has found out. */
+export function expiringTokens(tokens: readonly Token[], nowMs: number): Condition[] {
+  return tokens
+    .flatMap((token) => {
+      const { expires_on, revoked_on, created_on } = token;
+      if (expires_on === null || revoked_on !== null) return [];
+      const life = { fromMs: Date.parse(created_on), untilMs: Date.parse(expires_on) };
+      return life.untilMs > nowMs && endsSoon(life, TOKEN_MS, nowMs) ? [{ token, ...life }] : [];
+    })
+    .sort((a, b) => a.untilMs - b.untilMs)
+    .slice(0, MAX_TOKENS)
+    .map(({ token: { id, label }, untilMs }) => ({
+      key: `${EXPIRING_KEYS}token/${id}`,
+      kind: 'token_expires',
+      subject: label === '' ? id : `${label} (${id})`,
+      text: `The token ${label === '' ? '' : `${label} `}with the id ${id} expires at ${inWords(untilMs)} UTC. \`floodgate token create\` makes another one.`,
+      details: { token: id, label, expires_on: new Date(untilMs).toISOString() },
+    }));
+}
+
+/** The certificates that are served; one that has expired stays told of. What cannot be read is told in the log. */
+export async function expiringCertificates(
+  { tls, ops }: Pick<Config, 'tls' | 'ops'>,
+  nowMs: number,
+): Promise<Condition[]> {
+  const files = { 'tls.cert': tls.cert, 'ops.tls.cert': ops.tls.cert };
+  const found = await Promise.all(
+    Object.entries(files).map(async ([option, file]): Promise<Condition[]> => {
+      const certificate = file === undefined ? undefined : await readCertificate(file);
+      if (certificate === undefined) return [];
+      const life = { fromMs: Date.parse(certificate.validFrom), untilMs: Date.parse(certificate.validTo) };
+      if (!endsSoon(life, CERTIFICATE_MS, nowMs)) return [];
+      return [
+        {
+          key: `${EXPIRING_KEYS}certificate/${option}`,
+          kind: 'certificate_expires',
+          subject: option,
+          text: `The certificate of ${option} ${life.untilMs > nowMs ? 'expires' : 'has expired'} at ${inWords(life.untilMs)} UTC. Replace the file: it is read again.`,
+          details: { option, expires_on: new Date(life.untilMs).toISOString() },
+        },
+      ];
+    }),
+  );
+  return found.flat();
+}
+
+async function readCertificate(file: string): Promise<X509Certificate | undefined> {
+  try {
+    return new X509Certificate(await readFile(file));
+  } catch {
+    return undefined;
+  }
+}
+
+/** What is told when it is over, by what it was told as. */
+export const expiryOver = (key: string): string =>
+  key.startsWith(`${EXPIRING_KEYS}token/`)
+    ? 'The token has expired, or was revoked.'
+    : 'The certificate was replaced, or is not served any more.';

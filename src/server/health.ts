@@ -1,0 +1,104 @@
+/** How the server is, for operators: what metrics and states say, as one object. */
+import { statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { Registry } from 'prom-client';
+import type { UpstreamNode } from '../ethereum/nodes/index.ts';
+import type { Readiness } from '../platform/http/index.ts';
+import { DATA_FILE, storeFolders } from '../platform/storeFile/index.ts';
+import type { Dns } from './dns.ts';
+import type { Ethereum } from './ethereum.ts';
+import type { EthereumNetwork } from './ethereumNetwork.ts';
+import { indexFolder } from './indexFolder.ts';
+import { VERSION } from './version.ts';
+
+export interface HealthSources {
+  readonly dataDir: string;
+  readonly registry: Registry;
+  readonly readiness: () => Readiness;
+  readonly ethereum: Ethereum | undefined;
+  readonly dns: Dns | undefined;
+}
+
+/** The counts of a metric, added up by one of its labels. */
+type Counts = Readonly<Record<string, number>>;
+
+/** In the form of the schema `Health` of the rules API. */
+export async function healthOf({
+  dataDir,
+  registry,
+  readiness,
+  ethereum,
+  dns,
+}: HealthSources): Promise<object> {
+  const { ready, checks } = readiness();
+  const bytes = storeBytes(dataDir);
+  const cache = await sums(registry, 'floodgate_gateway_cache_total', ['network', 'result']);
+  const [connections] = Object.values(await sums(registry, 'floodgate_http_connections', []));
+  const [unsentBytes] = Object.values(await sums(registry, 'floodgate_http_unsent_bytes', []));
+  const networks = [...(ethereum?.networks ?? [])].map(async ([name, network]) => {
+    const headBlock = network.pool.knownHeads?.latest.number;
+    const of = (result: string): number => cache[`${name} ${result}`] ?? 0;
+    return {
+      ...{ network: name, chain_id: network.pool.chainId ?? null, head_block: headBlock ?? null },
+      nodes: network.pool.nodes.map((node) => viewOfNode(node, headBlock)),
+      index: await viewOfIndex(network, bytes[basename(indexFolder(dataDir, name))] ?? 0),
+      cache: { hits: of('hit'), coalesced: of('coalesced'), misses: of('miss') },
+    };
+  });
+  return {
+    ...{ ready, checks },
+    started_on: new Date(performance.timeOrigin).toISOString(),
+    versions: { floodgate: VERSION, node: process.versions.node },
+    memory: { rss_bytes: process.memoryUsage.rss() },
+    networks: await Promise.all(networks),
+    limited: await sums(registry, 'floodgate_gateway_limited_total', ['limit']),
+    http: {
+      ...{ connections: connections ?? 0, unsent_bytes: unsentBytes ?? 0 },
+      connections_cut: await sums(registry, 'floodgate_http_connections_cut_total', ['reason']),
+    },
+    stores: Object.entries(bytes).map(([store, size]) => ({ store, bytes: size })),
+    ...(dns && { guard: { not_ready: dns.missing() ?? null, attacks: dns.attacks().length } }),
+  };
+}
+
+function viewOfNode(node: UpstreamNode, headBlock: number | undefined): object {
+  const { name, client, health, heads, inFlight, latencyMs, failures, lastFailure } = node;
+  const nodeHead = heads?.latest.number;
+  return {
+    ...{ node: name, host: client.host, health, head_block: nodeHead ?? null },
+    lag_blocks: nodeHead === undefined || headBlock === undefined ? null : Math.max(0, headBlock - nodeHead),
+    ...{ latency_ms: Math.round(latencyMs * 10) / 10, in_flight: inFlight, failures },
+    ...(lastFailure && {
+      last_failure: { at: new Date(lastFailure.atMs).toISOString(), reason: lastFailure.reason },
+    }),
+  };
+}
+
+async function viewOfIndex(network: EthereumNetwork, bytes: number): Promise<object> {
+  const { headBlock, lagBlocks, firstMissing, failure, blocksPerSecond } = await network.index();
+  return {
+    head_block: headBlock ?? null,
+    lag_blocks: lagBlocks ?? null,
+    first_missing_block: firstMissing ?? null,
+    failure: failure ?? null,
+    bytes,
+    blocks_per_second: Math.round(blocksPerSecond * 1000) / 1000,
+  };
+}
+
+/** Bytes of every store on disk. */
+function storeBytes(dataDir: string): Counts {
+  const bytesOf = (store: string): number =>
+    statSync(join(dataDir, store, DATA_FILE), { throwIfNoEntry: false })?.size ?? 0;
+  return Object.fromEntries(storeFolders(dataDir).map((store) => [store, bytesOf(store)]));
+}
+
+async function sums(registry: Registry, name: string, labels: readonly string[]): Promise<Counts> {
+  const metric = await registry.getSingleMetric(name)?.get();
+  const counts: Record<string, number> = {};
+  for (const { labels: values, value } of metric?.values ?? []) {
+    const key = labels.map((label) => (values as Record<string, unknown>)[label]).join(' ');
+    counts[key] = (counts[key] ?? 0) + value;
+  }
+  return counts;
+}

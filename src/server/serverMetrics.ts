@@ -1,0 +1,47 @@
+/** Metrics of the server as a whole. Labels are fixed words, ids of operations and statuses. */
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { type Tally, tallied } from '../platform/metrics/index.ts';
+import { VERSION } from './version.ts';
+
+/** Which Floodgate this is, as Prometheus' own programs tell it. */
+export function showBuild(registry: Registry): void {
+  const gauge = new Gauge({
+    name: 'floodgate_build_info',
+    help: 'Always 1; its labels are the versions of Floodgate and of Node.js.',
+    labelNames: ['version', 'node'],
+    registers: [registry],
+  });
+  gauge.set({ version: VERSION, node: process.versions.node }, 1);
+}
+
+export function countDroppedLogLines(registry: Registry, dropped: () => number = () => 0): void {
+  new Counter({
+    name: 'floodgate_log_lines_dropped_total',
+    help: 'Log lines dropped because nobody read them',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(dropped());
+    },
+  });
+}
+
+/** Counts the answers of the rules API by operation and status, of both of which there are few. */
+export function countRulesRequests(registry: Registry): (operation: string, status: number) => void {
+  const seriesOf = tallied({
+    name: 'floodgate_rules_requests_total',
+    help: 'Requests to the rules API, by operation (as the OpenAPI document names it) and status.',
+    labelNames: ['operation', 'status'],
+    registry,
+  });
+  const series = new Map<string, Tally>();
+  return (operation, status) => {
+    const key = `${operation} ${status}`;
+    let tally = series.get(key);
+    if (tally === undefined) {
+      tally = seriesOf({ operation, status: String(status) });
+      series.set(key, tally);
+    }
+    tally.inc();
+  };
+}

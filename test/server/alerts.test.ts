@@ -1,0 +1,210 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Attack } from '../../src/dns/attacks/index.ts';
+import { DnsStore } from '../../src/dns/store/lmdb/index.ts';
+import { openRulesStorage } from '../../src/rules/store/lmdb/index.ts';
+import { type AlertReceiver, isSigned, startAlertReceiver } from '../support/alertReceiver.ts';
+import { startFloodgate, startFloodgateProcess } from '../support/startFloodgate.ts';
+import { until } from '../support/until.ts';
+
+const SECRET = 'a-secret-of-alerts-0123456789';
+const HIDDEN_PATH = '/services/hidden-path';
+const DAY_MS = 24 * 3_600_000;
+/** Where nobody listens. */
+const NOBODY = '127.0.0.1:9';
+
+let dataDir: string;
+let closing: Array<() => unknown>;
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'floodgate-alerts-'));
+  closing = [];
+});
+afterEach(async () => {
+  for (const close of closing.reverse()) await close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const receiverOf = async (...respond: Parameters<typeof startAlertReceiver>): Promise<AlertReceiver> => {
+  const receiver = await startAlertReceiver(...respond);
+  closing.push(() => receiver.stop());
+  return receiver;
+};
+const environment = (...urls: readonly string[]) => {
+  writeFileSync(join(dataDir, 'secret'), `${SECRET}\n`);
+  writeFileSync(join(dataDir, 'webhooks'), urls.join('\n'));
+  return {
+    FLOODGATE_ALERTS_WEBHOOKS_FILE: join(dataDir, 'webhooks'),
+    FLOODGATE_ALERTS_SECRET_FILE: join(dataDir, 'secret'),
+    FLOODGATE_ALERTS_ALLOW_PRIVATE: 'true',
+    FLOODGATE_ALERTS_AFTER_MS: '0',
+  };
+};
+
+describe('alerts of a server', () => {
+  it('tell of nodes, ingest, the store and tokens, signed, at least once over a kill, with the same ids', async () => {
+    // A token of which most of its life is over.
+    const storage = openRulesStorage(dataDir, { now: () => (Date.now() - 360 * DAY_MS) * 1000 });
+    const expires_on = new Date(Date.now() + 2 * DAY_MS).toISOString().replace('Z', '000+00:00');
+    const token = {
+      hash: 'ab'.repeat(32),
+      label: 'pipeline',
+      accounts: 'all',
+      permissions: [],
+      expires_on,
+    } as const;
+    const { id } = await storage.tokens.create(token, { by: 'test', from: 'local' });
+    await storage.close();
+
+    const hangs = await receiverOf(() => undefined);
+    const env = environment(`${hangs.url}${HIDDEN_PATH}`);
+    const options = { config: { upstream: [`http://${NOBODY}`] }, dataDir, whenListening: true, env };
+    const killed = await startFloodgateProcess(options);
+    closing.push(() => killed.kill());
+    await until('the first one is under way', () => hangs.requests.length > 0);
+    await until('all of them wait', () =>
+      ['node_unhealthy', 'ingest_behind', 'token_expires'].every((kind) => waiting().includes(`"${kind}"`)),
+    );
+    await killed.kill();
+    const before = JSON.parse(waiting()).waiting.map(({ alert }: { alert: object }) => alert);
+    expect(before[0]).toEqual(hangs.alerts()[0]);
+
+    // The place is the same one, and takes now what comes.
+    const slack = await receiverOf();
+    const json = await receiverOf();
+    const moved = `${json.url}${HIDDEN_PATH}`;
+    const known = JSON.parse(waiting());
+    const server = await startFloodgate({
+      ...options,
+      env: environment(moved, `slack+${slack.url}${HIDDEN_PATH}`),
+    });
+    closing.push(() => server.stop());
+    expect(
+      known.open.map(({ condition }: { condition: { kind: string } }) => condition.kind).toSorted(),
+    ).toEqual(['ingest_behind', 'node_unhealthy', 'token_expires']);
+    renameSync(join(dataDir, 'rules', 'data.mdb'), join(dataDir, 'rules', 'away.mdb'));
+    const store = await until('the store is told of', () =>
+      json.alerts().find(({ kind }) => kind === 'store_unavailable'),
+    );
+    expect(store).toMatchObject({
+      state: 'firing',
+      subject: 'store',
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+    renameSync(join(dataDir, 'rules', 'away.mdb'), join(dataDir, 'rules', 'data.mdb'));
+    const well = await until('it is told to be over', () =>
+      json.alerts().find(({ state }) => state === 'resolved'),
+    );
+    expect(well).toMatchObject({ kind: 'store_unavailable', incident: store.incident });
+    // What was told before the kill is not told again.
+    expect(json.alerts().map(({ kind }) => kind)).toEqual(['store_unavailable', 'store_unavailable']);
+    for (const request of json.requests) expect(isSigned(request, SECRET)).toBe(true);
+    await until('the other form has it, too', () => slack.requests.length === 2);
+    expect(slack.requests.map(({ body }) => Object.keys(JSON.parse(body)))).toEqual([
+      ['text', 'mrkdwn'],
+      ['text', 'mrkdwn'],
+    ]);
+    expect(JSON.parse(slack.requests[0]?.body ?? '').text).toMatch(/^\[FIRING\] store unavailable: store\n/);
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    expect(metrics).toContain('floodgate_alert_deliveries_total{webhook="webhook-1",outcome="delivered"} 2');
+    expect(before).toContainEqual(
+      expect.objectContaining({ kind: 'token_expires', subject: `pipeline (${id})` }),
+    );
+    for (const output of [killed.output(), server.output(), waiting(), metrics])
+      for (const secret of [SECRET, 'hidden-path']) expect(output).not.toContain(secret);
+  });
+
+  it('arrive after a kill at the same place, each with the id that it had', async () => {
+    let isAway = true;
+    const receiver = await receiverOf((response) => {
+      if (isAway) response.destroy();
+      else response.writeHead(200).end();
+    });
+    const options = { config: { upstream: [`http://${NOBODY}`] }, dataDir, whenListening: true };
+    const env = environment(receiver.url);
+    const killed = await startFloodgateProcess({ ...options, env });
+    closing.push(() => killed.kill());
+    await until('both wait', () => /node_unhealthy/.test(waiting()) && /ingest_behind/.test(waiting()));
+    await killed.kill();
+    const ids = JSON.parse(waiting()).waiting.map(({ alert }: { alert: { id: string } }) => alert.id);
+    const failed = receiver.requests.length;
+    isAway = false;
+    const server = await startFloodgate({ ...options, env });
+    closing.push(() => server.stop());
+    await until('they arrive', () => receiver.requests.length >= failed + 2);
+    expect(
+      receiver
+        .alerts()
+        .slice(failed)
+        .map(({ id }) => id),
+    ).toEqual(ids);
+    await until('none waits', () => JSON.parse(waiting()).waiting.length === 0);
+  });
+
+  it('tell of an attack that was over while the guard was away, in the log too', async () => {
+    const began = new Date(Date.now() - 3_600_000).toISOString();
+    const none = { queries: 0, unknown_names: 0, refused: 0 };
+    const attack: Attack = {
+      ...{
+        id: randomUUID(),
+        state: 'active',
+        zones: ['example.test'],
+        zone_count: 1,
+        noticed_by: 'unknown_rate',
+      },
+      ...{
+        started_on: began,
+        last_seen_on: began,
+        now: none,
+        peak: { ...none, queries: 900 },
+        queries: 5000,
+      },
+      ...{ unknown_names: 4900, refused: 4000, would_refuse: 0, refused_share: 0.8 },
+      ...{ known_names: { asked: 100, answered: 100, refused: 0 }, response_codes: {} },
+      ...{
+        top: { sampled: 0, weight: 0, names: [], types: [], networks: [] },
+        sampled_names: [],
+        changes: [],
+      },
+    };
+    const attacks = new DnsStore(dataDir);
+    await attacks.putAttacks([attack]);
+    await attacks.close();
+    const receiver = await receiverOf();
+    const dns = { account: 'a', listen: ['127.0.0.1:0'], servers: [NOBODY] };
+    const server = await startFloodgate({
+      ...{ config: { rulesOnly: true, dns }, dataDir, whenListening: true },
+      env: environment(receiver.url),
+    });
+    closing.push(() => server.stop());
+    await until('it has begun and is over', () => receiver.requests.length === 2);
+    const [firing, resolved] = receiver.alerts();
+    expect(firing).toMatchObject({
+      ...{ kind: 'attack', state: 'firing', subject: 'example.test', incident: resolved?.incident },
+      details: { attack: attack.id, zones: ['example.test'] },
+    });
+    expect(resolved).toMatchObject({
+      state: 'resolved',
+      text: expect.stringMatching(
+        /^The attack on example.test is over after 0 s: 5000 queries, at most 900 a second/,
+      ),
+    });
+    const lines = server
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('the attack is over'));
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      {
+        ...{ attack: attack.id, zones: ['example.test'], zoneCount: 1, seconds: 0, queries: 5000 },
+        ...{ refused: 4000, wouldRefuse: 0, peakPerSecond: 900 },
+      },
+    ]);
+  });
+});
+
+function waiting(): string {
+  const file = join(dataDir, 'alerts', 'alerts.json');
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+}

@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openGatewayStorage } from '../../src/ethereum/store/lmdb/gateway/index.ts';
+import { openRulesStorage } from '../../src/rules/store/lmdb/index.ts';
+import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { until } from '../support/until.ts';
+
+/** Where nobody listens. */
+const NOBODY = 'http://127.0.0.1:9';
+const HASH = 'cd'.repeat(32);
+/** A label that would clear a terminal. */
+const HOSTILE = 'pipe\u001b[2Jline\u202e';
+
+let floodgate: Floodgate;
+beforeAll(async () => {
+  floodgate = await startFloodgate({ config: { upstream: [NOBODY] }, whenListening: true });
+});
+afterAll(() => floodgate?.stop());
+
+it('a change of an access list, a token or an API key is one line of log each: who and what, no secret', async () => {
+  const lists = `${floodgate.url}/client/v4/accounts/a/network/advanced_dns_protection/configs/denylist`;
+  const send = async (method: string, path: string, body?: object) => {
+    const headers = { authorization: `Bearer ${floodgate.token}` };
+    const response = await fetch(path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+    return (await response.json()) as { result: { id: string } };
+  };
+  const { result: entry } = await send('POST', lists, { prefix: '198.51.100.0/24' });
+  await send('PATCH', `${lists}/${entry.id}`, { enabled: false });
+  await send('DELETE', `${lists}/${entry.id}`);
+
+  // As the commands do it, beside the server.
+  const by = { by: 'cli:tester', from: 'local' };
+  const rules = openRulesStorage(floodgate.dataDir);
+  const token = await rules.tokens.create(
+    { hash: HASH, label: HOSTILE, accounts: 'all', permissions: [], expires_on: null },
+    by,
+  );
+  await rules.tokens.revoke(token.id, by);
+  await rules.close();
+  const gateway = openGatewayStorage(floodgate.dataDir, 1024 * 1024);
+  const createdOn = new Date().toISOString();
+  await gateway.keys.add(HASH, { id: 'k1', name: HOSTILE, createdOn, createdBy: by.by });
+  await gateway.keys.revoke('k1', { revokedOn: createdOn, revokedBy: by.by });
+  await gateway.close();
+
+  const lines = (): Array<Record<string, unknown>> =>
+    floodgate
+      .output()
+      .split('\n')
+      .filter((line) => /was changed"/.test(line))
+      .map((line) => JSON.parse(line));
+  const told = await until('all of them are told', () => lines().length >= 7 && lines());
+  const clean = 'pipe\uFFFD[2Jline\uFFFD';
+  const ofList = {
+    by: 'configured',
+    account: 'a',
+    list: 'denylist',
+    entry: entry.id,
+    subject: '198.51.100.0/24',
+  };
+  const ofToken = { by: 'cli:tester', from: 'local', token: token.id, name: clean };
+  const ofKey = { by: 'cli:tester', key: 'k1', name: clean };
+  const msg = (what: string): object => ({ level: 30, msg: `${what} was changed` });
+  expect(told.toSorted((a, b) => String(a['action']).localeCompare(String(b['action'])))).toMatchObject([
+    { action: 'key.create', ...ofKey, ...msg('an API key') },
+    { action: 'key.revoke', ...ofKey, ...msg('an API key') },
+    { action: 'list.create', ...ofList, ...msg('an access list') },
+    { action: 'list.delete', ...ofList, ...msg('an access list') },
+    { action: 'list.update', ...ofList, ...msg('an access list') },
+    { action: 'token.create', ...ofToken, ...msg('a token') },
+    { action: 'token.revoke', ...ofToken, ...msg('a token') },
+  ]);
+  for (const secret of [HASH, floodgate.token, '\u001b']) expect(floodgate.output()).not.toContain(secret);
+});
+
+it('requests are counted by operation and status, and what a client sends is no label', async () => {
+  const rules = `${floodgate.url}/client/v4/accounts/b/network/advanced_dns_protection/configs/dns_protection/rules`;
+  const headers = { authorization: `Bearer ${floodgate.token}` };
+  await (await fetch(rules, { headers })).text();
+  await (await fetch(`${rules}/`, { headers })).text();
+  await (await fetch(rules)).text();
+  await (await fetch(rules, { method: 'POST', headers, body: '{' })).text();
+  await (await fetch(`${floodgate.url}/client/v4/secret-path`)).text();
+  await (await fetch(rules, { method: 'PUT', headers })).text();
+  await (await fetch(floodgate.gatewayUrl, { method: 'POST', body: '{}' })).text();
+  const metrics = await until('all of them are counted', async () => {
+    const text = await (await fetch(`${floodgate.url}/metrics`)).text();
+    return text.includes('floodgate_http_responses_total{status="415"} 1') && text;
+  });
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  for (const series of [
+    `floodgate_build_info{version="${version}",node="${process.versions.node}"} 1`,
+    'floodgate_rules_requests_total{operation="listRules",status="200"} 2',
+    'floodgate_rules_requests_total{operation="listRules",status="401"} 1',
+    'floodgate_rules_requests_total{operation="createRule",status="400"} 1',
+    'floodgate_rules_requests_total{operation="none",status="404"} 1',
+    'floodgate_rules_requests_total{operation="none",status="405"} 1',
+    'floodgate_http_responses_total{status="401"} 1',
+    'floodgate_http_responses_total{status="405"} 1',
+  ])
+    expect(metrics).toContain(series);
+  expect(metrics).not.toContain('secret-path');
+});
