@@ -3,6 +3,7 @@ import { type Config, ConfigError, type NetworkConfig } from '../config/index.ts
 import {
   type AnswerStore,
   type GatewayMetrics,
+  Live,
   type Method,
   type MethodRow,
   methodOf,
@@ -40,6 +41,7 @@ export interface EthereumNetworkDependencies {
 /** One network: its index, its ingest, its nodes, and the methods that they answer. */
 export interface EthereumNetwork {
   readonly methods: readonly Method[];
+  readonly live: Live;
   readonly pool: NodePool;
   nodes(): readonly NodeGauges[];
   /** What is missing for the index to be ready; undefined where nothing is. */
@@ -74,7 +76,11 @@ export async function startEthereumNetwork(
     },
     { store, source, observer: new IngestReport(logger, ingestMetrics, name) },
   );
-  pool.onHead(() => indexer.headChanged());
+  const live = new Live(network);
+  pool.onHead(() => {
+    indexer.headChanged();
+    live.headChanged();
+  });
   ingestMetrics.watchLag(name, () => indexer.status().lagBlocks ?? 0);
   ingestMetrics.watchFirstMissing(name, () => indexer.status().firstMissing);
   indexer.start();
@@ -86,6 +92,7 @@ export async function startEthereumNetwork(
   };
   return {
     pool,
+    live,
     methods: table.map((row) => methodOf(row, services)),
     nodes: () =>
       pool.nodes.map(({ name, health, heads }) => ({
@@ -102,6 +109,7 @@ export async function startEthereumNetwork(
       return undefined;
     },
     async stop() {
+      live.stop();
       await indexer.stop();
       await pool.stop();
       await store.close();

@@ -3,6 +3,7 @@ import { type TalliedSeries, talliedHistogram } from '../../platform/metrics/ind
 import { RpcError } from '../jsonrpc/index.ts';
 import type { NodeError } from '../nodes/index.ts';
 import { type Tally, tallied } from './tallied.ts';
+import { WebSocketMetrics } from './webSocket/metrics.ts';
 
 /** Seconds: an answer from the index takes a fraction of a millisecond, one that waits for a node up to its time limit. */
 const DURATION_BUCKETS_S = [
@@ -18,6 +19,8 @@ const LIMITS = [
   'node_budget',
   'unauthorized',
   'unsupported_method',
+  'connections',
+  'subscriptions',
 ] as const;
 export type LimitName = (typeof LIMITS)[number];
 
@@ -33,6 +36,7 @@ export interface NodeGauges {
 
 /** Counts and times calls. Labels are names of our method table and codes of our error table, never a client's text. */
 export class GatewayMetrics {
+  readonly webSockets: WebSocketMetrics;
   readonly #registry: Registry;
   readonly #durations: (labels: Readonly<Record<'network' | 'method', string>>) => TalliedSeries;
   readonly #errors: Counter<'network' | 'method' | 'code'>;
@@ -49,6 +53,7 @@ export class GatewayMetrics {
 
   constructor(registry: Registry) {
     this.#registry = registry;
+    this.webSockets = new WebSocketMetrics(registry);
     const registers = [registry];
     this.#durations = talliedHistogram({
       name: 'floodgate_gateway_call_duration_seconds',

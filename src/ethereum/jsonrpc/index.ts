@@ -20,3 +20,4 @@ export {
   type ResultSink,
   type ResultStream,
 } from './result.ts';
+export { SharedTurn } from './sharedTurn.ts';
