@@ -246,7 +246,7 @@ export const rooms = [
   },
   {
     room: 'platform/http',
-    purpose: 'the listener and its limits, health, metrics, what is not sent yet',
+    purpose: 'the listener and its limits, WebSockets, health, metrics, what is not sent yet',
     uses: ['platform/addresses', 'platform/metrics'],
   },
   {

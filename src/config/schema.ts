@@ -172,6 +172,63 @@ const Alerts = Type.Object(
   { additionalProperties: false },
 );
 
+const WebSocket = Type.Object(
+  {
+    maxConnections: Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      default: 10_000,
+      unit: 'connections',
+      description: 'WebSockets open at the same time; one more is refused with 429. 0 for no WebSocket.',
+    }),
+    maxConnectionsPerAddress: Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000,
+      default: 100,
+      unit: 'connections',
+      description: 'The same of one client address.',
+    }),
+    maxConnectionsPerKey: Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000,
+      default: 1_000,
+      unit: 'connections',
+      description: 'The same of one API key.',
+    }),
+    maxSubscriptionsPerAddress: Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000,
+      default: 1_000,
+      unit: 'subscriptions',
+      description: 'Subscriptions of one client address, over all of its WebSockets.',
+    }),
+    maxSubscriptionsPerKey: Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000,
+      default: 10_000,
+      unit: 'subscriptions',
+      description: 'The same of one API key.',
+    }),
+    maxUnsentBytes: Type.Integer({
+      minimum: 64 * 1024,
+      maximum: 1024 * 1024 * 1024,
+      default: 4 * 1024 * 1024,
+      unit: 'bytes',
+      description:
+        'What a WebSocket was pushed and its client has not read; one that is further behind is closed with 1008.',
+    }),
+    idleTimeoutMs: Type.Integer({
+      minimum: 300,
+      maximum: 3_600_000,
+      default: 60_000,
+      unit: 'milliseconds',
+      description:
+        'A WebSocket on which nothing comes for longer, no message and no answer to a ping, is closed with 1001.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
 const Gateway = Type.Object(
   {
     corsOrigins: Type.Array(Type.String({ minLength: 1 }), {
@@ -256,6 +313,7 @@ const Gateway = Type.Object(
         'How long an answer about a final block is cached that only one node gave; what two nodes said is cached for good. 0 for not at all.',
     }),
     agreement: Agreement,
+    webSocket: WebSocket,
   },
   { additionalProperties: false },
 );

@@ -5,9 +5,11 @@ import {
   extraRow,
   GatewayMetrics,
   type KeyStore,
+  type Live,
   METHODS,
   type Method,
   type MethodRow,
+  SUBSCRIBE,
   whyNotExtra,
 } from '../ethereum/gateway/index.ts';
 import type { NodePool } from '../ethereum/nodes/index.ts';
@@ -22,6 +24,8 @@ import { upgradeReport } from './upgradeReport.ts';
 /** The Ethereum half of the server: all networks, with the methods that their indexes and nodes answer. */
 export interface Ethereum {
   readonly methods: ReadonlyMap<string, readonly Method[]>;
+  /** What is pushed of each network. */
+  readonly live: ReadonlyMap<string, Live>;
   /** The nodes of each network. */
   readonly pools: ReadonlyMap<string, NodePool>;
   readonly keys: KeyStore;
@@ -47,7 +51,7 @@ export async function startEthereum(
   config: Config,
   { logger, registry, parts }: { logger: Logger; registry: Registry; parts: EthereumParts },
 ): Promise<Ethereum> {
-  checkMethods('gateway.methods', config.gateway.methods, parts.table);
+  checkMethods('gateway.methods', config.gateway.methods, [...parts.table, { name: SUBSCRIBE }]);
   const readers = parts.table.filter((row) => 'result' in row && row.once !== true);
   checkMethods('gateway.agreement.methods', config.gateway.agreement.methods, readers);
   const table = [...servedRows(parts.table, config.gateway.methods), ...extraRows(config, parts.table)];
@@ -90,6 +94,7 @@ export async function startEthereum(
   metrics.watchNodes(() => new Map([...networks].map(([name, network]) => [name, network.nodes()])));
   return {
     methods: new Map([...networks].map(([name, network]) => [name, network.methods])),
+    live: new Map([...networks].map(([name, { live }]) => [name, live])),
     pools: new Map([...networks].map(([name, { pool }]) => [name, pool])),
     networks,
     keys: storage.keys,
@@ -125,7 +130,11 @@ function extraRows({ gateway }: Config, table: readonly MethodRow[]): readonly M
 }
 
 /** What the table has not is not in `gateway.methods`: see `gateway.extraMethods`. */
-function checkMethods(option: string, wanted: readonly string[], table: readonly MethodRow[]): void {
+function checkMethods(
+  option: string,
+  wanted: readonly string[],
+  table: readonly { readonly name: string }[],
+): void {
   const served = table.map(({ name }) => name);
   const unknown = wanted.filter((name) => !served.includes(name));
   if (unknown.length > 0)

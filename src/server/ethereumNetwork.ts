@@ -5,6 +5,7 @@ import {
   EXPLORER_STANDS_FOR,
   explorerMethod,
   type GatewayMetrics,
+  Live,
   type Method,
   type MethodRow,
   methodOf,
@@ -43,6 +44,7 @@ export interface EthereumNetworkDependencies {
 /** One network: its index, its ingest, its nodes, and the methods that they answer. */
 export interface EthereumNetwork {
   readonly methods: readonly Method[];
+  readonly live: Live;
   readonly pool: NodePool;
   nodes(): readonly NodeGauges[];
   /** How far its index is. */
@@ -85,7 +87,11 @@ export async function startEthereumNetwork(
     },
     { store, source, observer: new IngestReport(logger, ingestMetrics, name) },
   );
-  pool.onHead(() => indexer.headChanged());
+  const live = new Live(network);
+  pool.onHead(() => {
+    indexer.headChanged();
+    live.headChanged();
+  });
   ingestMetrics.watchLag(name, () => indexer.status().lagBlocks ?? 0);
   ingestMetrics.watchFirstMissing(name, () => indexer.status().firstMissing);
   indexer.start();
@@ -97,6 +103,7 @@ export async function startEthereumNetwork(
   };
   return {
     pool,
+    live,
     methods: [...table.map((row) => methodOf(row, services)), ...explorer()],
     nodes: () =>
       pool.nodes.map(({ name, health, heads }) => ({
@@ -117,6 +124,7 @@ export async function startEthereumNetwork(
       return undefined;
     },
     async stop() {
+      live.stop();
       await indexer.stop();
       await pool.stop();
       await store.close();

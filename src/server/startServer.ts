@@ -137,6 +137,7 @@ export async function startServer(
         { ...config.gateway, trustedProxies: config.http.trustedProxies },
         {
           networks: ethereum.methods,
+          live: ethereum.live,
           chainIdOf: (network) => decimalChainId(ethereum.pools.get(network)?.chainId),
           keys: ethereum.keys,
           metrics: ethereum.metrics,
@@ -151,6 +152,7 @@ export async function startServer(
     const listeners = await openListeners(config, { gateway, operators }, { logger, readers });
     undo.push(async () => {
       stopping = true;
+      gateway?.drain();
       await listeners.stop(config.stopTimeoutMs);
     });
     const { url, opsUrl } = listeners;

@@ -333,11 +333,10 @@ const ROWS: readonly Row[] = [
     body: error(null, -32600),
   },
   {
-    says: 'an upgrade to WebSocket is told what there is',
+    says: 'a WebSocket that a proxy in between did not let through is told what is missing',
     send: {
       method: 'GET',
       headers: {
-        connection: 'Upgrade',
         upgrade: 'websocket',
         'sec-websocket-version': '13',
         'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',

@@ -17,6 +17,16 @@ const listener = createListener({}, { logger: log, sendBadUrl: (reply) => reply,
 const fault = new TypeError('the secret inside');
 let url = '';
 
+const NO_WEB_SOCKETS = {
+  maxConnections: 0,
+  maxConnectionsPerAddress: 0,
+  maxConnectionsPerKey: 0,
+  maxSubscriptionsPerAddress: 0,
+  maxSubscriptionsPerKey: 0,
+  maxUnsentBytes: 0,
+  idleTimeoutMs: 0,
+};
+
 /** Both interfaces over parts that fail: they stand for a bug, which cannot be had on purpose. */
 beforeAll(async () => {
   const failing = new Proxy({}, { get: () => () => Promise.reject(fault) });
@@ -37,9 +47,12 @@ beforeAll(async () => {
       maxInFlight: 10,
       ratePerAddress: 0,
       trustedProxies: [],
+      methods: [],
+      webSocket: NO_WEB_SOCKETS,
     },
     {
       networks: new Map([['mainnet', [method]]]),
+      live: new Map(),
       chainIdOf: () => undefined,
       readers,
       keys: { isEmpty: () => true } as KeyStore, // open: no other method of it is called

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
 import { ConfigError } from '../../config/index.ts';
-import { type ApiKey, hashOfSecret, newSecret, SERVED_METHODS } from '../../ethereum/gateway/index.ts';
+import {
+  type ApiKey,
+  hashOfSecret,
+  newSecret,
+  SERVED_METHODS,
+  SUBSCRIBE,
+} from '../../ethereum/gateway/index.ts';
 import { type GatewayStorage, openGatewayStorage } from '../../ethereum/store/lmdb/gateway/index.ts';
 import { readConfig } from '../configFlags.ts';
 import { needFolder } from '../needFolder.ts';
@@ -25,7 +31,7 @@ export function registerKey(program: Command): void {
     .option('--rate <calls>', 'calls per second that it may make (default: no limit)')
     .option('--methods <methods>', 'methods that it may call, separated by commas (default: all)')
     .action(async (flags: { name: string; rate?: string; methods?: string }) => {
-      const key = newKey(flags, [...SERVED_METHODS, ...readConfig(create).gateway.extraMethods]);
+      const key = newKey(flags, [...SERVED_METHODS, SUBSCRIBE, ...readConfig(create).gateway.extraMethods]);
       const secret = newSecret();
       await withStorage(create, ({ keys }) => keys.add(hashOfSecret(secret), key));
       process.stdout.write(

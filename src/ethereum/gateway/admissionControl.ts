@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { type ClientAddress, clientAddressBehind, clientKey } from '../../platform/addresses/index.ts';
 import type { Readers } from '../../platform/http/index.ts';
 import { RateLimitedError, RpcError } from '../jsonrpc/index.ts';
-import { Authenticator } from './keys/authenticate.ts';
+import { type Access, Authenticator } from './keys/authenticate.ts';
 import type { KeyStore } from './keys/keyStore.ts';
 import { RateLimits } from './limits/rateLimits.ts';
 import type { GatewayMetrics } from './metrics.ts';
@@ -26,6 +26,9 @@ export interface Permit {
   mayCall(method: string): boolean;
   /** Who asks: a key, or where there is none an address (for IPv6, one /64). */
   readonly client: () => string;
+  /** The same apart: the address in any case, and the id of the key where there is one. */
+  readonly address: () => string;
+  readonly keyId: string | undefined;
   /** Must be called when the last byte of the answer is taken, or never will be. */
   release(): void;
 }
@@ -78,8 +81,7 @@ export class AdmissionControl {
       });
       return { status: 429, refusal, headers: ['retry-after', BUSY_RETRY_SECONDS] };
     }
-    const queryKey = query === '' ? undefined : keyIn(query);
-    const access = this.#authenticator.access(request.headers.authorization, queryKey);
+    const access = this.#access(request, query);
     if (!access.isGranted) {
       metrics.limited('unauthorized');
       const refusal = new RpcError('unauthorized', access.reason);
@@ -100,6 +102,8 @@ export class AdmissionControl {
     const address = (): string => clientKey(this.#clientAddress(request));
     return {
       client: () => (key === undefined ? address() : `key ${key.id}`),
+      address,
+      keyId: key?.id,
       admit: (calls) => {
         if (ratePerAddress > 0) {
           const waitSeconds = this.#rates.take(`address_rate ${address()}`, ratePerAddress, calls);
@@ -115,6 +119,16 @@ export class AdmissionControl {
         this.#inFlight--;
       },
     };
+  }
+
+  /** Whether the key that came with a request is not, or no longer, good. */
+  isDenied(request: IncomingMessage, query: string): boolean {
+    return !this.#access(request, query).isGranted;
+  }
+
+  #access({ headers }: IncomingMessage, query: string): Access {
+    const queryKey = query === '' ? undefined : keyIn(query);
+    return this.#authenticator.access(headers.authorization, queryKey);
   }
 
   #overRate(

@@ -6,14 +6,15 @@ import type { CallContext, Method } from './method.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { noRoom } from './noRoom.ts';
 
-interface Entry {
+export interface Entry {
   readonly method: Method;
   readonly observe: ReturnType<GatewayMetrics['observer']>;
 }
 
-/** The methods of one network, by their names. */
-export type MethodTable = ReadonlyMap<string, Entry>;
+/** Methods by their names. */
+export type MethodTable = Pick<ReadonlyMap<string, Entry>, 'get'>;
 
+/** The methods of one network. */
 export const tableOf = (network: string, methods: readonly Method[], metrics: GatewayMetrics): MethodTable =>
   new Map(
     methods.map((method) => [method.name, { method, observe: metrics.observer(network, method.name) }]),
@@ -42,6 +43,8 @@ export interface Admitted {
   readonly space: AnswerSpace;
   /** Tells what a fault's line in the log is found by. */
   readonly faults: { faultId(): string };
+  /** Answers are WebSocket messages: whole, told apart by their ids, and others may come behind them. */
+  readonly message?: Required<Pick<CallContext, 'afterAnswer'>>;
 }
 
 export interface CallsHandlerDependencies {
@@ -52,6 +55,7 @@ export interface CallsHandlerDependencies {
 /** Carries out the calls of one request. */
 export class CallsHandler implements CallHandler {
   readonly maxBatchBytes: number;
+  readonly tellsEach: boolean;
   /** Of a request with a single call: where its answer came from. */
   readonly context: CallContext;
   readonly #dependencies: CallsHandlerDependencies;
@@ -62,11 +66,12 @@ export class CallsHandler implements CallHandler {
 
   constructor(
     maxBatchBytes: number,
-    { methods, permit, space, faults }: Admitted,
+    { methods, permit, space, faults, message }: Admitted,
     dependencies: CallsHandlerDependencies,
   ) {
     this.maxBatchBytes = maxBatchBytes;
-    this.context = { mayStream: true, room: space, client: permit.client };
+    this.tellsEach = message !== undefined;
+    this.context = { mayStream: message === undefined, room: space, client: permit.client, ...message };
     this.#dependencies = dependencies;
     this.#methods = methods;
     this.#permit = permit;
@@ -97,7 +102,7 @@ export class CallsHandler implements CallHandler {
   handle(call: Call, mayStream: boolean): ReturnType<CallHandler['handle']> {
     const entry = this.#methods.get(call.method);
     if (entry === undefined) throw new RpcError('methodNotFound', 'the gateway does not support this method');
-    const context = mayStream ? this.context : { mayStream, room: this.#space, client: this.#permit.client };
+    const context = mayStream ? this.context : { ...this.context, mayStream };
     return entry.observe(() => {
       const result = entry.method.handle(call.params, context);
       // What was changed is not to be refused for want of room for a few bytes more.

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Readers, TrackedResponse } from '../../platform/http/index.ts';
+import type { Readers, TrackedResponse, Upgrade } from '../../platform/http/index.ts';
 import {
   errorResponse,
   type HttpAnswer,
@@ -9,11 +9,12 @@ import {
   RpcError,
 } from '../jsonrpc/index.ts';
 import { AdmissionControl } from './admissionControl.ts';
-import { CallsHandler, type CallsHandlerDependencies, type MethodTable, tableOf } from './callsHandler.ts';
+import { CallsHandler, type CallsHandlerDependencies, tableOf } from './callsHandler.ts';
 import { answerExplorer } from './explorer/answerExplorer.ts';
 import { explorerError } from './explorer/rows.ts';
 import { HttpExchange } from './httpExchange.ts';
 import type { KeyStore } from './keys/keyStore.ts';
+import type { Live } from './live/live.ts';
 import type { Method } from './method.ts';
 import { DISCOVER_ROW } from './methods/discoverRow.ts';
 import { GATEWAY_PREFIX, type GatewayResource, isGatewayUrl, Networks, pathOf } from './networks.ts';
@@ -21,6 +22,9 @@ import { noRoom } from './noRoom.ts';
 import { type OriginRule, originRule } from './origins.ts';
 import { type RequestBody, readRequestBody } from './readRequestBody.ts';
 import { TurnBatcher } from './turnBatcher.ts';
+import { handshakeProblem } from './webSocket/handshake.ts';
+import { subscriptionEntries } from './webSocket/subscriptions.ts';
+import { type Served, WebSocketGateway, type WebSocketOptions } from './webSocket/webSocketGateway.ts';
 
 export interface GatewayOptions {
   readonly corsOrigins: readonly string[];
@@ -33,11 +37,16 @@ export interface GatewayOptions {
   readonly ratePerAddress: number;
   /** Addresses and networks whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
+  /** Those that are served; empty for all. */
+  readonly methods: readonly string[];
+  readonly webSocket: WebSocketOptions;
 }
 
 export interface GatewayDependencies extends CallsHandlerDependencies {
   /** The methods of each network, by the network's name in the path. */
   readonly networks: ReadonlyMap<string, readonly Method[]>;
+  /** What is pushed of each network, by the same names. */
+  readonly live: ReadonlyMap<string, Live>;
   /** The id of a network's chain, in decimal; undefined until a node has told it. */
   readonly chainIdOf: (network: string) => string | undefined;
   readonly readers: Readers;
@@ -47,7 +56,8 @@ export interface GatewayDependencies extends CallsHandlerDependencies {
 }
 
 const NO_WEB_SOCKET =
-  'there is no WebSocket, and there are no subscriptions: send JSON-RPC requests with POST to the same path over HTTP, and poll';
+  'no WebSocket is opened by this request: that takes GET with Connection: Upgrade and Upgrade: websocket, which a proxy in between ' +
+  'must pass on, at a path of the gateway, where gateway.webSocket.maxConnections is not 0. Other requests are sent with POST';
 
 const otherVerb = (upgrade: string | undefined): string =>
   upgrade === undefined ? 'JSON-RPC requests are sent with POST' : NO_WEB_SOCKET;
@@ -56,6 +66,11 @@ const otherVerb = (upgrade: string | undefined): string =>
 const JSON_TYPE = 'application/json';
 const JSON_TYPE_AND_MORE = /^application\/json *(?:;|$)/i;
 
+interface ServedNetwork extends Omit<Served, 'live'> {
+  /** Undefined where nothing is pushed. */
+  readonly live: Live | undefined;
+}
+
 /**
  * The JSON-RPC gateway: answers every request below /v1/. Whatever goes wrong, the body is a JSON-RPC error; the HTTP
  * status is that of docs/decisions/gateway.md. It stands on node:http itself: a cached answer costs less than a framework's reply.
@@ -63,22 +78,37 @@ const JSON_TYPE_AND_MORE = /^application\/json *(?:;|$)/i;
 export class Gateway {
   readonly #options: GatewayOptions;
   readonly #dependencies: GatewayDependencies;
-  readonly #networks: Networks<MethodTable>;
+  readonly #networks: Networks<ServedNetwork>;
   readonly #admission: AdmissionControl;
   readonly #allowOrigin: OriginRule;
   readonly #served: string;
   readonly #turnBatcher = new TurnBatcher();
+  readonly #webSockets: WebSocketGateway;
 
   constructor(options: GatewayOptions, dependencies: GatewayDependencies) {
-    const { networks, metrics } = dependencies;
+    const { networks, metrics, live } = dependencies;
     this.#options = options;
     this.#dependencies = dependencies;
     this.#networks = new Networks(
-      new Map([...networks].map(([name, methods]) => [name, tableOf(name, methods, metrics)])),
+      new Map(
+        [...networks].map(([name, methods]) => [
+          name,
+          {
+            methods: tableOf(name, methods, metrics),
+            live: live.get(name),
+            entries: subscriptionEntries(name, metrics),
+          },
+        ]),
+      ),
       dependencies.chainIdOf,
     );
     this.#admission = new AdmissionControl(options, dependencies);
     this.#allowOrigin = originRule(options.corsOrigins);
+    this.#webSockets = new WebSocketGateway(
+      { ...options, ...options.webSocket, maxMessageBytes: options.maxBodyBytes },
+      dependencies,
+      this.#admission,
+    );
     this.#served = [...networks.keys()].map((name) => GATEWAY_PREFIX + name).join(' or ');
   }
 
@@ -88,15 +118,11 @@ export class Gateway {
   }
 
   handle(request: IncomingMessage, response: TrackedResponse): void {
-    const { url = '', method, headers } = request;
-    const question = url.indexOf('?');
-    const { network, resource } = pathOf(question === -1 ? url : url.slice(0, question));
-    const exchange = new HttpExchange(request, response, {
-      turnBatcher: this.#turnBatcher,
-      allowedOrigin: this.#allowOrigin(headers.origin),
-      errorBody: ERROR_BODIES[resource],
-    });
-    const methods = this.#networks.get(network);
+    const { method, headers } = request;
+    const { path, query } = partsOf(request.url);
+    const { network, resource } = pathOf(path);
+    const exchange = this.#exchange(request, response, resource);
+    const methods = this.#networks.get(network)?.methods;
     if (methods === undefined)
       return exchange.send(404, invalidRequest(`nothing is served at this path; POST to ${this.#served}`));
     const isPosted = resource === 'methods';
@@ -120,15 +146,8 @@ export class Gateway {
         'accept-encoding',
         'identity',
       );
-    if (this.#dependencies.isStopping())
-      return exchange.send(
-        503,
-        new RpcError('resourceUnavailable', 'the gateway is stopping; try again'),
-        'retry-after',
-        '1',
-      );
+    if (this.#dependencies.isStopping()) return sendStopping(exchange);
 
-    const query = question === -1 ? '' : url.slice(question + 1);
     const permit = this.#admission.enter(request, query);
     if ('refusal' in permit) return exchange.send(permit.status, permit.refusal, ...permit.headers);
     response.whenOver(permit.release);
@@ -137,6 +156,35 @@ export class Gateway {
     if (resource === 'document') return answerDocument(exchange, handler);
     if (resource === 'explorer') return void answerExplorer(exchange, handler, query);
     readRequestBody(request, this.#options.maxBodyBytes, (body) => this.#answer(exchange, handler, body));
+  }
+
+  /** A client wants a WebSocket: it gets one, or the answer that any other request would get. */
+  upgrade(upgrade: Upgrade): void {
+    const { request, response } = upgrade;
+    const { path, query } = partsOf(request.url);
+    const { network, resource } = pathOf(path);
+    const served = resource === 'methods' ? this.#networks.get(network) : undefined;
+    if (served?.live === undefined || !this.#webSockets.isOffered) return this.handle(request, response);
+    const { live } = served;
+    const exchange = this.#exchange(request, response, resource);
+    const problem = handshakeProblem(request, this.#allowOrigin(request.headers.origin));
+    if (problem !== undefined)
+      return exchange.send(problem.status, invalidRequest(problem.message), ...problem.headers);
+    if (this.#dependencies.isStopping()) return sendStopping(exchange);
+    this.#webSockets.open(upgrade, exchange, { served: { ...served, live }, query });
+  }
+
+  /** Closes the WebSockets, each when what it has asked for is answered. */
+  drain(): void {
+    this.#webSockets.drain();
+  }
+
+  #exchange(request: IncomingMessage, response: TrackedResponse, resource: GatewayResource): HttpExchange {
+    return new HttpExchange(request, response, {
+      turnBatcher: this.#turnBatcher,
+      allowedOrigin: this.#allowOrigin(request.headers.origin),
+      errorBody: ERROR_BODIES[resource],
+    });
   }
 
   #answer(exchange: HttpExchange, handler: CallsHandler, body: RequestBody): void {
@@ -156,6 +204,22 @@ const ERROR_BODIES: Readonly<Record<GatewayResource, (error: RpcError) => string
   document: (error) => errorResponse(null, error),
   explorer: explorerError,
 };
+
+/** A URL's path, and what stands behind its question mark. */
+function partsOf(url = ''): { readonly path: string; readonly query: string } {
+  const question = url.indexOf('?');
+  return question === -1
+    ? { path: url, query: '' }
+    : { path: url.slice(0, question), query: url.slice(question + 1) };
+}
+
+const sendStopping = (exchange: HttpExchange): void =>
+  exchange.send(
+    503,
+    new RpcError('resourceUnavailable', 'the gateway is stopping; try again'),
+    'retry-after',
+    '1',
+  );
 
 const invalidRequest = (message: string): RpcError => new RpcError('invalidRequest', message);
 

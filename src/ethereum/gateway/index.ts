@@ -8,6 +8,7 @@ export { EXPLORER_STANDS_FOR, explorerMethod } from './explorer/explorerMethod.t
 export { Gateway } from './gateway.ts';
 export { hashOfSecret, newSecret } from './keys/authenticate.ts';
 export type { ApiKey, KeyStore, Revocation } from './keys/keyStore.ts';
+export { Live } from './live/live.ts';
 export type { Method } from './method.ts';
 export { checkLogs } from './methods/checkLogs.ts';
 
@@ -22,3 +23,4 @@ export { openRpcDocument } from './openRpc/document.ts';
 
 export { startNetwork } from './relay/startNetwork.ts';
 export { unparsedError } from './unparsedError.ts';
+export { SUBSCRIBE } from './webSocket/subscriptions.ts';

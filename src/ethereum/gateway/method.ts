@@ -9,6 +9,8 @@ export interface CallContext {
   readonly client?: () => string;
   /** Memory for what arrives from a node. */
   readonly room: AnswerRoom;
+  /** Calls back when the answer is on its way. Left out: nothing comes behind an answer. */
+  readonly afterAnswer?: (then: () => void) => void;
   /** Where the answer came from: the cache, a node, or another call under way for the same. */
   cache?: 'hit' | 'miss' | 'coalesced';
   /** The node that answered, by its place in the configuration. */

@@ -30,7 +30,7 @@ export function respond(response: TrackedResponse, answer: HttpAnswer, headers: 
     return;
   }
   if (answer.release !== undefined) response.whenOver(answer.release);
-  const length = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
+  const length = bytesOf(parts);
   headers.push('content-length', String(length));
   response.writeHead(status, headers);
   if (parts.length > MAX_PARTS_APART && length < parts.length * MIN_PART_BYTES_APART) {
@@ -45,7 +45,11 @@ export function respond(response: TrackedResponse, answer: HttpAnswer, headers: 
   });
 }
 
-function joined(parts: readonly Part[], length: number): Buffer {
+const bytesOf = (parts: readonly Part[]): number =>
+  parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
+
+/** Parts as one. */
+export function joined(parts: readonly Part[], length = bytesOf(parts)): Buffer {
   const whole = Buffer.allocUnsafe(length);
   let end = 0;
   for (const part of parts) {

@@ -1,5 +1,5 @@
 import { overLimit, RetryLaterError, RpcError } from './errors.ts';
-import { type BadCall, type Call, isBadCall, parseBody, type RequestId } from './request.ts';
+import { type BadCall, type Body, type Call, isBadCall, parseBody, type RequestId } from './request.ts';
 import {
   batchResponse,
   errorResponse,
@@ -27,6 +27,8 @@ export interface CallHandler {
   changesState(method: string): boolean;
   /** The result as JSON; a stream or pooled bytes only where `mayStream`. Throws RpcError; anything else thrown is a fault of ours. */
   handle(call: Call, mayStream: boolean): Promise<Result> | Result;
+  /** Answers are told apart by their ids alone: a refusal of all calls is given for each. Left out: one for all. */
+  readonly tellsEach?: boolean;
   /** Turns what is not an RpcError into one that tells the client nothing of the inside. */
   fault(error: unknown): RpcError;
 }
@@ -57,13 +59,16 @@ const BATCH_TURN_MS = 3;
  * answer from memory costs less than the promises that it would pass through. Never throws.
  */
 export function handleBody(body: Buffer, handler: CallHandler): HttpAnswer | Promise<HttpAnswer> {
+  let asked: Asked | undefined;
   try {
     const refused = scanUnsupported(body, (method) => handler.supports(method));
     if (refused !== undefined) {
+      asked = { isBatch: false, ids: [refused.id] };
       handler.admit(1);
       return { status: 403, parts: [unsupported(refused, handler)] };
     }
     const parsed = parseBody(body);
+    asked = askedBy(parsed);
     if (parsed.kind === 'refused') {
       handler.admit(1);
       return { status: 200, parts: batchResponse(parsed.ids.map((id) => [errorResponse(id, parsed.error)])) };
@@ -73,8 +78,29 @@ export function handleBody(body: Buffer, handler: CallHandler): HttpAnswer | Pro
       ? answerSingle(parsed.call, handler)
       : answerBatch(parsed.calls, handler).catch((error: unknown) => refusedBody(error, handler));
   } catch (error) {
-    return refusedBody(error, handler);
+    return handler.tellsEach && asked !== undefined
+      ? refusedCalls(asked, error, handler)
+      : refusedBody(error, handler);
   }
+}
+
+/** The ids of a body's calls, undefined for those that want no answer. */
+interface Asked {
+  readonly isBatch: boolean;
+  readonly ids: readonly (RequestId | undefined)[];
+}
+
+function askedBy(body: Body): Asked {
+  if (body.kind === 'single') return { isBatch: false, ids: [body.call.id] };
+  return { isBatch: true, ids: body.kind === 'refused' ? body.ids : body.calls.map(({ id }) => id) };
+}
+
+/** A refusal for each call that wants an answer. */
+function refusedCalls({ isBatch, ids }: Asked, error: unknown, handler: CallHandler): HttpAnswer {
+  const known = rpcErrorOf(error, handler);
+  const answers = ids.filter((id) => id !== undefined).map((id) => [errorResponse(id, known)]);
+  if (answers.length === 0) return NOTHING;
+  return { status: 200, parts: isBatch ? batchResponse(answers) : answers.flat() };
 }
 
 function refusedBody(error: unknown, handler: CallHandler): HttpAnswer {

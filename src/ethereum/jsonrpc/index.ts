@@ -21,3 +21,4 @@ export {
   type ResultSink,
   type ResultStream,
 } from './result.ts';
+export { SharedTurn } from './sharedTurn.ts';

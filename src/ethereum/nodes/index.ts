@@ -10,6 +10,7 @@ export { FailedRequestError, NODES_TO_FAIL_REQUEST } from './failedRequest.ts';
 export { BudgetExceededError } from './fairTurns.ts';
 export { defaultFinality, type Finality, finalNumber } from './finality.ts';
 export { checkBlockHash } from './integrity/blockHash.ts';
+export { bloomOf, isWithin } from './integrity/bloom.ts';
 export { checkBlock } from './integrity/checkBlock.ts';
 export { checkReceipt } from './integrity/checkReceipt.ts';
 export {

@@ -1,4 +1,4 @@
-/** What both interfaces share: the listener and its limits, health, metrics, and the ledger of what is not sent yet. */
+/** What both interfaces share: the listener and its limits, WebSockets, health, metrics, and the ledger of what is not sent yet. */
 
 export { createListener } from './listener.ts';
 export { type OpenListener, type OpenListenerOptions, openListener, type Shown } from './openListener.ts';
@@ -8,3 +8,8 @@ export { readTlsFiles, type TlsFiles } from './tlsFiles.ts';
 export { Readers } from './unsent/readers.ts';
 export { TooMuchUnsentError } from './unsent/tooMuchUnsent.ts';
 export { TrackedResponse } from './unsent/trackedResponse.ts';
+export { CLOSE_REASONS, type CloseReason } from './webSocket/closing.ts';
+export type { MessageSpace } from './webSocket/messageSpace.ts';
+export type { Upgrade } from './webSocket/upgrade.ts';
+export type { MessageHandler, WebSocketConnection } from './webSocket/webSocketConnection.ts';
+export { WebSockets } from './webSocket/webSockets.ts';

@@ -3,7 +3,7 @@
  * What is served on it comes as fastify plugins; this room knows none of them.
  */
 import { randomUUID } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -14,6 +14,7 @@ import { readTlsFiles, type TlsFiles } from './tlsFiles.ts';
 import type { Readers } from './unsent/readers.ts';
 import { TooMuchUnsentError } from './unsent/tooMuchUnsent.ts';
 import { TrackedResponse } from './unsent/trackedResponse.ts';
+import { UpgradableRequest } from './webSocket/upgradableRequest.ts';
 
 /** Time for a client to send its whole request: a client that sends a byte a second is hung up on. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -53,7 +54,8 @@ export function createListener(
 ): FastifyInstance {
   const http = {
     connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_INTERVAL_MS, requestTimeoutMs),
-    // Its types know no other class than node's own.
+    // Its types know no other classes than node's own.
+    IncomingMessage: UpgradableRequest as unknown as typeof IncomingMessage,
     ServerResponse: TrackedResponse as unknown as typeof ServerResponse,
   };
   const listener: FastifyInstance = Fastify({

@@ -84,7 +84,10 @@ export async function openListener(
     url,
     async stop(deadlineMs) {
       removeSocket();
-      const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs - performance.now());
+      const deadline = setTimeout(() => {
+        server.closeAllConnections();
+        halfSent.cutUpgraded();
+      }, deadlineMs - performance.now());
       // A connection whose last request was under way is idle only after it: it would be kept for the next one.
       const sweep = setInterval(() => {
         server.closeIdleConnections();

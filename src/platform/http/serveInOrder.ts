@@ -6,11 +6,14 @@ import { Turns } from './pipelining/turns.ts';
 import type { UnroutedBody } from './unparsed.ts';
 import { connectionOf } from './unsent/connection.ts';
 import type { TrackedResponse } from './unsent/trackedResponse.ts';
+import { type Upgrade, upgradeOf } from './webSocket/upgrade.ts';
 
 /** Answers some requests itself, before any framework sees them. */
 export interface Interceptor {
   handles(url: string | undefined): boolean;
   handle(request: IncomingMessage, response: TrackedResponse): void;
+  /** Takes a connection whose client wants a WebSocket, or answers its request as any other. Left out: there are none. */
+  upgrade?(upgrade: Upgrade): void;
 }
 
 /** Why a request is answered by nothing that is served. */
@@ -50,6 +53,14 @@ export function serveInOrder(
   server.on('request', (_request, anyResponse) => {
     const response = anyResponse as unknown as TrackedResponse; // its types do not tell the class that it was made with
     response.arrived();
+  });
+  if (interceptor?.upgrade === undefined) return;
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    const upgrade = upgradeOf(request, socket, head);
+    if (upgrade === undefined) return;
+    const isRefused = refusal?.(request) !== undefined || !interceptor.handles(request.url);
+    if (isRefused) handle(upgrade.response);
+    else interceptor.upgrade?.(upgrade);
   });
 }
 

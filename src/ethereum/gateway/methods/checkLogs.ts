@@ -33,7 +33,8 @@ export function checkLogs(filter: LogFilter, logs: readonly unknown[]): void {
 const boundOf = (bound: string | undefined): number =>
   bound === undefined || isTag(bound) ? Number.NaN : Number(bound);
 
-function topicsMatch(wanted: NonNullable<LogFilter['topics']>, topics: unknown): boolean {
+/** Whether topics are those that a filter wants, at each place that it has a wish for. */
+export function topicsMatch(wanted: NonNullable<LogFilter['topics']>, topics: unknown): boolean {
   const has: readonly unknown[] = Array.isArray(topics) ? topics : [];
   return wanted.every((choice, i) => {
     const choices = [choice].flat();

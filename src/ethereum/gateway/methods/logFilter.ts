@@ -45,12 +45,19 @@ const orNull = (item: Kind): Kind => ({
   read: (value, path) => (value === null ? null : item.read(value, path)),
 });
 
+const whichLogs = {
+  address: orList(address),
+  topics: listOf(orNull(orList(orNull(hash))), MAX_TOPICS),
+};
+
+/** The filter of a subscription: of every block that comes. */
+export const liveLogFilter = objectOf('a filter object, for example {"address":"0x…"}', whichLogs);
+
 const filter = objectOf('a filter object, for example {"fromBlock":"0x1","toBlock":"0x2"}', {
   fromBlock: bound,
   toBlock: bound,
   blockHash: hash,
-  address: orList(address),
-  topics: listOf(orNull(orList(orNull(hash))), MAX_TOPICS),
+  ...whichLogs,
 });
 
 export const logFilter: Kind = {

@@ -16,6 +16,8 @@ export interface RequestOrder<Response extends OrderedResponse> {
   over(response: Response): void;
   /** The connection is. */
   closed(): void;
+  /** The connection leaves HTTP. Returns what came behind its last request; undefined where requests before that are not answered. */
+  upgraded(): Buffer | undefined;
 }
 
 export interface PipelineDependencies<Response extends OrderedResponse> {
@@ -52,6 +54,7 @@ export class Pipeline<Response extends OrderedResponse> implements RequestOrder<
   #parse: Listener | undefined;
   #end: Listener | undefined;
   #isEnded = false;
+  #isUpgraded = false;
 
   constructor(socket: Socket, { turns, handle }: PipelineDependencies<Response>) {
     this.#socket = socket;
@@ -86,10 +89,20 @@ export class Pipeline<Response extends OrderedResponse> implements RequestOrder<
     this.#turns.delete(this);
   }
 
+  upgraded(): Buffer | undefined {
+    const isAnswered = this.#active === undefined && this.#waiting.length === 0;
+    const unparsed = Buffer.concat(this.#unparsed);
+    this.#isUpgraded = true;
+    this.#socket.off('data', this.#read).off('end', this.#ended);
+    this.closed();
+    return isAnswered ? unparsed : undefined;
+  }
+
   /** Parses a few requests, or has one of them answered. */
   step(): void {
     if (this.#socket.destroyed) return this.closed();
     if (this.#mayParse && this.#unparsed.length > 0) this.#parseSlice();
+    if (this.#isUpgraded) return;
     if (this.#active === undefined) this.#handleNext();
     if (!this.#mayParse) return;
     if (this.#unparsed.length > 0) this.#turns.add(this);
@@ -130,20 +143,22 @@ export class Pipeline<Response extends OrderedResponse> implements RequestOrder<
     if (this.#parse !== undefined) return;
     this.#parse = takeListeners(this.#socket, 'data');
     this.#end = takeListeners(this.#socket, 'end');
-    this.#socket.on('data', (bytes: Buffer) => this.#read(bytes));
-    this.#socket.on('end', () => {
-      this.#isEnded = true;
-      this.#turns.add(this);
-    });
+    this.#socket.on('data', this.#read);
+    this.#socket.on('end', this.#ended);
   }
 
-  #read(bytes: Buffer): void {
+  readonly #ended = (): void => {
+    this.#isEnded = true;
+    this.#turns.add(this);
+  };
+
+  readonly #read = (bytes: Buffer): void => {
     this.#unparsed.push(bytes);
     if (!this.#yields && bytes.length <= HEAD_SLICE_BYTES && this.#unparsed.length === 1 && this.#mayParse)
       return this.step();
     this.#socket.pause();
     this.#turns.add(this);
-  }
+  };
 }
 
 type Listener = (...args: unknown[]) => void;

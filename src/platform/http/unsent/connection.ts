@@ -127,6 +127,11 @@ export class Connection {
     this.closed();
   }
 
+  /** It leaves HTTP. Returns what came behind its last request; undefined where requests before that are not answered. */
+  upgraded(): Buffer | undefined {
+    return this.#order === undefined ? Buffer.alloc(0) : this.#order.upgraded();
+  }
+
   closed(): void {
     this.#order?.closed();
     for (const response of [...this.#open]) response.over();

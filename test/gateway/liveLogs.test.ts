@@ -1,0 +1,177 @@
+import { type Contract, Contract as EthersContract, WebSocketProvider } from 'ethers';
+import { createPublicClient, createWalletClient, type Hex, http, type Log, webSocket } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { foundry } from 'viem/chains';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Anvil, connect, startAnvil } from '../support/anvil.ts';
+import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { until } from '../support/until.ts';
+import { ABI, BYTECODE, KEY } from './support/contract.ts';
+import { call } from './support/send.ts';
+import { type SpoiltNode, startSpoiltNode } from './support/spoiltNode.ts';
+import { openWebSocket, type WebSocketClient, webSocketUrl } from './support/webSocketClient.ts';
+
+const SET = '0xdf7a95aebff315db1b7716215d602ab537373cdb769232aae6055c06e798425b';
+
+describe('a subscription to logs', () => {
+  let anvil: Anvil;
+  let node: SpoiltNode;
+  let floodgate: Floodgate;
+  let address: Hex;
+  let other: Hex;
+  const open: WebSocketClient[] = [];
+
+  beforeAll(async () => {
+    anvil = await startAnvil();
+    node = await startSpoiltNode(anvil.url);
+    floodgate = await startFloodgate({
+      upstream: node.url,
+      config: { index: { finality: 'none', pollIntervalMs: 100 } },
+    });
+    [address, other] = [await deployed(), await deployed()];
+  });
+  afterAll(async () => {
+    for (const client of open) client.close();
+    await floodgate?.stop();
+    await node?.stop();
+    await anvil?.stop();
+  });
+
+  const chain = () => {
+    const transport = http(anvil.url);
+    return {
+      reader: createPublicClient({ chain: foundry, transport, pollingInterval: 20 }),
+      wallet: createWalletClient({ account: privateKeyToAccount(KEY), chain: foundry, transport }),
+    };
+  };
+  async function deployed(): Promise<Hex> {
+    const { reader, wallet } = chain();
+    const hash = await wallet.deployContract({ abi: ABI, bytecode: BYTECODE });
+    await connect(anvil.url).call('evm_mine');
+    return (await reader.waitForTransactionReceipt({ hash })).contractAddress as Hex; // a deployment's receipt has it
+  }
+  async function set(contract: Hex, value: bigint): Promise<void> {
+    const { reader, wallet } = chain();
+    const hash = await wallet.writeContract({
+      address: contract,
+      abi: ABI,
+      functionName: 'set',
+      args: [value],
+    });
+    await connect(anvil.url).call('evm_mine');
+    await reader.waitForTransactionReceipt({ hash });
+  }
+  async function subscribed(filter?: object): Promise<() => { value: number; removed: boolean }[]> {
+    const client = await openWebSocket(floodgate.gatewayUrl);
+    open.push(client);
+    const { result } = await client.call('eth_subscribe', 'logs', ...(filter === undefined ? [] : [filter]));
+    expect(result).toMatch(/^0x/);
+    return () => client.pushed(result).map(({ data, removed }) => ({ value: Number(data), removed }));
+  }
+  const values = (told: () => { value: number }[]): number[] => told().map(({ value }) => value);
+
+  it('pushes those of its filter, once each and in order, for one request a block', async () => {
+    const all = await subscribed();
+    const ofOne = await subscribed({ address });
+    const ofBoth = await subscribed({ address: [address, other], topics: [[SET, null]] });
+    const ofNone = await subscribed({ topics: [`0x${'00'.repeat(32)}`] });
+    const ofTwoTopics = await subscribed({ address, topics: [null, null] });
+    const before = node.counts.get('eth_getLogs') ?? 0;
+    for (const value of [1n, 2n, 3n]) await set(value === 2n ? other : address, value);
+    await until('all came', () => values(all).length === 3 && values(ofBoth).length === 3);
+    await until('those of one contract came', () => values(ofOne).length === 2);
+    expect([values(all), values(ofOne), values(ofBoth)]).toEqual([
+      [1, 2, 3],
+      [1, 3],
+      [1, 2, 3],
+    ]);
+    expect([ofNone(), ofTwoTopics()]).toEqual([[], []]);
+    expect((node.counts.get('eth_getLogs') ?? 0) - before).toBe(3);
+  });
+
+  it('takes back what a reorganisation takes back, the last first and once, before what is new', async () => {
+    const early = await subscribed({ address });
+    const snapshot = await connect(anvil.url).call('evm_snapshot');
+    await set(address, 10n);
+    await until('the first came', () => early().length === 1);
+    const late = await subscribed({ address });
+    await set(address, 11n);
+    await until('the second came', () => early().length === 2 && late().length === 1);
+    await connect(anvil.url).call('evm_revert', snapshot);
+    await connect(anvil.url).call('evm_increaseTime', 1_000);
+    for (const value of [20n, 21n, 22n]) await set(address, value);
+    await until('the new branch came', () => values(early).includes(22) && values(late).includes(22));
+    const [taken, isNew] = [{ removed: true }, { removed: false }];
+    expect(early()).toEqual([
+      { value: 10, ...isNew },
+      { value: 11, ...isNew },
+      { value: 11, ...taken },
+      { value: 10, ...taken },
+      { value: 20, ...isNew },
+      { value: 21, ...isNew },
+      { value: 22, ...isNew },
+    ]);
+    // What it was not told of is not taken back.
+    expect(late().filter(({ removed }) => removed)).toEqual([{ value: 11, removed: true }]);
+  });
+
+  it('waits for a node that has a block and not yet its logs', async () => {
+    const told = await subscribed({ address });
+    let empty = 0;
+    node.spoil = ({ methods }, answer) => {
+      if (!methods.includes('eth_getLogs') || ++empty > 1) return answer();
+      return '{"jsonrpc":"2.0","id":1,"result":[]}';
+    };
+    await set(address, 30n);
+    await set(address, 31n);
+    await until('both came', () => values(told).length === 2);
+    node.spoil = undefined;
+    expect(values(told)).toEqual([30, 31]);
+    expect(empty).toBeGreaterThan(1);
+  });
+
+  it.each([
+    { filter: { address: '0x1' }, says: 'address' },
+    { filter: { fromBlock: '0x1' }, says: 'fromBlock' },
+    { filter: { topics: [1] }, says: 'topics[0]' },
+    { filter: { address: Array.from({ length: 1_001 }, () => `0x${'11'.repeat(20)}`) }, says: '1000' },
+    { filter: 'all', says: 'params[1]' },
+  ])('is refused where its filter has a bad $says', async ({ filter, says }) => {
+    const client = await openWebSocket(floodgate.gatewayUrl);
+    open.push(client);
+    const { error } = await client.call('eth_subscribe', 'logs', filter);
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining(says) });
+  });
+
+  it('works in viem (watchEvent, watchContractEvent) and ethers (Contract.on)', async () => {
+    const url = webSocketUrl(floodgate.gatewayUrl);
+    const viem = createPublicClient({ chain: foundry, transport: webSocket(url) });
+    const [events, ofContract, numbers]: [Log[], bigint[], bigint[]] = [[], [], []];
+    const unwatch = [
+      viem.watchEvent({ address, onLogs: (logs) => void events.push(...logs) }),
+      viem.watchContractEvent({
+        address,
+        abi: ABI,
+        eventName: 'Set',
+        onLogs: (logs) => void ofContract.push(...logs.map(({ args }) => args.value ?? 0n)),
+      }),
+    ];
+    const provider = new WebSocketProvider(url);
+    const contract: Contract = new EthersContract(address, ABI, provider);
+    await contract.on('Set', (value: bigint) => numbers.push(value));
+    await until('all three are subscribed', async () => {
+      await set(address, 40n);
+      return events.length > 0 && ofContract.length > 0 && numbers.length > 0;
+    });
+    await set(address, 42n);
+    await until(
+      'viem has it',
+      () => ofContract.at(-1) === 42n && events.at(-1)?.data.endsWith('2a') === true,
+    );
+    await until('ethers has it', () => numbers.at(-1) === 42n);
+    for (const end of unwatch) end();
+    await provider.destroy();
+    const { json } = await call(floodgate.gatewayUrl, 'eth_chainId');
+    expect(json.result).toBe('0x7a69');
+  });
+});
