@@ -2,7 +2,7 @@
  * Everything at once: load on all interfaces while nodes, DNS servers, the disk, clients and the process itself fail, for
  * `--minutes` (10). Ends with exit code 1 where anything acknowledged is lost, an answer is wrong, or the program ends by itself.
  * The first three fifths of the time the process is killed too; then it lives on, and its memory is watched. `--seed` says
- * which faults come when.
+ * which faults come when, `--faults` (again and again) allows only those whose names have a word in them.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,6 +23,7 @@ import {
 } from './chaos/faults.ts';
 import { compareIndexes } from './chaos/fromScratch.ts';
 import { askBlocks, askFilters } from './chaos/gatewayLoad.ts';
+import { askNewest } from './chaos/headLoad.ts';
 import { MemoryWatch } from './chaos/memory.ts';
 import { Nodes } from './chaos/nodes.ts';
 import { Program } from './chaos/program.ts';
@@ -30,7 +31,13 @@ import { RulesLoad } from './chaos/rulesLoad.ts';
 import { StableChain } from './chaos/stableChain.ts';
 import { rest, type Tally } from './chaos/tally.ts';
 
-const { values } = parseArgs({ options: { minutes: { type: 'string' }, seed: { type: 'string' } } });
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string' },
+    seed: { type: 'string' },
+    faults: { type: 'string', multiple: true },
+  },
+});
 const MINUTES = Number(values.minutes ?? 10);
 const SEED = Number(values.seed ?? Date.now() % 100_000);
 const DISK_BYTES = 512 * 1024 * 1024;
@@ -73,7 +80,7 @@ const program = new Program({
   ],
 });
 const chain = new StableChain(nodes.anvil.url);
-await chain.follow(0);
+await chain.follow();
 const rules = new RulesLoad(program, new Random(SEED + 2));
 await program.start();
 
@@ -92,6 +99,7 @@ const following = (async () => {
 })();
 const filters = askFilters({ program, chain, random: new Random(SEED + 3), isOver });
 const calls = askBlocks({ program, chain, random: new Random(SEED + 4), isOver });
+const newest = askNewest({ program, every: nodes.every, random: new Random(SEED + 6), isOver });
 const names = await askNames({ guard, random: new Random(SEED + 5), isOver });
 const writing = rules.run(isOver);
 
@@ -100,7 +108,7 @@ const counts = new Map<string, number>();
 let memory: MemoryWatch | undefined;
 await Promise.all([inTurns(() => nodeFaults(nodes)), inTurns(faultsOfNow)]);
 say('no more faults');
-await Promise.all([growing, following, filters.ended, calls.ended, names.ended, writing]);
+await Promise.all([growing, following, filters.ended, calls.ended, newest.ended, names.ended, writing]);
 await rest(CALM_MS);
 memory?.stop();
 
@@ -117,7 +125,7 @@ const indexes = await compareIndexes(program, scratch, chain);
 await Promise.all([scratch.end('SIGTERM'), program.end('SIGTERM')]);
 await Promise.all([nodes.stop(), servers.stop()]);
 
-report([rules.tally, filters.tally, calls.tally, names.tally, indexes]);
+report([rules.tally, filters.tally, calls.tally, newest.tally, names.tally, indexes]);
 if (process.exitCode === 1) console.log(`logs: ${folder}`);
 else {
   if (disk !== undefined) unmountDisk(disk);
@@ -137,7 +145,12 @@ function faultsOfNow(): readonly Fault[] {
 
 async function inTurns(faults: () => readonly Fault[]): Promise<void> {
   while (!isOver()) {
-    const fault = random.pick(faults());
+    const allowed = faults().filter(({ name }) => values.faults?.some((word) => name.includes(word)) ?? true);
+    if (allowed.length === 0) {
+      await rest(IDLE_MS);
+      continue;
+    }
+    const fault = random.pick(allowed);
     const ms = random.between(...FAULT_MS);
     say(`${fault.name}, ${(ms / 1000).toFixed(1)} s`);
     counts.set(fault.name, (counts.get(fault.name) ?? 0) + 1);
@@ -147,9 +160,11 @@ async function inTurns(faults: () => readonly Fault[]): Promise<void> {
 }
 
 function report(tallies: readonly Tally[]): void {
-  console.log('\n| load | right | failed | stale | wrong |\n|---|---|---|---|---|');
-  for (const { name, right, failed, stale, wrong } of tallies)
-    console.log(`| ${name} | ${right} | ${failed} | ${stale} | ${wrong} |`);
+  console.log('\n| load | right | failed | stale | for at most, s | wrong |\n|---|---|---|---|---|---|');
+  for (const { name, right, failed, stale, longestStaleMs, wrong } of tallies)
+    console.log(
+      `| ${name} | ${right} | ${failed} | ${stale} | ${(longestStaleMs / 1000).toFixed(1)} | ${wrong} |`,
+    );
   console.log('\n| fault | times |\n|---|---|');
   for (const [name, times] of [...counts].sort()) console.log(`| ${name} | ${times} |`);
   if (memory !== undefined) {

@@ -3,6 +3,7 @@ import { type Anvil, createTraffic, SCRIPT_BLOCKS, startAnvil } from '../../src/
 import type { Random } from '../../test/support/random.ts';
 import { type Answered, type LyingNode, startLyingNode } from '../../test/traces/support/lyingNode.ts';
 import { rebuildTail } from '../../test/traces/support/rebuildTail.ts';
+import { EveryBlock } from './everyBlock.ts';
 import { STABLE_DEPTH } from './stableChain.ts';
 
 const NODES = 3;
@@ -13,12 +14,14 @@ const SLOW_MS = 600;
 export class Nodes {
   readonly anvil: Anvil;
   readonly urls: readonly string[];
+  readonly every: EveryBlock;
   readonly #nodes: LyingNode[];
   readonly #random: Random;
   #reorganisations = 0;
 
   private constructor(anvil: Anvil, nodes: LyingNode[], random: Random) {
     this.anvil = anvil;
+    this.every = new EveryBlock(anvil.url);
     this.#nodes = nodes;
     this.#random = random;
     this.urls = nodes.map(({ url }) => url);
@@ -26,7 +29,9 @@ export class Nodes {
 
   static async start(random: Random): Promise<Nodes> {
     const anvil = await startAnvil();
-    await (await createTraffic({ url: anvil.url, seed: 1 })).run({ steps: SCRIPT_BLOCKS });
+    // So many that the first of them, with every shape of trace, are never replaced.
+    const traffic = await createTraffic({ url: anvil.url, seed: 1 });
+    await traffic.run({ steps: SCRIPT_BLOCKS + STABLE_DEPTH });
     const nodes = await Promise.all(Array.from({ length: NODES }, () => startLyingNode(anvil.url)));
     return new Nodes(anvil, nodes, random);
   }
@@ -39,9 +44,11 @@ export class Nodes {
   async grow(isOver: () => boolean): Promise<void> {
     const traffic = await createTraffic({ url: this.anvil.url, seed: 2 });
     for (let seed = 3; !isOver(); seed++) {
+      await this.every.record();
       if (this.#reorganisations > 0) {
         this.#reorganisations--;
         const depth = this.#random.between(1, STABLE_DEPTH / 2);
+        this.every.replaced(depth);
         await rebuildTail(this.anvil.url, { depth, blocks: depth + this.#random.below(3), seed });
       } else await traffic.step();
       await pause(BETWEEN_BLOCKS_MS);

@@ -17,6 +17,13 @@ interface Known {
   mayBeGone?: true;
 }
 
+/** A request: of all rules of an account, or of one. */
+interface Asked {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly id?: string;
+  readonly body?: object;
+}
+
 /** Writers of rules, each with an account of its own, that know what was acknowledged. */
 export class RulesLoad {
   readonly tally = new Tally('rules API');
@@ -57,12 +64,8 @@ export class RulesLoad {
     const name = `rule-${this.#names++}`;
     this.#open.add(name);
     const sensitivities = { profile_sensitivity: 'low', rate_sensitivity: 'low', burst_sensitivity: 'low' };
-    const rule = await this.#send<Rule>(writer, 'POST', '', {
-      scope: 'global',
-      name,
-      mode: 'enabled',
-      ...sensitivities,
-    });
+    const body = { scope: 'global', name, mode: 'enabled', ...sensitivities };
+    const rule = await this.#send<Rule>(writer, { method: 'POST', body });
     this.#open.delete(name);
     rules.set(rule.id, { rule });
   }
@@ -70,19 +73,20 @@ export class RulesLoad {
   async #patch(writer: number, known: Known): Promise<void> {
     const mode = this.#random.pick(['enabled', 'monitoring', 'disabled'] as const);
     known.openMode = mode;
-    known.rule = await this.#send<Rule>(writer, 'PATCH', `/${known.rule.id}`, { mode });
+    known.rule = await this.#send<Rule>(writer, { method: 'PATCH', id: known.rule.id, body: { mode } });
     delete known.openMode;
     if (known.rule.mode !== mode) this.tally.isWrong('a change that was acknowledged was not made', known);
   }
 
   async #delete(writer: number, rules: Map<string, Known>, known: Known): Promise<void> {
     known.mayBeGone = true;
-    await this.#send(writer, 'DELETE', `/${known.rule.id}`);
+    await this.#send(writer, { method: 'DELETE', id: known.rule.id });
     rules.delete(known.rule.id);
   }
 
-  async #send<T>(writer: number, method: string, path: string, body?: object): Promise<T> {
-    const response = await fetch(`${this.#program.url}/client/v4/accounts/chaos-${writer}/${FOLDER}${path}`, {
+  async #send<T>(writer: number, { method, id, body }: Asked): Promise<T> {
+    const path = `client/v4/accounts/chaos-${writer}/${FOLDER}${id === undefined ? '' : `/${id}`}`;
+    const response = await fetch(`${this.#program.url}/${path}`, {
       method,
       headers: { authorization: `Bearer ${TOKEN}` },
       ...(body && { body: JSON.stringify(body) }),
@@ -96,7 +100,9 @@ export class RulesLoad {
   /** Holds what is stored against what was acknowledged; what was broken off may be there or not. Nobody writes meanwhile. */
   async check(): Promise<void> {
     for (const [writer, rules] of this.#known.entries()) {
-      const stored = new Map((await this.#send<Rule[]>(writer, 'GET', '')).map((rule) => [rule.id, rule]));
+      const stored = new Map(
+        (await this.#send<Rule[]>(writer, { method: 'GET' })).map((rule) => [rule.id, rule]),
+      );
       for (const [id, known] of rules) this.#checkRule(rules, known, stored.get(id));
       for (const [id, rule] of stored) {
         if (rules.has(id)) continue;

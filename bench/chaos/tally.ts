@@ -7,9 +7,16 @@ export class Tally {
   wrong = 0;
   /** Answers of blocks that had been replaced a moment ago: right when asked again. */
   stale = 0;
+  /** For how long, at most. */
+  longestStaleMs = 0;
 
   constructor(name: string) {
     this.name = name;
+  }
+
+  isStale(ms: number): void {
+    this.stale++;
+    this.longestStaleMs = Math.max(this.longestStaleMs, ms);
   }
 
   /** A wrong answer, or something that is lost. Printed at once, the first of them. */
