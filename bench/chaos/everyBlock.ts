@@ -1,4 +1,5 @@
 import { connect, type Node } from '../../src/devchain/index.ts';
+import { parseTraceBlock } from '../../src/ethereum/traces/convert/index.ts';
 import { rest } from './tally.ts';
 
 const RECORD_TIMEOUT_MS = 10_000;
@@ -40,7 +41,8 @@ export class EveryBlock {
         ['trace_block', at],
       ]);
       const { hash } = block as { hash: string }; // the node has it, as its head is above
-      const recorded = { hash, number, block: JSON.stringify(block), traces: JSON.stringify(traces) };
+      const ofBlock = JSON.stringify(parseTraceBlock(traces));
+      const recorded = { hash, number, block: JSON.stringify(block), traces: ofBlock };
       this.#byHash.set(hash, recorded);
       this.#chain.push(recorded);
     }

@@ -43,14 +43,15 @@ export class Nodes {
   /** New blocks all the time; reorganisations, one after the other, where they are due. */
   async grow(isOver: () => boolean): Promise<void> {
     const traffic = await createTraffic({ url: this.anvil.url, seed: 2 });
+    await this.every.record();
     for (let seed = 3; !isOver(); seed++) {
-      await this.every.record();
       if (this.#reorganisations > 0) {
         this.#reorganisations--;
         const depth = this.#random.between(1, STABLE_DEPTH / 2);
         this.every.replaced(depth);
         await rebuildTail(this.anvil.url, { depth, blocks: depth + this.#random.below(3), seed });
       } else await traffic.step();
+      await this.every.record();
       await pause(BETWEEN_BLOCKS_MS);
     }
   }
