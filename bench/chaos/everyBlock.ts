@@ -9,6 +9,8 @@ const BETWEEN_LOOKS_MS = 20;
 export interface RecordedBlock {
   readonly hash: string;
   readonly number: number;
+  /** How many blocks the chain had before, replaced ones included. */
+  readonly order: number;
   /** The node's answers for it, as JSON. */
   readonly block: string;
   readonly traces: string;
@@ -42,7 +44,8 @@ export class EveryBlock {
       ]);
       const { hash } = block as { hash: string }; // the node has it, as its head is above
       const ofBlock = JSON.stringify(parseTraceBlock(traces));
-      const recorded = { hash, number, block: JSON.stringify(block), traces: ofBlock };
+      const order = this.#byHash.size;
+      const recorded = { hash, number, order, block: JSON.stringify(block), traces: ofBlock };
       this.#byHash.set(hash, recorded);
       this.#chain.push(recorded);
     }

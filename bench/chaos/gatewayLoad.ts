@@ -71,7 +71,7 @@ export function askBlocks({ program, chain, random, isOver }: Load): {
 const sameJson = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 /** An index that is behind answers from the chain of a moment ago; it must not stay so. */
-const CATCH_UP_MS = 30_000;
+const CATCH_UP_MS = 120_000;
 const CATCH_UP_STEP_MS = 200;
 
 async function isRightLater(
