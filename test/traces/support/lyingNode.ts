@@ -28,13 +28,13 @@ export interface LyingNode {
 
 /**
  * A fake in part: a real node behind a proxy that lies, breaks off or dawdles when it is told to, which no real node can
- * be made to do.
+ * be made to do. Port 0 takes a free one.
  */
-export async function startLyingNode(upstream: string): Promise<LyingNode> {
+export async function startLyingNode(upstream: string, port = 0): Promise<LyingNode> {
   const server = createServer((request, response) => {
     answer(node, request, response).catch(() => response.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const address = server.address();
   const node: LyingNode = {
     url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
