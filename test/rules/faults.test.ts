@@ -155,7 +155,12 @@ describe('a full store', () => {
     const entry = (await deny('192.0.2.1')).json.result;
     const filler = join(folder, 'filler');
     const { bavail, bsize } = statfsSync(folder);
-    writeFileSync(filler, Buffer.alloc(bavail * bsize));
+    try {
+      writeFileSync(filler, Buffer.alloc(bavail * bsize));
+    } catch (error) {
+      // The server has taken a page meanwhile; the rest is filled all the same.
+      expect((error as NodeJS.ErrnoException).code).toBe('ENOSPC');
+    }
     for (let refused = 0; refused < 5; ) {
       const { status, json } = await create(server, 'full');
       if (status === 200) kept.push(json.result);
@@ -169,12 +174,8 @@ describe('a full store', () => {
       expect((await call(server, { method: 'DELETE', path })).status).toBe(200);
     expect((await call(server, { path: denylist })).json.result).toEqual([]);
     expect(await list(server, 'full')).toEqual([]);
-    // What they have freed may do for more, and then there is room for deletions again.
-    const further: Rule[] = [];
-    for (let next = await create(server, 'full'); next.status === 200; next = await create(server, 'full'))
-      further.push(next.json.result);
-    for (const { id } of further)
-      expect((await call(server, { method: 'DELETE', path: `${rulesPath('full')}/${id}` })).status).toBe(200);
+    // The room was for deletions.
+    expect((await create(server, 'full')).status).toBe(503);
     rmSync(filler);
     const rule = (await create(server, 'full')).json.result;
     expect(replay(await auditOf(dataDir), 'full')).toEqual([rule]);
