@@ -1,3 +1,5 @@
+import { setTimeout as rest } from 'node:timers/promises';
+
 /** What came of one kind of load: how much was answered rightly, refused or failed, and each wrong answer. */
 export class Tally {
   readonly name: string;
@@ -49,4 +51,4 @@ const FAILED_REST_MS = 50;
 /** A request that nobody answers is given up. */
 export const REQUEST_TIMEOUT_MS = 20_000;
 
-export const rest = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+export { rest };
