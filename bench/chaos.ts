@@ -138,7 +138,7 @@ function faultsOfNow(): readonly Fault[] {
   if (performance.now() < lastKillMs) return [...otherFaults(others), ...processFaults(others)];
   if (memory === undefined) {
     say(`process ${program.pid} lives on, its memory is watched`);
-    memory = new MemoryWatch(program.pid);
+    memory = new MemoryWatch(program.pid, program.url);
   }
   return otherFaults(others);
 }

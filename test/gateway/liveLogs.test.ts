@@ -145,7 +145,7 @@ describe('a subscription to logs', () => {
 
   it('works in viem (watchEvent, watchContractEvent) and ethers (Contract.on)', async () => {
     const url = webSocketUrl(floodgate.gatewayUrl);
-    const viem = createPublicClient({ chain: foundry, transport: webSocket(url) });
+    const viem = createPublicClient({ chain: foundry, transport: webSocket(url, { reconnect: false }) });
     const [events, ofContract, numbers]: [Log[], bigint[], bigint[]] = [[], [], []];
     const unwatch = [
       viem.watchEvent({ address, onLogs: (logs) => void events.push(...logs) }),
