@@ -8,6 +8,9 @@ export interface GuardReportsOptions {
   readonly dataPlane: 'embedded' | 'dnsdist';
 }
 
+/** Attacks that are looked through for those that have ended just now. */
+const MOST_ENDED = 25;
+
 /** What the rules API tells of the guard. An attack that lasts is told as it stands now, not as it was stored last. */
 export function guardReports(
   { accountId, dataPlane }: GuardReportsOptions,
@@ -30,6 +33,12 @@ export function guardReports(
     attacks(request) {
       const { result, total } = store.attacks(request);
       return { result: result.map((stored) => summaryOf(attacks.get(stored.id) ?? stored)), total };
+    },
+    endedSince(ms) {
+      const { result } = store.attacks({ page: 1, perPage: MOST_ENDED });
+      return result
+        .filter(({ ended_on }) => ended_on !== undefined && Date.parse(ended_on) > ms)
+        .map(summaryOf);
     },
     attack(id) {
       const attack = attacks.get(id) ?? store.attack(id);

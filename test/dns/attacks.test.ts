@@ -61,6 +61,19 @@ const get = (path: string) => program.api('GET', `/../${path}`);
 const activeAttack = async () =>
   (await get('attacks')).json.result.find(({ state }: never) => state === 'active');
 
+/** What a listener is told at first. */
+async function firstLiveMessage(): Promise<object> {
+  const base = `${program.url}/client/v4/accounts/${ACCOUNT}/network/advanced_dns_protection/configs/dns_protection`;
+  const { body } = await fetch(`${base}/live`, { headers: { authorization: `Bearer ${TOKEN}` } });
+  let text = '';
+  for await (const part of body ?? []) {
+    text += Buffer.from(part).toString();
+    const [, data] = /\ndata: (.*)\n\n/.exec(text) ?? [];
+    if (data !== undefined) return JSON.parse(data);
+  }
+  throw new Error('it ended at once');
+}
+
 /** Random names, some of them hostile, until an attack is there that fits. */
 async function attackUntil(what: string, isIt: (attack: never) => boolean) {
   return until(what, async () => {
@@ -114,6 +127,8 @@ describe('an attack', () => {
     const { json: status } = await get('status');
     expect(status.result).toMatchObject({ attack: true, attacked_zones: [ZONE_NAME], rule: { id: ruleId } });
     expect(status.result.attacks).toMatchObject([{ id: attack.id }]);
+    const told = await firstLiveMessage();
+    expect(told).toMatchObject({ guard: { attack: true, attacks: [{ id: attack.id }] }, ended_attacks: [] });
     const { json: analytics } = await program.api('GET', `/${ruleId}/analytics`);
     expect(analytics.result.minutes.at(-1)).toMatchObject({ attacked_zones: [ZONE_NAME] });
     expect(analytics.result.totals.dropped).toBeGreaterThan(1000);

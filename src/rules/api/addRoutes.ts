@@ -102,7 +102,9 @@ async function serve(route: Route, gate: Gate, { request, reply }: Exchange): Pr
   const { body, type, headers, isKnown } = await route.handle(apiRequest(request, caller, gate));
   if (headers) reply.headers(headers);
   if (isKnown) return reply.code(304).send();
-  return reply.header('content-type', type ?? JSON_TYPE).send(body);
+  reply.header('content-type', type ?? JSON_TYPE);
+  if (typeof body !== 'function') return reply.send(body);
+  return request.method === 'HEAD' ? reply.send() : reply.send(body());
 }
 
 /** `PATCH …/rules/`: what is meant is nothing whose id is missing, but the collection, which has no such method. */

@@ -1,5 +1,6 @@
 import {
   type AccessEntry,
+  type AuditEntry,
   type AuditFilter,
   type AuditLog,
   allowedRuleId,
@@ -7,11 +8,9 @@ import {
   formatTimestamp,
   InvalidRule,
   isRuleId,
-  type ListChange,
   type Micros,
   pointerTo,
   type Rule,
-  type RuleChange,
   type RuleFormat,
   shown,
 } from '../index.ts';
@@ -28,9 +27,7 @@ const cursor = new RegExp(cursorPattern);
 
 /** Makes the handler that shows an account's part of the audit, the newest change first. */
 export function auditHandler(audit: AuditLog, format: RuleFormat) {
-  const shownRule = (rule: Rule) => format.inOrder(format.complete(rule));
-  const shownChange = (change: RuleChange | ListChange) =>
-    'rule' in change ? existing(change, shownRule) : existing(change, (entry: AccessEntry) => entry);
+  const show = shownChange(format);
   return async ({ accountId, query }: ApiRequest): Promise<ApiAnswer> => {
     const { filter, limit, from } = readQuery(query);
     const { entries, next } = await audit.page({ account: accountId, ...filter }, { limit, from });
@@ -39,8 +36,17 @@ export function auditHandler(audit: AuditLog, format: RuleFormat) {
       count: entries.length,
       ...(next !== undefined && { cursor: next.toString(36) }),
     };
-    const changes = entries.filter((entry) => 'account' in entry).map(shownChange);
+    const changes = entries.flatMap(show);
     return { body: successEnvelope(changes, { resultInfo }) };
+  };
+}
+
+/** Makes the function that shows an entry of the audit of an account; nothing for one of no account. */
+export function shownChange(format: RuleFormat) {
+  const shownRule = (rule: Rule) => format.inOrder(format.complete(rule));
+  return (change: AuditEntry): readonly object[] => {
+    if (!('account' in change)) return [];
+    return ['rule' in change ? existing(change, shownRule) : existing(change, (entry: AccessEntry) => entry)];
   };
 }
 

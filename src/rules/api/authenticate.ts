@@ -66,11 +66,15 @@ export class Authenticator {
   }
 }
 
+/** Whether the caller may do this to this account. */
+export function isAuthorized(caller: Caller, accountId: string, permission: Permission): boolean {
+  return isOf(caller, accountId) && allows(caller.permissions, permission);
+}
+
 /** Throws `forbidden` unless the caller may do this to this account. */
 export function authorize(caller: Caller, accountId: string, permission: Permission): void {
-  const account = caller.accounts === 'all' || caller.accounts.includes(accountId);
-  if (account && allows(caller.permissions, permission)) return;
-  const lacking = account
+  if (isAuthorized(caller, accountId, permission)) return;
+  const lacking = isOf(caller, accountId)
     ? `the permission ${permission}`
     : accountId === SERVER
       ? 'all accounts'
@@ -85,6 +89,9 @@ export function authorize(caller: Caller, accountId: string, permission: Permiss
 export function authorizeOperator(caller: Caller, permission: Permission): void {
   authorize(caller, caller.accounts === 'all' ? '' : SERVER, permission);
 }
+
+const isOf = ({ accounts }: Caller, accountId: string): boolean =>
+  accounts === 'all' || accounts.includes(accountId);
 
 /** No account's id. */
 const SERVER = 'the server';

@@ -27,6 +27,8 @@ export interface GuardReports {
   status(): object;
   attacks(request: AttackPageRequest): { readonly result: readonly object[]; readonly total: number };
   attack(id: string): object | undefined;
+  /** Attacks that ended since then, of those that began last. */
+  endedSince(ms: number): readonly object[];
 }
 
 export interface GuardHandlers {

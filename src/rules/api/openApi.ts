@@ -50,7 +50,7 @@ export function openApiDocument(routes: readonly Route[], base: string, format: 
   const examples = examplesOf(format);
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
-    if (route.open) continue;
+    if (route.open || route.isStream) continue;
     const path = paths[route.path] ?? {};
     paths[route.path] = path;
     path[route.method.toLowerCase()] = operationOf(route, examples);

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { Actor } from '../index.ts';
 import type { Caller } from './authenticate.ts';
 
@@ -24,8 +25,8 @@ export interface ApiRequest {
 
 /** A successful answer as it goes over the wire. */
 export interface ApiAnswer {
-  /** An envelope, where `type` does not say otherwise. */
-  readonly body: string | Buffer;
+  /** An envelope, where `type` does not say otherwise; a stream is opened where there is somebody to read it. */
+  readonly body: string | Buffer | (() => Readable);
   readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** The caller has it already, so that only the headers are sent. */

@@ -24,6 +24,8 @@ export interface Route {
   readonly exactPath?: true;
   /** Answered without a token, and left out of the OpenAPI document: the document and its page. */
   readonly open?: true;
+  /** It has no end, which no OpenAPI document can say: it is left out of that, and told in docs/rules-api.md. */
+  readonly isStream?: true;
   /** Query parameters and headers that it reads. */
   readonly parameters?: readonly ParameterName[];
   readonly body?: SchemaName;

@@ -2,6 +2,7 @@ import { type AccessListHandlers, accessListRoutes } from './accessListRoutes.ts
 import { successEnvelope } from './envelope.ts';
 import type { GuardHandlers } from './guardHandlers.ts';
 import { guardRoutes } from './guardRoutes.ts';
+import { LIVE_PERMISSION } from './live/index.ts';
 import type { Route } from './route.ts';
 import type { RuleHandlers } from './ruleHandlers.ts';
 
@@ -13,6 +14,7 @@ export interface Handlers {
   readonly rules: RuleHandlers;
   readonly lists: AccessListHandlers;
   readonly audit: Route['handle'];
+  readonly live: Route['handle'];
   /** None where no guard runs beside this API. */
   readonly guard: GuardHandlers | undefined;
   /** None where nobody tells. */
@@ -20,11 +22,12 @@ export interface Handlers {
 }
 
 /** Every operation on rules, lists and tokens. */
-export function routesOf({ rules, lists, audit, guard, health }: Handlers): readonly Route[] {
+export function routesOf({ rules, lists, audit, live, guard, health }: Handlers): readonly Route[] {
   return [
     ...families.flatMap((family) => [
       ...ruleRoutes(family, rules),
       auditRoute(family, audit),
+      liveRoute(family, live),
       ...(guard ? guardRoutes(family, guard) : []),
     ]),
     ...accessListRoutes(lists),
@@ -124,6 +127,18 @@ function auditRoute(family: (typeof families)[number], audit: Route['handle']): 
     answer: 'AuditAnswer',
     errors: ['notFound', 'invalid'],
     handle: audit,
+  };
+}
+
+function liveRoute(family: (typeof families)[number], live: Route['handle']): Route {
+  return {
+    method: 'GET',
+    path: `/accounts/{account_id}/${family}/advanced_dns_protection/configs/dns_protection/live`,
+    operationId: `listen${family === 'network' ? '' : 'Magic'}`,
+    summary: 'How things stand, once a second, as Server-Sent Events',
+    permission: LIVE_PERMISSION,
+    isStream: true,
+    handle: live,
   };
 }
 

@@ -16,6 +16,8 @@ type Handler = (request: ApiRequest) => Promise<ApiAnswer>;
 export type RuleAnalytics = (ruleId: string, query: Readonly<Record<string, unknown>>) => unknown;
 
 export interface RuleHandlers {
+  /** The tag that `list` answers for all rules of an account. */
+  readonly tag: (accountId: string) => Promise<string>;
   readonly list: Handler;
   readonly create: Handler;
   readonly read: Handler;
@@ -57,15 +59,19 @@ export function ruleHandlers({ format, store, analytics }: RuleHandlersOptions):
     return { body: successEnvelope(format.inOrder(rule), { messages }), headers };
   };
 
+  const wholeList = (rules: readonly Rule[]): TaggedBody => {
+    const list = wholeLists.get(rules) ?? tagged(listEnvelope(rules, {}));
+    wholeLists.set(rules, list);
+    return list;
+  };
+
   return {
+    tag: async (accountId) => wholeList(await store.list(accountId)).etag,
+
     async list({ accountId, query, headers }) {
       const rules = await store.list(accountId);
-      let list = Object.keys(query).length > 0 ? tagged(listEnvelope(rules, query)) : wholeLists.get(rules);
-      if (!list) {
-        list = tagged(listEnvelope(rules, {}));
-        wholeLists.set(rules, list);
-      }
-      const { body, etag } = list;
+      const isWhole = Object.keys(query).length === 0;
+      const { body, etag } = isWhole ? wholeList(rules) : tagged(listEnvelope(rules, query));
       return { body, headers: { etag }, isKnown: isKnownTo(headers['if-none-match'], etag) };
     },
 

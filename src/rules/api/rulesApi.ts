@@ -14,8 +14,9 @@ import { auditHandler } from './auditHandler.ts';
 import { Authenticator } from './authenticate.ts';
 import { documentationRoutes } from './documentation.ts';
 import { successEnvelope } from './envelope.ts';
-import { MAX_BODY_BYTES } from './errors.ts';
+import { asApiError, MAX_BODY_BYTES } from './errors.ts';
 import { type GuardReports, guardHandlers } from './guardHandlers.ts';
+import { LiveUpdates, liveHandler, liveState } from './live/index.ts';
 import { type RateLimit, RateLimiter } from './rateLimit.ts';
 import { routesOf } from './routes.ts';
 import { type RuleAnalytics, ruleHandlers } from './ruleHandlers.ts';
@@ -56,8 +57,22 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
     health,
     clientAddress = addressOfSocket,
   } = options;
+  const authenticator = new Authenticator(options.tokens, options.configuredTokens);
+  const rules = ruleHandlers({ format, store, analytics });
+  const live = new LiveUpdates(
+    {},
+    {
+      source: liveState({ audit, format, guard, rulesTag: rules.tag }),
+      failed(error) {
+        if (!asApiError(error)) fastify.log.error({ err: error }, 'a request to the rules API failed');
+      },
+    },
+  );
+  // Streams would hold up a stop for as long as it may take.
+  fastify.addHook('preClose', async () => live.end());
   const operations = routesOf({
-    rules: ruleHandlers({ format, store, analytics }),
+    rules,
+    live: liveHandler(live, authenticator),
     lists: accessListHandlers(lists),
     audit: auditHandler(audit, format),
     guard: guard && guardHandlers(guard),
@@ -91,7 +106,7 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
     });
 
   addRoutes(fastify, routes, {
-    authenticator: new Authenticator(options.tokens, options.configuredTokens),
+    authenticator,
     rateLimiter: options.rateLimit && new RateLimiter(options.rateLimit),
     clientAddress,
   });

@@ -1,0 +1,38 @@
+import { type Fault, InvalidRule, shown } from '../../index.ts';
+import { type Authenticator, isAuthorized } from '../authenticate.ts';
+import type { ApiAnswer, ApiRequest } from '../request.ts';
+import type { LiveUpdates } from './liveUpdates.ts';
+import { type Position, readPosition } from './position.ts';
+
+export const LIVE_PERMISSION = 'dns_protection:read';
+const AUDIT_PERMISSION = 'dns_protection:audit';
+
+const HEADERS = { 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
+
+/** Makes the handler that lets somebody listen to an account. */
+export function liveHandler(updates: LiveUpdates, authenticator: Authenticator) {
+  return async ({ accountId: account, caller, headers }: ApiRequest): Promise<ApiAnswer> => {
+    const since = readLastEventId(headers['last-event-id']);
+    const isAudited = isAuthorized(caller, account, AUDIT_PERMISSION);
+    const isAllowed = async (): Promise<boolean> => {
+      const now = await authenticator.authenticate(headers.authorization);
+      return (
+        isAuthorized(now, account, LIVE_PERMISSION) &&
+        (!isAudited || isAuthorized(now, account, AUDIT_PERMISSION))
+      );
+    };
+    const { tokenId } = caller;
+    const body = () => updates.listen({ account, tokenId, isAudited, since, isAllowed });
+    return { body, type: 'text/event-stream', headers: HEADERS };
+  };
+}
+
+/** Throws `InvalidRule` where it is no id of a message. */
+function readLastEventId(text: string | string[] | undefined): Position | undefined {
+  if (text === undefined) return undefined;
+  const position = typeof text === 'string' ? readPosition(text) : undefined;
+  if (position !== undefined) return position;
+  const got = typeof text === 'string' ? shown(text) : 'more than one value';
+  const fault: Fault = { message: `Last-Event-ID must be the id of a message of this stream; got ${got}` };
+  throw new InvalidRule([fault]);
+}

@@ -1,0 +1,54 @@
+import type { AuditLog, RuleFormat } from '../../index.ts';
+import { formatTimestamp, parseTimestamp } from '../../index.ts';
+import { shownChange } from '../auditHandler.ts';
+import type { GuardReports } from '../guardHandlers.ts';
+import type { LiveMessage, LiveSource } from './liveUpdates.ts';
+import { type Position, writePosition } from './position.ts';
+
+/** Changes that one message tells. */
+const MAX_CHANGES = 100;
+const MICROS_PER_MILLI = 1000;
+
+export interface LiveStateDependencies {
+  readonly audit: AuditLog;
+  readonly format: RuleFormat;
+  readonly guard: GuardReports | undefined;
+  /** The tag of the list of an account's rules, as `GET …/rules` answers it. */
+  readonly rulesTag: (account: string) => Promise<string>;
+}
+
+/** How things stand, and what has changed. */
+export function liveState({ audit, format, guard, rulesTag }: LiveStateDependencies): LiveSource {
+  const show = shownChange(format);
+
+  async function changesSince(account: string, since: number | undefined) {
+    const from = since === undefined ? undefined : formatTimestamp(since + 1);
+    const limit = since === undefined ? 1 : MAX_CHANGES;
+    const { entries, next } = await audit.page({ account, since: from }, { limit });
+    const newest = entries[0];
+    // Where none was found in the newest part of the audit, all of that is behind the listener.
+    const change = newest === undefined ? Math.max(since ?? 0, next ?? 0) : parseTimestamp(newest.at);
+    if (since === undefined) return { changes: [], change, isCut: false };
+    return { changes: entries.toReversed().flatMap(show), change, isCut: next !== undefined };
+  }
+
+  return {
+    async message(account, isAudited, since: Position | undefined): Promise<LiveMessage> {
+      const nowMs = Date.now();
+      const ours = guard?.accountId === account ? guard : undefined;
+      const audited = isAudited ? await changesSince(account, since?.change) : undefined;
+      const next = { change: audited?.change ?? 0, atMs: nowMs };
+      const data = {
+        at: formatTimestamp(nowMs * MICROS_PER_MILLI),
+        rules_etag: await rulesTag(account),
+        ...(ours && {
+          guard: ours.status(),
+          ended_attacks: since === undefined ? [] : ours.endedSince(since.atMs),
+        }),
+        ...(audited && { changes: audited.changes }),
+        ...(audited?.isCut && { changes_cut: true }),
+      };
+      return { text: `id: ${writePosition(next)}\ndata: ${JSON.stringify(data)}\n\n`, next };
+    },
+  };
+}

@@ -1,0 +1,132 @@
+import type { Readable } from 'node:stream';
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import { until } from '../../../../test/support/until.ts';
+import { LiveUpdates } from './liveUpdates.ts';
+import { type Position, readPosition, writePosition } from './position.ts';
+
+const opened: LiveUpdates[] = [];
+afterEach(() => {
+  for (const updates of opened.splice(0)) updates.end();
+});
+
+/** Tells which positions were asked for; a message is the number of the one before it. */
+function live({ intervalMs = 1, bytes = 0 } = {}) {
+  const asked: Array<number | undefined> = [];
+  const failures: unknown[] = [];
+  const updates = new LiveUpdates(
+    { intervalMs },
+    {
+      source: {
+        message: async (_account, _isAudited, since) => {
+          asked.push(since?.change);
+          const next = { change: (since?.change ?? 0) + 1, atMs: 0 };
+          return { text: `${since?.change ?? 0};${' '.repeat(bytes)}`, next };
+        },
+      },
+      failed: (error) => failures.push(error),
+    },
+  );
+  opened.push(updates);
+  const listen = (more: Partial<Parameters<LiveUpdates['listen']>[0]> = {}): Readable =>
+    updates.listen({
+      ...{ account: 'a', tokenId: 'token', isAudited: true, since: undefined, isAllowed: async () => true },
+      ...more,
+    });
+  return { updates, asked, failures, listen };
+}
+
+function read(stream: Readable): { text: string; isEnded: boolean } {
+  const taken = { text: '', isEnded: false };
+  stream.on('data', (chunk: Buffer) => {
+    taken.text += chunk.toString().replaceAll(' ', '');
+  });
+  stream.on('end', () => {
+    taken.isEnded = true;
+  });
+  return taken;
+}
+
+describe('live updates', () => {
+  it('tell everyone each change once, in order, with one look for all who are at the same place', async () => {
+    const { asked, listen } = live({ intervalMs: 20 });
+    const taken = [read(listen()), read(listen()), read(listen({ since: { change: 7, atMs: 0 } }))];
+    await until('all are told', () => taken.every(({ text }) => text.split(';').length > 4));
+    expect(taken[0]?.text).toMatch(/^0;1;2;3;/);
+    expect(taken[2]?.text).toMatch(/^7;8;9;/);
+    expect(asked.filter((change) => change === 3)).toHaveLength(1);
+  });
+
+  it('do nothing while nobody listens', async () => {
+    const { updates, asked, listen } = live();
+    const stream = listen();
+    read(stream);
+    await until('it is told', () => asked.length > 3);
+    stream.destroy();
+    await until('it is gone', () => updates.listeners === 0);
+    const before = asked.length;
+    const later = listen({ since: { change: 100, atMs: 0 } });
+    read(later);
+    await until('another is told', () => asked.includes(103));
+    expect(asked.slice(before + 1).every((change) => change !== undefined && change >= 100)).toBe(true);
+  });
+
+  it('hold one message for who does not read, and then tell what was missed', async () => {
+    const { asked, listen } = live({ bytes: 100_000 });
+    const slow = listen();
+    const fast = read(listen({ since: { change: 1_000, atMs: 0 } }));
+    await until('others are told much', () => fast.text.split(';').length > 50);
+    expect(asked.filter((change) => change === undefined || change < 1_000)).toHaveLength(1);
+    expect(slow.readableLength).toBeLessThan(200_000);
+    const taken = read(slow);
+    await until('it goes on', () => taken.text.startsWith('0;1;2;'));
+  });
+
+  it('end where the token is revoked, and where nothing can be told', async () => {
+    let isAllowed = true;
+    const { updates, failures, listen } = live();
+    const taken = read(listen({ isAllowed: async () => isAllowed }));
+    const failing = read(
+      listen({
+        isAllowed: async () => {
+          throw new Error('no store');
+        },
+      }),
+    );
+    await until('the one that fails is ended', () => failing.isEnded);
+    expect(failures).toEqual([new Error('no store')]);
+    expect(taken.isEnded).toBe(false);
+    isAllowed = false;
+    await until('it is ended', () => taken.isEnded);
+    await until('both are gone', () => updates.listeners === 0);
+  });
+
+  it('are for a bounded number, of a token and in all', () => {
+    const { updates, listen } = live();
+    for (let i = 0; i < 8; i++) listen();
+    expect(() => listen()).toThrow('8 with one token');
+    for (let i = 0; i < 56; i++) listen({ tokenId: `token ${i % 7}` });
+    expect(() => listen({ tokenId: 'another' })).toThrow('Only 64');
+    expect(updates.listeners).toBe(64);
+  });
+});
+
+describe('the id of a message', () => {
+  const position = fc.record({
+    change: fc.nat({ max: Number.MAX_SAFE_INTEGER }),
+    atMs: fc.nat({ max: 4_102_444_800_000 }),
+  });
+
+  it('is read as it was written', () => {
+    fc.assert(
+      fc.property(position, (one: Position) => {
+        expect(readPosition(writePosition(one))).toEqual(one);
+      }),
+    );
+  });
+
+  it('is refused where it is none of ours', () => {
+    for (const text of ['', '-', '1', '1-', 'A-1', '1-1-1', '1 -1', `${'z'.repeat(12)}-1`, 'zzzzzzzzzzz-1'])
+      expect(readPosition(text)).toBeUndefined();
+  });
+});

@@ -1,0 +1,151 @@
+import { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ApiError } from '../errors.ts';
+import type { Position } from './position.ts';
+
+/** One message a second. */
+const INTERVAL_MS = 1_000;
+/** Each costs a socket, and a few KB a second. */
+const MAX_LISTENERS = 64;
+/** Somebody who opens them and forgets them takes no more than this. */
+const MAX_LISTENERS_OF_TOKEN = 8;
+const RETRY_AFTER_SECONDS = 10;
+
+/** What a listener is told at one time: the state, and what has changed since the position before. */
+export interface LiveMessage {
+  readonly text: string;
+  readonly next: Position;
+}
+
+export interface LiveSource {
+  /**
+   * What an account is told now, with who changed what where that `isAudited`. Without a position nothing that has changed
+   * before is told.
+   */
+  message(account: string, isAudited: boolean, since: Position | undefined): Promise<LiveMessage>;
+}
+
+export interface LiveDependencies {
+  readonly source: LiveSource;
+  /** Hears why a stream was ended: the token allows it no more, or nothing can be told. */
+  readonly failed: (error: unknown) => void;
+}
+
+export interface ListenRequest {
+  readonly account: string;
+  readonly tokenId: string;
+  readonly isAudited: boolean;
+  /** Where a listener was that comes back. */
+  readonly since: Position | undefined;
+  /** Whether the token still allows it. */
+  readonly isAllowed: () => Promise<boolean>;
+}
+
+/**
+ * Tells listeners once a second how things stand, as Server-Sent Events. Nothing is done while nobody listens. Who does not
+ * read gets no further message until it has taken the last one, and then what it missed.
+ */
+export class LiveUpdates {
+  readonly #source: LiveSource;
+  readonly #failed: (error: unknown) => void;
+  readonly #intervalMs: number;
+  readonly #listeners = new Set<Listener>();
+  #isEnded = false;
+
+  constructor(
+    { intervalMs = INTERVAL_MS }: { readonly intervalMs?: number },
+    { source, failed }: LiveDependencies,
+  ) {
+    this.#intervalMs = intervalMs;
+    this.#source = source;
+    this.#failed = failed;
+  }
+
+  get listeners(): number {
+    return this.#listeners.size;
+  }
+
+  /** The text of an event stream, without end. Throws `rateLimited` where too many listen. */
+  listen(request: ListenRequest): Readable {
+    const ofToken = [...this.#listeners].filter(({ tokenId }) => tokenId === request.tokenId).length;
+    if (this.#listeners.size >= MAX_LISTENERS || ofToken >= MAX_LISTENERS_OF_TOKEN)
+      throw new ApiError('rateLimited', {
+        message: `Only ${MAX_LISTENERS} may listen at once, and ${MAX_LISTENERS_OF_TOKEN} with one token`,
+        headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
+      });
+    const listener = new Listener(request, (gone) => this.#listeners.delete(gone));
+    this.#listeners.add(listener);
+    if (this.#listeners.size === 1) void this.#run();
+    else void this.#tell([listener]);
+    return listener.stream;
+  }
+
+  /** Ends every stream, as the server stops. */
+  end(): void {
+    this.#isEnded = true;
+    for (const { stream } of this.#listeners) stream.push(null);
+  }
+
+  async #run(): Promise<void> {
+    while (this.#listeners.size > 0 && !this.#isEnded) {
+      await this.#tell([...this.#listeners]);
+      await pause(this.#intervalMs, undefined, { ref: false });
+    }
+  }
+
+  async #tell(listeners: readonly Listener[]): Promise<void> {
+    // Most are at the same place, and are told the same.
+    const messages = new Map<string, Promise<LiveMessage>>();
+    await Promise.all(
+      listeners.map((listener) =>
+        listener.tell((account, isAudited, since) => {
+          const key = `${account} ${isAudited} ${since?.change} ${since?.atMs}`;
+          const message = messages.get(key) ?? this.#source.message(account, isAudited, since);
+          messages.set(key, message);
+          return message;
+        }, this.#failed),
+      ),
+    );
+  }
+}
+
+class Listener {
+  readonly stream: Readable;
+  readonly tokenId: string;
+  readonly #request: ListenRequest;
+  #since: Position | undefined;
+  #isTaken = true;
+  #isTold = false;
+
+  constructor(request: ListenRequest, gone: (listener: Listener) => void) {
+    this.#request = request;
+    this.tokenId = request.tokenId;
+    this.#since = request.since;
+    this.stream = new Readable({
+      highWaterMark: 1,
+      read: () => {
+        this.#isTaken = true;
+      },
+    });
+    this.stream.once('close', () => gone(this));
+  }
+
+  /** Ends the stream where it may no longer be read, or where nothing can be told. */
+  async tell(message: LiveSource['message'], failed: (error: unknown) => void): Promise<void> {
+    if (!this.#isTaken || this.#isTold) return;
+    this.#isTold = true;
+    try {
+      const { account, isAudited, isAllowed } = this.#request;
+      if (await isAllowed()) {
+        const { text, next } = await message(account, isAudited, this.#since);
+        this.#since = next;
+        this.#isTaken = this.stream.push(text);
+      } else this.stream.push(null);
+    } catch (error) {
+      this.stream.push(null);
+      failed(error);
+    } finally {
+      this.#isTold = false;
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import { type IncomingMessage, request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../support/until.ts';
+import { call, send } from './support/call.ts';
+import { floodgate } from './support/command.ts';
+import { newRule, rulesPath } from './support/samples.ts';
+import { type RulesServer, startServer, TOKEN } from './support/server.ts';
+
+let server: RulesServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+const livePath = (account: string) => rulesPath(account).replace(/rules$/, 'live');
+const token = async (...flags: string[]) =>
+  JSON.parse(
+    (
+      await floodgate(['token', 'create', '--json', ...flags], {
+        env: { FLOODGATE_DATA_DIR: server.dataDir },
+      })
+    ).stdout,
+  ) as { id: string; token: string };
+
+interface Message {
+  readonly id: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into messages of every shape
+  readonly data: any;
+}
+
+/** Listens as a client over HTTP does. */
+async function listen(
+  account: string,
+  { secret = TOKEN, lastEventId }: { secret?: string; lastEventId?: string } = {},
+  at: Pick<RulesServer, 'baseUrl'> = server,
+) {
+  const messages: Message[] = [];
+  let isEnded = false;
+  const response = await new Promise<IncomingMessage>((resolve, reject) =>
+    request(at.baseUrl + livePath(account), {
+      agent: false,
+      headers: {
+        authorization: `Bearer ${secret}`,
+        ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+      },
+    })
+      .once('response', resolve)
+      .once('error', reject)
+      .end(),
+  );
+  let text = '';
+  response.setEncoding('utf8').on('data', (part: string) => {
+    text += part;
+    for (let end = text.indexOf('\n\n'); end !== -1; end = text.indexOf('\n\n')) {
+      const [id = '', data = ''] = text.slice(0, end).split('\n');
+      messages.push({ id: id.replace('id: ', ''), data: JSON.parse(data.replace('data: ', '')) });
+      text = text.slice(end + 2);
+    }
+  });
+  response.on('close', () => {
+    isEnded = true;
+  });
+  const next = (what: string): Promise<Message> => {
+    const before = messages.length;
+    return until(what, () => messages.length > before && messages.at(-1));
+  };
+  const changes = () => messages.flatMap(({ data }) => data.changes);
+  return { response, messages, changes, next, isEnded: () => isEnded, stop: () => response.destroy() };
+}
+
+const create = async (account: string) =>
+  (await call(server, { method: 'POST', path: rulesPath(account), body: newRule })).json.result;
+
+describe('GET …/live', () => {
+  it('tells who changed what as it happens, of this account alone, and the tag of its rules', async () => {
+    await create('a');
+    const listener = await listen('a');
+    expect(listener.response.statusCode).toBe(200);
+    expect(listener.response.headers).toMatchObject({
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+    });
+    const first = await until('it is told', () => listener.messages[0]);
+    expect(first.data).toEqual({
+      at: expect.any(String),
+      rules_etag: (await call(server, { path: rulesPath('a') })).headers['etag'],
+      changes: [],
+    });
+    await create('b');
+    const rule = await create('a');
+    const path = `${rulesPath('a')}/${rule.id}`;
+    await call(server, { method: 'PATCH', path, body: { mode: 'disabled' } });
+    await call(server, { method: 'DELETE', path });
+    await until('all is told', () => listener.changes().length >= 3);
+    expect(listener.changes()).toEqual(
+      (await call(server, { path: livePath('a').replace(/live$/, 'audit') })).json.result
+        .slice(0, 3)
+        .reverse(),
+    );
+    expect(listener.messages.at(-1)?.data.rules_etag).toBe(
+      (await call(server, { path: rulesPath('a') })).headers['etag'],
+    );
+    listener.stop();
+  });
+
+  it('tells who comes back what it missed, and says where that is too much', async () => {
+    const listener = await listen('c');
+    const { id } = await until('it is told', () => listener.messages[0]);
+    listener.stop();
+    const missed = await create('c');
+    const back = await listen('c', { lastEventId: id });
+    await until('it is told', () => back.messages.length > 1);
+    expect(back.changes().map(({ rule }: { rule: string }) => rule)).toEqual([missed.id]);
+    back.stop();
+    const path = `${rulesPath('c')}/${missed.id}`;
+    for (let i = 0; i < 101; i++)
+      await call(server, { method: 'PATCH', path, body: { mode: i % 2 === 0 ? 'disabled' : 'enabled' } });
+    const late = await listen('c', { lastEventId: id });
+    const { data } = await until('it is told', () => late.messages[0]);
+    expect(data.changes).toHaveLength(100);
+    expect(data.changes_cut).toBe(true);
+    late.stop();
+  });
+
+  it('is for who may read, shows who changed what only to who may read that, and ends with the token', async () => {
+    const reader = await token('--account', 'd', '--permission', 'read');
+    const listener = await listen('d', { secret: reader.token });
+    const { data } = await until('it is told', () => listener.messages[0]);
+    expect(data).not.toHaveProperty('changes');
+    await floodgate(['token', 'revoke', reader.id], { env: { FLOODGATE_DATA_DIR: server.dataDir } });
+    await until('it has ended', listener.isEnded);
+    const path = livePath('d');
+    const statusOf = async (secret: string | null) => (await send(server, { path, token: secret })).status;
+    expect(await statusOf(null)).toBe(401);
+    expect(await statusOf(reader.token)).toBe(401);
+    expect(await statusOf((await token('--account', 'd', '--permission', 'audit')).token)).toBe(403);
+    expect(await statusOf((await token('--account', 'e')).token)).toBe(403);
+  });
+
+  it('refuses what is no id of a message, and other methods; HEAD opens no stream', async () => {
+    const path = livePath('a');
+    const refused = await send(server, { path, headers: { 'last-event-id': 'yesterday' } });
+    expect(refused.status).toBe(400);
+    expect(refused.json.errors[0].message).toContain('Last-Event-ID must be the id of a message');
+    expect((await send(server, { path, method: 'DELETE' })).headers).toMatchObject({ allow: 'GET, HEAD' });
+    expect(await send(server, { path, method: 'HEAD' })).toMatchObject({ status: 200, text: '' });
+  });
+
+  it('lets so many listen with one token, and others after them', async () => {
+    const { token: secret } = await token('--account', 'f');
+    const listeners = await Promise.all(Array.from({ length: 8 }, () => listen('f', { secret })));
+    const refused = await send(server, { path: livePath('f'), token: secret });
+    expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '10' } });
+    for (const listener of listeners) listener.stop();
+    await until('there is room again', async () => {
+      const again = await listen('f', { secret });
+      again.stop();
+      return again.response.statusCode === 200;
+    });
+  });
+
+  it('does not hold up a stop', async () => {
+    const other = await startServer();
+    const listener = await listen('a', {}, other);
+    await until('it is told', () => listener.messages[0]);
+    await other.stop();
+    await until('it has ended', listener.isEnded);
+  });
+});
