@@ -52,13 +52,14 @@ async function goesAround(
   const broken = await Promise.all(ways.map(() => liar()));
   const { target, inUse } = await start(...broken, well);
   const client = await udp();
-  expect(await answeredOf(client, target, 200)).toBe(200);
+  await until('all are answered', async () => (await answeredOf(client, target, 200)) === 200);
   for (const [index, server] of broken.entries()) server.way = ways[index] ?? 'right';
   await until('those that are broken are left out', async () => {
     await answeredOf(client, target, BATCH);
     return (await inUse()).slice(0, -1).every((isUsed) => !isUsed);
   });
-  expect(await answeredOf(client, target, COUNTED)).toBeGreaterThanOrEqual(COUNTED * 0.99);
+  // A loaded machine makes a good server late now and then; one that breaks would cost part of every count.
+  await until('99 % are answered', async () => (await answeredOf(client, target, COUNTED)) >= COUNTED * 0.99);
   for (const server of broken) server.way = 'right';
   await until('all are used again', async () => {
     await answeredOf(client, target, COUNTED);

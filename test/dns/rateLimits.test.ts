@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { QueryType } from '../../src/dns/protocol/index.ts';
+import { HANG_MS } from '../support/hang.ts';
 import { until } from '../support/until.ts';
 import { askTcp, query, RCODE, type Target, type UdpClient } from './support/dnsClient.ts';
 import { atEnd } from './support/ends.ts';
@@ -11,7 +12,8 @@ const NAMES = 200;
 const ROUNDS = 20;
 /** As a resolver does it: it asks again where nothing comes, and over TCP where it is told to. */
 const PATIENCE_MS = 800;
-const ATTEMPTS = 8;
+/** More than a resolver makes: a loaded machine is late by itself. */
+const ATTEMPTS = 40;
 
 /** Resolves with the answers that users got, as their resolvers do. */
 async function resolved(client: UdpClient, target: Target, names: readonly string[]) {
@@ -23,6 +25,8 @@ async function resolved(client: UdpClient, target: Target, names: readonly strin
     await client.wait(() => client.answers.size === waiting.size, PATIENCE_MS);
     const truncated: Buffer[] = [];
     for (const [id, answer] of client.answers) {
+      // A late one, to what was asked before.
+      if (!waiting.has(id)) continue;
       if (answer.truncated) truncated.push(query(waiting.get(id) ?? '', QueryType.A, id));
       else answers.push(answer.answers);
       waiting.delete(id);
@@ -51,11 +55,11 @@ it('users are answered through the guard by NSD with its own limit on, also for 
 });
 
 it("the guard's own limit cuts what goes to one network to TC=1, and nobody else", async () => {
-  const { target, plane } = await guarded({}, { responseRateLimit: { perSecond: 5, slip: 1 } });
+  const { target, plane } = await guarded({}, { responseRateLimit: { perSecond: 1, slip: 1 } });
   const [victim, other] = await Promise.all([udp('127.0.5.1'), udp('127.0.6.1')]);
   const whole = (client: UdpClient) => [...client.answers.values()].filter(({ answers }) => answers > 0);
   for (let id = 0; id < 200; id++) victim.send(query(`www.${ZONE_NAME}`, QueryType.A, id), target);
-  expect(await victim.wait(() => victim.answers.size === 200, 10_000)).toBe(true);
+  expect(await victim.wait(() => victim.answers.size === 200, HANG_MS)).toBe(true);
   expect(whole(victim).length).toBeLessThan(100);
   expect([...victim.answers.values()].filter(({ truncated }) => truncated).length).toBe(
     200 - whole(victim).length,

@@ -151,25 +151,29 @@ const ATTACKS: readonly (readonly [what: string, begin: (socket: Socket) => void
 const TURNS = 8;
 const STEP_MS = 50;
 
+/**
+ * Client, guard, server and attackers share one loop: their time passes no faster than it gets on, so that a slow machine is no
+ * fault of any of them. Returns what ends it.
+ */
+function timePassesWithTheLoop(): () => Promise<void> {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  let isOver = false;
+  const passing = (async () => {
+    while (!isOver) {
+      await pause(STEP_MS);
+      for (let turn = 0; turn < TURNS; turn++) await turnOfLoop();
+      vi.advanceTimersByTime(STEP_MS);
+    }
+  })();
+  return async () => {
+    isOver = true;
+    await passing;
+    vi.useRealTimers();
+  };
+}
+
 describe('a thousand connections from ten addresses', () => {
-  // Client, guard, server and attackers share one loop: their time passes no faster than it gets on, so that a slow machine is no
-  // fault of any of them.
-  beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    let isOver = false;
-    const passing = (async () => {
-      while (!isOver) {
-        await pause(STEP_MS);
-        for (let turn = 0; turn < TURNS; turn++) await turnOfLoop();
-        vi.advanceTimersByTime(STEP_MS);
-      }
-    })();
-    return async () => {
-      isOver = true;
-      await passing;
-      vi.useRealTimers();
-    };
-  });
+  beforeEach(timePassesWithTheLoop);
 
   it.each(ATTACKS)(
     'that %s shut nobody out, and close no connection that is used',
@@ -326,6 +330,8 @@ describe('a connection is ended', () => {
 });
 
 describe('connections to the servers behind', () => {
+  beforeEach(timePassesWithTheLoop);
+
   it('are few, however many clients have asked and stay', async () => {
     let most = 0;
     const server = await recordingServer((packet) => {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { afterEach, describe, expect, it } from 'vitest';
 import { until } from '../../../../test/support/until.ts';
@@ -9,6 +10,9 @@ import { takenBytes } from './takenBytes.ts';
 import { TrackedResponse } from './trackedResponse.ts';
 
 const MEGABYTE = 1024 * 1024;
+/** Longer than a client may take nothing before it is cut for others, however late each turn of the loop comes. */
+const SLOW_TURNS = 10;
+const SLOW_TURN_MS = 300;
 
 type Answer = (request: IncomingMessage, response: TrackedResponse, readers: Readers) => void;
 
@@ -77,7 +81,8 @@ describe('readers', () => {
     const sockets: Socket[] = [];
     for (const size of sizes) sockets.push(await open(`/${size}`));
     await until('all are held', () => readers.unsent.bytes >= 58 * MEGABYTE);
-    // Refused, until those who do not read have had their time.
+    // All of them are slow by then.
+    for (let turn = 0; turn < SLOW_TURNS; turn++) await pause(SLOW_TURN_MS);
     const first = await until('there is room', async () => {
       const socket = await open('/10');
       return (await statusOf(socket)) === '200' && socket;
