@@ -1,7 +1,7 @@
-// Writes what is made from the code in the pages of docs/: whole pages, and the parts between `<!-- GROUP: PART -->` and
-// `<!-- GROUP: end -->`. Run by `npm run docs`, which compiles first. With --check it only names the pages that are not
+// Writes what is made from the code in the pages of docs/, whole pages and the parts between `<!-- GROUP: PART -->` and
+// `<!-- GROUP: end -->`, and the dashboards in deploy/grafana/. Run by `npm run docs`, which compiles first. With --check it only names the pages that are not
 // as they should be: a test runs it so.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { EXIT_CODE_ROWS } from '../dist/cli/exitCodes.js';
 import { programFor } from '../dist/cli/program.js';
 import { configurationPage } from '../dist/config/index.js';
@@ -9,6 +9,7 @@ import { METHODS, methodsTable } from '../dist/ethereum/gateway/index.js';
 import { RPC_ERRORS } from '../dist/ethereum/jsonrpc/index.js';
 import { fieldTable } from '../dist/rules/index.js';
 import { roomsPicture, roomsTable } from './architecture.js';
+import { dashboards } from './dashboards.js';
 
 const commandRows = [...rowsOf(await programFor())];
 
@@ -37,12 +38,21 @@ const PART = /(?<=<!-- ((\w+): (?!end)\w+) -->)\n[\s\S]*?(?=<!-- \2: end -->)/g;
 
 const isCheck = process.argv.includes('--check');
 for (const name of readdirSync(docs).filter((file) => file.endsWith('.md'))) {
-  const page = new URL(name, docs);
-  const before = readFileSync(page, 'utf8');
-  const after = PAGES[name]?.() ?? before.replace(PART, withPart);
-  if (after === before) continue;
-  if (!isCheck) writeFileSync(page, after);
-  console.log(isCheck ? `docs/${name} is not as the code has it: run npm run docs` : `wrote docs/${name}`);
+  const before = readFileSync(new URL(name, docs), 'utf8');
+  write(`docs/${name}`, before, PAGES[name]?.() ?? before.replace(PART, withPart));
+}
+for (const [name, dashboard] of Object.entries(dashboards())) {
+  const path = `deploy/grafana/${name}`;
+  const file = new URL(`../${path}`, import.meta.url);
+  const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  write(path, before, `${JSON.stringify(dashboard, null, 2)}\n`);
+}
+
+/** @type {(path: string, before: string, after: string) => void} */
+function write(path, before, after) {
+  if (after === before) return;
+  if (!isCheck) writeFileSync(new URL(`../${path}`, import.meta.url), after);
+  console.log(isCheck ? `${path} is not as the code has it: run npm run docs` : `wrote ${path}`);
   if (isCheck) process.exitCode = 1;
 }
 

@@ -1,14 +1,13 @@
 /** How the server is, for operators: what metrics and states say, as one object. */
-import { statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import type { Registry } from 'prom-client';
 import type { UpstreamNode } from '../ethereum/nodes/index.ts';
 import type { Readiness } from '../platform/http/index.ts';
-import { DATA_FILE, storeFolders } from '../platform/storeFile/index.ts';
 import type { Dns } from './dns.ts';
 import type { Ethereum } from './ethereum.ts';
 import type { EthereumNetwork } from './ethereumNetwork.ts';
 import { indexFolder } from './indexFolder.ts';
+import { storeBytes } from './storeBytes.ts';
 import { VERSION } from './version.ts';
 
 export interface HealthSources {
@@ -84,13 +83,6 @@ async function viewOfIndex(network: EthereumNetwork, bytes: number): Promise<obj
     bytes,
     blocks_per_second: Math.round(blocksPerSecond * 1000) / 1000,
   };
-}
-
-/** Bytes of every store on disk. */
-function storeBytes(dataDir: string): Counts {
-  const bytesOf = (store: string): number =>
-    statSync(join(dataDir, store, DATA_FILE), { throwIfNoEntry: false })?.size ?? 0;
-  return Object.fromEntries(storeFolders(dataDir).map((store) => [store, bytesOf(store)]));
 }
 
 async function sums(registry: Registry, name: string, labels: readonly string[]): Promise<Counts> {

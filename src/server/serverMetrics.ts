@@ -14,6 +14,43 @@ export function showBuild(registry: Registry): void {
   gauge.set({ version: VERSION, node: process.versions.node }, 1);
 }
 
+export interface ShownServer {
+  readonly isReady: () => boolean;
+  readonly takesWrites: () => boolean;
+  /** Bytes of every store on disk. */
+  readonly storeBytes: () => Readonly<Record<string, number>>;
+}
+
+/** Whether it serves, and how much it keeps. */
+export function showServer(registry: Registry, { isReady, takesWrites, storeBytes }: ShownServer): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'floodgate_ready',
+    help: '1 while /readyz says that it is ready.',
+    registers,
+    collect() {
+      this.set(isReady() ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'floodgate_store_writable',
+    help: '1 while the stores are where they were opened and take writes.',
+    registers,
+    collect() {
+      this.set(takesWrites() ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'floodgate_store_bytes',
+    help: 'Bytes on disk, by store.',
+    labelNames: ['store'],
+    registers,
+    collect() {
+      for (const [store, bytes] of Object.entries(storeBytes())) this.set({ store }, bytes);
+    },
+  });
+}
+
 export function countDroppedLogLines(registry: Registry, dropped: () => number = () => 0): void {
   new Counter({
     name: 'floodgate_log_lines_dropped_total',

@@ -20,7 +20,8 @@ import { checkOpenFiles } from './openFiles.ts';
 import { openListeners } from './openListeners.ts';
 import { operatorRoutes } from './operatorRoutes.ts';
 import { refuseStoredToken } from './refuseStoredToken.ts';
-import { countDroppedLogLines, showBuild } from './serverMetrics.ts';
+import { countDroppedLogLines, showBuild, showServer } from './serverMetrics.ts';
+import { storeBytes } from './storeBytes.ts';
 import { StoreWatch } from './storeWatch.ts';
 import { tellChanges } from './tellChanges.ts';
 import { watchClock } from './watchClock.ts';
@@ -122,6 +123,12 @@ export async function startServer(
       const isReady = missing === undefined && stores.problem === undefined && !stopping;
       return { ready: isReady, checks };
     };
+
+    showServer(registry, {
+      isReady: () => readiness().ready,
+      takesWrites: () => stores.problem === undefined,
+      storeBytes: () => storeBytes(config.dataDir),
+    });
 
     const readers = new Readers({
       maxBytes: config.http.maxUnsentBytes,

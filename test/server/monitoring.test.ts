@@ -1,0 +1,76 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { startFloodgate } from '../support/startFloodgate.ts';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+const ALERTS = 'deploy/prometheus/alerts.yml';
+const rules: readonly { alert: string; expr: string; annotations: { runbook: string } }[] = parse(
+  read(ALERTS),
+).groups.flatMap(({ rules: inGroup }: { rules: object[] }) => inGroup);
+const dashboards = readdirSync(join(root, 'deploy/grafana')).map((name) => `deploy/grafana/${name}`);
+
+/** Metrics that an expression names. */
+const metricsIn = (text: string): string[] =>
+  [...text.matchAll(/\b(?:floodgate|process|nodejs)_\w+/g)].map(([name]) => name);
+const expressionsOf = (dashboard: string): string[] =>
+  JSON.parse(read(dashboard)).panels.flatMap(({ targets = [] }: { targets?: { expr: string }[] }) =>
+    targets.map(({ expr }) => expr),
+  );
+
+const promtool = [join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'floodgate/bin/promtool')]
+  .concat((process.env['PATH'] ?? '').split(':').map((folder) => join(folder, 'promtool')))
+  .find((path) => existsSync(path));
+
+describe('alerts and dashboards', () => {
+  it('name no metric that there is not', async () => {
+    const server = await startFloodgate();
+    const text = await (await fetch(`${server.url}/metrics`)).text();
+    await server.stop();
+    // Of our own, all that any server has: another test compares that page with the program.
+    const listed = [...read('docs/logs-and-metrics.md').matchAll(/^\| `(floodgate_\w+)` \| (\w+)/gm)].flatMap(
+      ([, name, type]) =>
+        type === 'histogram' ? ['bucket', 'count', 'sum'].map((part) => `${name}_${part}`) : [name],
+    );
+    const served = [...text.matchAll(/^((?:process|nodejs)_\w+)/gm)].map(([, name]) => name);
+    const known = new Set([...listed, ...served]);
+    for (const { alert, expr } of rules)
+      expect(
+        metricsIn(expr).filter((name) => !known.has(name)),
+        alert,
+      ).toEqual([]);
+    for (const dashboard of dashboards) {
+      const named = expressionsOf(dashboard).flatMap(metricsIn);
+      expect(named.length).toBeGreaterThan(5);
+      expect(
+        named.filter((name) => !known.has(name)),
+        dashboard,
+      ).toEqual([]);
+    }
+  });
+
+  it('have a runbook each, and each runbook an alert', () => {
+    const named = new Set(rules.map(({ annotations }) => annotations.runbook));
+    const there = readdirSync(join(root, 'docs/runbooks')).map((name) => `docs/runbooks/${name}`);
+    expect([...named].toSorted()).toEqual(there.toSorted());
+    for (const { alert, annotations } of rules) expect(read(annotations.runbook)).toContain(`\`${alert}\``);
+  });
+
+  it.skipIf(promtool === undefined)(
+    `fire when they should and at no other time${promtool ? '' : ' (promtool is not installed)'}`,
+    async () => {
+      const { stdout } = await run(promtool ?? '', ['check', 'rules', join(root, ALERTS)]);
+      expect(stdout).toContain(`SUCCESS: ${rules.length} rules found`);
+      const tests = join(root, 'deploy/prometheus/alerts.test.yml');
+      expect((await run(promtool ?? '', ['test', 'rules', tests])).stdout).toContain('SUCCESS');
+    },
+  );
+});
