@@ -146,6 +146,14 @@ const DASHBOARDS = {
           'reqps',
           ['{{limit}}', 'sum by (limit) (rate(floodgate_gateway_limited_total{$i}[$__rate_interval]))'],
         ],
+        [
+          'Calls of each key',
+          'reqps',
+          [
+            '{{key}} {{outcome}}',
+            'sum by (key, outcome) (rate(floodgate_gateway_key_calls_total{$i}[$__rate_interval]))',
+          ],
+        ],
         ['Requests in flight', 'short', ['{{instance}}', 'floodgate_gateway_requests_in_flight{$i}']],
         [
           'WebSockets and subscriptions',

@@ -58,6 +58,9 @@ describe('who may call, and how much', () => {
       const narrow = /fgk_\S{40}/.exec(await key(...few))?.[0] ?? '';
       const refused = await send(gatewayUrl, { body: BLOCK_NUMBER, headers: bearer(narrow) });
       expect(refused).toMatchObject({ status: 403, json: { error: { code: -32601 } } });
+      const counts = await (await fetch(new URL('/metrics', gatewayUrl))).text();
+      expect(counts).toMatch(/^floodgate_gateway_key_calls_total\{key="\w+",outcome="forbidden"\} 1$/m);
+      expect(counts).not.toContain(narrow);
       // A slow machine may give it time for two more.
       const many = await until('the key is over its rate', async () => {
         const answer = await send(gatewayUrl, { body: [CHAIN_ID, CHAIN_ID], headers: bearer(narrow) });

@@ -40,6 +40,8 @@ export interface Refusal {
   readonly headers: readonly string[];
 }
 
+type OverRate = 'address_rate' | 'key_rate';
+
 /** When too much runs at once, or waits to be read, the next second is soon enough to try again. */
 const BUSY_RETRY_SECONDS = '1';
 
@@ -98,6 +100,7 @@ export class AdmissionControl {
       return { status: 429, refusal, headers: ['retry-after', BUSY_RETRY_SECONDS] };
     }
     const { key } = access;
+    const callsOfKey = key && metrics.keyCalls.of(key.id);
     this.#inFlight++;
     const address = (): string => clientKey(this.#clientAddress(request));
     return {
@@ -105,16 +108,25 @@ export class AdmissionControl {
       address,
       keyId: key?.id,
       admit: (calls) => {
+        const over = (limit: OverRate, perSecond: number, waitSeconds: number): RateLimitedError => {
+          if (callsOfKey !== undefined) callsOfKey.limited.count += calls;
+          return this.#overRate(limit, perSecond, waitSeconds);
+        };
         if (ratePerAddress > 0) {
           const waitSeconds = this.#rates.take(`address_rate ${address()}`, ratePerAddress, calls);
-          if (waitSeconds > 0) throw this.#overRate('address_rate', ratePerAddress, waitSeconds);
+          if (waitSeconds > 0) throw over('address_rate', ratePerAddress, waitSeconds);
         }
         if (key?.ratePerSecond !== undefined) {
           const waitSeconds = this.#rates.take(`key_rate ${key.id}`, key.ratePerSecond, calls);
-          if (waitSeconds > 0) throw this.#overRate('key_rate', key.ratePerSecond, waitSeconds);
+          if (waitSeconds > 0) throw over('key_rate', key.ratePerSecond, waitSeconds);
         }
+        if (callsOfKey !== undefined) callsOfKey.admitted.count += calls;
       },
-      mayCall: (method) => key?.methods === undefined || key.methods.includes(method),
+      mayCall: (method) => {
+        if (key?.methods === undefined || key.methods.includes(method)) return true;
+        callsOfKey?.forbidden.inc();
+        return false;
+      },
       release: () => {
         this.#inFlight--;
       },
@@ -131,11 +143,7 @@ export class AdmissionControl {
     return this.#authenticator.access(headers.authorization, queryKey);
   }
 
-  #overRate(
-    limit: 'address_rate' | 'key_rate',
-    ratePerSecond: number,
-    waitSeconds: number,
-  ): RateLimitedError {
+  #overRate(limit: OverRate, ratePerSecond: number, waitSeconds: number): RateLimitedError {
     this.#metrics.limited(limit);
     const whose = limit === 'key_rate' ? 'this API key' : 'this address';
     return new RateLimitedError(

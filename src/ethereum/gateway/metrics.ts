@@ -2,6 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import { type TalliedSeries, type Tally, tallied, talliedHistogram } from '../../platform/metrics/index.ts';
 import { RpcError } from '../jsonrpc/index.ts';
 import type { NodeError } from '../nodes/index.ts';
+import { KeyCalls } from './keys/keyCalls.ts';
 import { WebSocketMetrics } from './webSocket/metrics.ts';
 
 /** Seconds: an answer from the index takes a fraction of a millisecond, one that waits for a node up to its time limit. */
@@ -36,6 +37,7 @@ export interface NodeGauges {
 /** Counts and times calls. Labels are names of our method table and codes of our error table, never a client's text. */
 export class GatewayMetrics {
   readonly webSockets: WebSocketMetrics;
+  readonly keyCalls: KeyCalls;
   readonly #registry: Registry;
   readonly #durations: (labels: Readonly<Record<'network' | 'method', string>>) => TalliedSeries;
   readonly #errors: Counter<'network' | 'method' | 'code'>;
@@ -53,6 +55,7 @@ export class GatewayMetrics {
   constructor(registry: Registry) {
     this.#registry = registry;
     this.webSockets = new WebSocketMetrics(registry);
+    this.keyCalls = new KeyCalls(registry);
     const registers = [registry];
     this.#durations = talliedHistogram({
       name: 'floodgate_gateway_call_duration_seconds',

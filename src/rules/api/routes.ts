@@ -2,7 +2,7 @@ import { type AccessListHandlers, accessListRoutes } from './accessListRoutes.ts
 import { successEnvelope } from './envelope.ts';
 import type { GuardHandlers } from './guardHandlers.ts';
 import { guardRoutes } from './guardRoutes.ts';
-import { LIVE_PERMISSION } from './live/index.ts';
+import { LIVE_PERMISSION } from './live/liveHandler.ts';
 import type { Route } from './route.ts';
 import type { RuleHandlers } from './ruleHandlers.ts';
 
