@@ -1,4 +1,4 @@
-// Makes what is shipped, of src/: dist/bundle (the program) and dist/exports (floodgate/traces), and before them dist/ itself, compiled
+// Makes what is shipped, of src/: dist/bundle (the program) and dist/exports (floodgate/client, floodgate/traces), and before them dist/ itself, compiled
 // file by file. Run by `npm run build`; with --compile-only it stops before the bundles.
 import { bundleLibrary, bundleProgram } from './bundle.js';
 import { compileProgram } from './compile.js';

@@ -38,18 +38,29 @@ export async function bundleProgram(folder, entries) {
   writeFileSync(notices, thirdPartyNotices(output.flatMap(({ moduleIds = [] }) => moduleIds)));
 }
 
-/** Bundles what other programs import, `floodgate/traces`, and writes its types. Answers the compiler's exit status. */
+/** What other programs import, `floodgate/NAME`. */
+const LIBRARIES = ['client', 'traces'];
+const libraries = (fileOf) => Object.fromEntries(LIBRARIES.map((name) => [name, fileOf(name)]));
+
+/** Bundles what other programs import, and writes its types. Answers the compiler's exit status. */
 export async function bundleLibrary(folder) {
-  if (isNewer(`${root}${folder}/traces.d.ts`, MADE_OF)) return 0;
+  if (LIBRARIES.every((name) => isNewer(`${root}${folder}/${name}.d.ts`, MADE_OF))) return 0;
   const project = ['-p', `${root}tsconfig.library.json`];
   const { status } = spawnSync(process.execPath, [compiler, ...project], { stdio: 'inherit' });
   if (status !== 0) return status ?? 1;
   await write(
-    // It is pure: what it imports and does not use does nothing.
-    { input: { traces: 'src/library/traces/index.ts' }, treeshake: { moduleSideEffects: false } },
+    {
+      input: libraries((name) => `src/library/${name}/index.ts`),
+      // They are pure: what they import and do not use does nothing. Browsers take them, too.
+      treeshake: { moduleSideEffects: false },
+      platform: 'neutral',
+    },
     { dir: folder, format: 'esm', cleanDir: true },
   );
-  writeTypes({ library: `${root}dist/.types/library/traces/index`, name: 'traces', folder: root + folder });
+  writeTypes(
+    libraries((name) => `${root}dist/.types/library/${name}/index`),
+    root + folder,
+  );
   return 0;
 }
 

@@ -1,14 +1,15 @@
-// Writes what is made from the code in the pages of docs/, whole pages and the parts between `<!-- GROUP: PART -->` and
-// `<!-- GROUP: end -->`, and the dashboards in deploy/grafana/. Run by `npm run docs`, which compiles first. With --check it only names the pages that are not
-// as they should be: a test runs it so.
+// Writes what is made from the code: in docs/ whole pages and the parts between `<!-- GROUP: PART -->` and
+// `<!-- GROUP: end -->`, the dashboards in deploy/grafana/, and the types of floodgate/client. Run by `npm run docs`, which compiles
+// first. With --check it only names the files that are not as they should be: a test runs it so.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { EXIT_CODE_ROWS } from '../dist/cli/exitCodes.js';
 import { programFor } from '../dist/cli/program.js';
 import { configurationPage } from '../dist/config/index.js';
-import { METHODS, methodsTable } from '../dist/ethereum/gateway/index.js';
+import { METHODS, methodsTable, openRpcDocument } from '../dist/ethereum/gateway/index.js';
 import { RPC_ERRORS } from '../dist/ethereum/jsonrpc/index.js';
 import { fieldTable } from '../dist/rules/index.js';
 import { roomsPicture, roomsTable } from './architecture.js';
+import { clientTypes } from './clientTypes.js';
 import { dashboards } from './dashboards.js';
 
 const commandRows = [...rowsOf(await programFor())];
@@ -47,6 +48,9 @@ for (const [name, dashboard] of Object.entries(dashboards())) {
   const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
   write(path, before, `${JSON.stringify(dashboard, null, 2)}\n`);
 }
+const TYPES = 'src/library/client/types.ts';
+const types = readFileSync(new URL(`../${TYPES}`, import.meta.url), 'utf8');
+write(TYPES, types, clientTypes(openRpcDocument('mainnet', METHODS)));
 
 /** @type {(path: string, before: string, after: string) => void} */
 function write(path, before, after) {

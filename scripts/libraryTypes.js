@@ -4,12 +4,13 @@ import { basename, dirname, join } from 'node:path';
 const FROM = /^(import|export)( type)? \{([^}]*)\} from '(\.[^']+)\.ts';$/gm;
 
 /**
- * Writes the declarations of a library, and of what its names come from, into one folder. Not by way of the doors: TypeScript
- * would read all that each of them leads to, and want Node's types for it.
+ * Writes the declarations of libraries (their names and files), and of what their names come from, into one folder. Not by way of
+ * the doors: TypeScript would read all that each of them leads to, and want Node's types for it.
  */
-export function writeTypes({ library, name, folder }) {
+export function writeTypes(libraries, folder) {
   mkdirSync(folder, { recursive: true });
-  writeFrom(library, name, { folder, written: new Map() });
+  const written = new Map();
+  for (const [name, file] of Object.entries(libraries)) writeFrom(file, name, { folder, written });
 }
 
 function writeFrom(file, name, { folder, written }) {

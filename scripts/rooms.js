@@ -71,6 +71,12 @@ export const rooms = [
     uses: ['ethereum/traces', 'platform/serialQueue'],
   },
   {
+    room: 'library/client',
+    purpose: 'what other programs and pages import as `floodgate/client`',
+    pure: true,
+    uses: [],
+  },
+  {
     room: 'library/traces',
     purpose: 'what other programs import as `floodgate/traces`',
     pure: true,

@@ -81,6 +81,17 @@ describe('the OpenRPC document', () => {
     expect(without.map(({ name }) => name)).toEqual([]);
   });
 
+  it('has the members that the parameters of our own methods have, and no other', async () => {
+    const own = document.methods.filter(({ name }) => /^(trace_filter|floodgate_)/.test(name));
+    expect(own.length).toBeGreaterThan(2);
+    for (const { name, params } of own) {
+      const { properties = {} } = (params[0]?.schema ?? {}) as { properties?: object };
+      const { error } = (await call(floodgate.gatewayUrl, name, { unheardOf: 1 })).json;
+      const known = /known are (.*)/.exec(error.message)?.[1]?.split(', ');
+      expect(known?.sort(), name).toEqual(Object.keys(properties).sort());
+    }
+  });
+
   it('has examples that hold: what is asked, what was answered, and what is answered here', async () => {
     const ajv = new Ajv({ strict: false });
     const faults: string[] = [];

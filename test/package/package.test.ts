@@ -41,6 +41,11 @@ describe('the package', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+  const LINES = [
+    { name: 'this Node', node: process.execPath },
+    ...[22, 24].map((major) => ({ name: `Node ${major}`, node: installedNode(major) })),
+  ];
+
   const installed = (path: string): string => join(project, 'node_modules/floodgate', path);
 
   it('has the bundles with their maps, the docs, the licences, and nothing of tests or builds', () => {
@@ -85,6 +90,51 @@ describe('the package', () => {
     expect(notices).toContain('Permission is hereby granted, free of charge');
   });
 
+  /** Compiles programs of the project, in a browser's terms and with no package's types but the imported ones. */
+  async function compile(...names: readonly string[]): Promise<void> {
+    const options = { module: 'nodenext', target: 'es2023', strict: true, skipLibCheck: false, types: [] };
+    const compilerOptions = { ...options, exactOptionalPropertyTypes: true, lib: ['es2023', 'dom'] };
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: names }));
+    const { code, stdout } = await run(process.execPath, [`${root}node_modules/typescript/bin/tsc`], {
+      cwd: project,
+    });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+  }
+
+  it('gives other programs a client of the gateway, with types, on every Node', async () => {
+    writeFileSync(
+      join(project, 'useClient.ts'),
+      `import { createFloodgateClient, floodgateActions, FloodgateRpcError, type Trace } from 'floodgate/client';
+       const client = createFloodgateClient({ url: 'http://127.0.0.1:9/v1/mainnet', key: 'k', WebSocket });
+       const address = '0x00000000000000000000000000000000c0ffee00';
+       async function balance(): Promise<bigint> {
+         let sum = 0n;
+         for await (const { traces } of client.addressTraces({ address, failed: false, minValue: 1n }))
+           for (const trace of traces) sum += trace.type === 'suicide' ? BigInt(trace.action.balance) : BigInt(trace.action.value);
+         for await (const { removed, ...trace } of client.subscribeTraces({ address })) if (!removed) seen(trace as Trace);
+         return sum;
+       }
+       const seen = (trace: Trace): string | null => trace.transactionHash;
+       // @ts-expect-error there is no such member
+       const misspelt = () => client.traceFilter({ fromAdress: address });
+       // @ts-expect-error an address is hex
+       const wrong = () => client.addressSummary({ address: 'vitalik.eth' });
+       const actions = floodgateActions({ request: async () => { throw new FloodgateRpcError({ code: -32005, message: 'no' }); } });
+       const error: unknown = await actions.traceFilter().catch((thrown: unknown) => thrown);
+       const failed: unknown = await client.traceFilter().catch((thrown: unknown) => thrown);
+       console.log(JSON.stringify([error instanceof FloodgateRpcError && error.code, failed instanceof TypeError, typeof balance]));`,
+    );
+    await compile('useClient.ts');
+    // Node 20 has none.
+    const script = 'globalThis.WebSocket ??= class {}; await import("./useClient.js")';
+    for (const { node } of LINES) {
+      if (node === undefined) continue;
+      const { stdout, stderr } = await run(node, ['--input-type=module', '-e', script], { cwd: project });
+      expect({ stdout, stderr }).toEqual({ stdout: '[-32005,true,"function"]\n', stderr: '' });
+    }
+    expect(readFileSync(installed('dist/exports/client.js'), 'utf8')).not.toMatch(/node:|node_modules/);
+  });
+
   it('gives other programs the traces of any client, with types', async () => {
     writeFileSync(
       join(project, 'use.ts'),
@@ -98,17 +148,7 @@ describe('the package', () => {
        try { blockTraces({ block, traces: {} }, { method: 'trace_block', chainId: 1 }); } catch (thrown) { error = thrown; }
        console.log(JSON.stringify([traces.length, error instanceof TraceFormatError, BlockMismatchError.name, typeof wrong]));`,
     );
-    const options = { module: 'nodenext', target: 'es2023', strict: true, skipLibCheck: false, types: [] };
-    const lib = ['es2023', 'dom'];
-    writeFileSync(
-      join(project, 'tsconfig.json'),
-      JSON.stringify({ compilerOptions: { ...options, lib }, files: ['use.ts'] }),
-    );
-    const compiled = await run(process.execPath, [`${root}node_modules/typescript/bin/tsc`], {
-      cwd: project,
-    });
-    expect(compiled.stdout).toBe('');
-    expect(compiled.code).toBe(0);
+    await compile('use.ts');
     const { stdout } = await run(process.execPath, ['use.js'], { cwd: project });
     expect(JSON.parse(stdout)).toEqual([0, true, 'BlockMismatchError', 'function']);
     expect(readFileSync(installed('dist/exports/traces.js'), 'utf8')).not.toMatch(/node:|node_modules/);
@@ -133,11 +173,6 @@ describe('the package', () => {
     await dev.ended;
     expect(dev.log()).toContain('"msg":"stopped"');
   });
-
-  const LINES = [
-    { name: 'this Node', node: process.execPath },
-    ...[22, 24].map((major) => ({ name: `Node ${major}`, node: installedNode(major) })),
-  ];
 
   it.for(LINES)('runs where it was installed for all users, on $name', async ({ name, node }, ctx) => {
     if (node === undefined) return ctx.skip(`${name} is not there: run .ci/install-node`);

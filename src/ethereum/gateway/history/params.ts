@@ -14,10 +14,10 @@ import type { BlockBound } from '../traceFilter/blockTag.ts';
 import { checkOrder, unknownMembers } from '../traceFilter/params.ts';
 import { readBlockBound, readQuantity } from '../traceFilter/quantity.ts';
 
-const DEFAULT_LIMIT = 100;
+export const DEFAULT_LIMIT = 100;
 
-const TYPES = ['call', 'create', 'suicide', 'reward'] as const;
-const CALL_TYPES = ['call', 'staticcall', 'delegatecall', 'callcode'] as const;
+export const TYPES = ['call', 'create', 'suicide', 'reward'] as const;
+export const CALL_TYPES = ['call', 'staticcall', 'delegatecall', 'callcode'] as const;
 
 /** The parameter of floodgate_addressTraces, checked as far as that goes without knowing the head. */
 export interface AddressTracesParams {

@@ -2,6 +2,12 @@ import { MAX_COUNT, MAX_HISTORY_ADDRESSES, MAX_HISTORY_LIMIT, MAX_RANGE_BLOCKS }
 import { addressSummary, addressSummaryObject } from '../history/addressSummary.ts';
 import { addressTraces } from '../history/addressTraces.ts';
 import { addressTracesObject } from '../history/params.ts';
+import {
+  addressSummaryResult,
+  addressSummarySchema,
+  addressTracesResult,
+  addressTracesSchema,
+} from '../history/schema.ts';
 import { NO_FILTER, traceFilterObject } from '../traceFilter/params.ts';
 import { blockBound } from '../traceFilter/quantity.ts';
 import { traceFilter } from '../traceFilter/traceFilter.ts';
@@ -18,13 +24,6 @@ const transactionHash: Param = { name: 'transactionHash', kind: kinds.hash };
 const oneTrace = { $ref: '#/components/schemas/Trace' };
 const traces = { type: 'array', items: oneTrace };
 const orNull = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, { type: 'null' }] });
-
-const range = {
-  type: 'object',
-  properties: { fromBlock: { type: 'integer' }, toBlock: { type: 'integer' } },
-  required: ['fromBlock', 'toBlock'],
-};
-const missing = { type: 'array', items: { type: 'array', items: { type: 'integer' } } };
 
 /** The methods that the index answers. */
 export const INDEXED_ROWS: readonly IndexedRow[] = [
@@ -66,29 +65,18 @@ export const INDEXED_ROWS: readonly IndexedRow[] = [
   {
     name: 'floodgate_addressTraces',
     summary: 'The history of addresses over any range, page by page.',
-    params: [{ name: 'history', kind: addressTracesObject }],
+    params: [{ name: 'history', kind: { ...addressTracesObject, schema: addressTracesSchema } }],
     limits: `at most ${MAX_HISTORY_ADDRESSES} addresses; limit at most ${MAX_HISTORY_LIMIT}`,
     scope: { of: 'index' },
-    resultSchema: {
-      type: 'object',
-      properties: { traces, cursor: orNull({ type: 'string' }), range, missing },
-      required: ['traces', 'cursor', 'range', 'missing'],
-    },
+    resultSchema: addressTracesResult(traces),
     handler: addressTraces,
   },
   {
     name: 'floodgate_addressSummary',
     summary: 'What the history of an address comes to: counts, first and last block, value.',
-    params: [{ name: 'history', kind: addressSummaryObject }],
+    params: [{ name: 'history', kind: { ...addressSummaryObject, schema: addressSummarySchema } }],
     scope: { of: 'index' },
-    resultSchema: {
-      type: 'object',
-      properties: {
-        ...{ range, missing, counts: { type: 'object' }, value: { type: 'object' } },
-        ...{ firstBlock: orNull({ type: 'integer' }), lastBlock: orNull({ type: 'integer' }) },
-      },
-      required: ['range', 'firstBlock', 'lastBlock', 'counts', 'value', 'missing'],
-    },
+    resultSchema: addressSummaryResult,
     handler: addressSummary,
   },
 ];

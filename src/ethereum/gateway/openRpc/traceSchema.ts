@@ -19,8 +19,10 @@ const orNull = (...schemas: JsonSchema[]): JsonSchema => ({ anyOf: [...schemas, 
 
 const callResult = exactly({ gasUsed: quantity, output: data });
 
-/** A trace of one type, with its place. */
-const trace = (type: string, action: JsonSchema, result: JsonSchema): JsonSchema =>
+const nothing: JsonSchema = { type: 'null' };
+
+/** A frame of a transaction, with its place. */
+const frame = (type: string, action: JsonSchema, result: JsonSchema): JsonSchema =>
   exactly(
     {
       action,
@@ -30,17 +32,30 @@ const trace = (type: string, action: JsonSchema, result: JsonSchema): JsonSchema
       result,
       subtraces: count,
       traceAddress: { type: 'array', items: count },
-      transactionHash: orNull(hash),
-      transactionPosition: orNull(count),
+      transactionHash: hash,
+      transactionPosition: count,
       type: { const: type },
     },
     'error',
   );
 
+/** The reward of a block or an uncle, which is of no transaction. */
+const reward = exactly({
+  action: exactly({ author: address, rewardType: { enum: ['block', 'uncle'] }, value: quantity }),
+  blockHash: hash,
+  blockNumber: count,
+  result: nothing,
+  subtraces: count,
+  traceAddress: { type: 'array', items: count },
+  transactionHash: nothing,
+  transactionPosition: nothing,
+  type: { const: 'reward' },
+});
+
 /** A trace as docs/trace-filter.md describes it. */
 export const traceSchema: JsonSchema = {
   oneOf: [
-    trace(
+    frame(
       'call',
       exactly({
         callType: { enum: ['call', 'callcode', 'delegatecall', 'staticcall'] },
@@ -52,7 +67,7 @@ export const traceSchema: JsonSchema = {
       }),
       orNull(callResult),
     ),
-    trace(
+    frame(
       'create',
       exactly(
         {
@@ -66,9 +81,7 @@ export const traceSchema: JsonSchema = {
       ),
       orNull(exactly({ address, code: data, gasUsed: quantity }), callResult),
     ),
-    trace('suicide', exactly({ address, balance: quantity, refundAddress: address }), { type: 'null' }),
-    trace('reward', exactly({ author: address, rewardType: { enum: ['block', 'uncle'] }, value: quantity }), {
-      type: 'null',
-    }),
+    frame('suicide', exactly({ address, balance: quantity, refundAddress: address }), nothing),
+    reward,
   ],
 };

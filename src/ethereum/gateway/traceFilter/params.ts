@@ -20,20 +20,31 @@ export interface TraceFilterParams {
 /** Addresses in a list (docs/decisions/gateway.md). */
 const MAX_ADDRESSES = 1000;
 
-const MEMBERS = ['fromBlock', 'toBlock', 'fromAddress', 'toAddress', 'mode', 'after', 'count'];
-
 /** Unknown members are named in an error, up to so many, each cut to so many characters. */
 const MAX_NAMED_MEMBERS = 5;
 const MAX_NAME_LENGTH = 40;
 
-const addressList: Pick<Kind, 'allowed' | 'schema'> = {
-  allowed: `an address, or a list of at most ${MAX_ADDRESSES}: any of them`,
+const addresses = (whose: string): Pick<Kind, 'allowed' | 'schema'> => ({
+  allowed: `${whose}: an address, or a list of at most ${MAX_ADDRESSES} of which any matches; left out or empty: everybody`,
   schema: { anyOf: [address.schema, { type: 'array', maxItems: MAX_ADDRESSES, items: address.schema }] },
-};
-const filterMode: Pick<Kind, 'allowed' | 'schema'> = {
-  allowed: 'whether both sides must match (intersection), or either (union)',
-  schema: { enum: ['intersection', 'union'], default: 'intersection' },
-};
+});
+
+const DESCRIBED = {
+  fromBlock: { ...blockBound, allowed: 'the first block, by number or tag; left out: latest' },
+  toBlock: {
+    ...blockBound,
+    allowed: `the last block, by number or tag, of at most ${MAX_RANGE_BLOCKS}; left out: latest`,
+  },
+  fromAddress: addresses('senders'),
+  toAddress: addresses('recipients'),
+  mode: {
+    allowed: 'whether both sides must match (intersection), or either (union)',
+    schema: { enum: ['intersection', 'union'], default: 'intersection' },
+  },
+  after: { ...index, allowed: 'matching traces to skip; left out: 0' },
+  count: { ...index, allowed: `traces to return, at most ${MAX_COUNT}; left out: ${MAX_COUNT}` },
+} as const satisfies Readonly<Record<string, Pick<Kind, 'allowed' | 'schema'>>>;
+const MEMBERS = Object.keys(DESCRIBED);
 
 /**
  * The parameter of trace_filter. Members and types are checked first, then limits: a range given in numbers is refused for
@@ -41,15 +52,7 @@ const filterMode: Pick<Kind, 'allowed' | 'schema'> = {
  */
 export const traceFilterObject: Kind = {
   allowed: 'a filter object, for example {"fromBlock":"0x1"}',
-  schema: objectSchema({
-    fromBlock: blockBound,
-    toBlock: blockBound,
-    fromAddress: addressList,
-    toAddress: addressList,
-    mode: filterMode,
-    after: index,
-    count: { ...index, allowed: `${index.allowed}; at most ${MAX_COUNT}` },
-  }),
+  schema: objectSchema(DESCRIBED),
   read: (value, path) => readFilter(readFilterObject(value, path)),
 };
 
