@@ -18,12 +18,14 @@ function filesOf(room) {
 const PACKAGES = {
   commander: ['cli'],
   fastify: ['platform/http', 'rules/api'],
+  kysely: ['rules/store/postgres'],
   lmdb: rooms
     .map(({ room }) => room)
     .filter(
       (room) =>
         room.endsWith('/store/lmdb') || room.includes('/store/lmdb/') || room === 'platform/storeFile',
     ),
+  pg: ['rules/store/postgres'],
   undici: ['ethereum/nodes', 'rules/client', 'devchain'],
 };
 

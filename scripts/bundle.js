@@ -8,8 +8,11 @@ import { compiler, copyPage, root } from './compile.js';
 import { writeTypes } from './libraryTypes.js';
 import { thirdPartyNotices } from './thirdParty.js';
 
-/** Has binaries, each in a package of its own: the one package that is installed beside the bundle. */
-const NOT_BUNDLED = [/^lmdb$/];
+/**
+ * lmdb has binaries, each in a package of its own: the one package that is installed beside the bundle. The other two are for those
+ * who have them: pg asks whether they are there.
+ */
+const NOT_BUNDLED = [/^lmdb$/, /^pg-native$/, /^pg-cloudflare$/];
 /** A program of its own, which the server starts as a thread and finds beside itself. */
 const THREAD = { udpThread: 'src/dns/dataplane/embedded/udpThread.ts' };
 const NOTICES = 'THIRD-PARTY-NOTICES.txt';

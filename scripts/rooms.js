@@ -17,7 +17,7 @@ export const rooms = [
       'rules',
       'rules/client',
       'rules/plan',
-      'rules/store/lmdb',
+      'rules/store',
       'dns/analytics',
       'dns/attacks',
       'dns/authority',
@@ -30,6 +30,7 @@ export const rooms = [
       'ethereum/traces',
       'platform/addresses',
       'platform/alerts',
+      'platform/logging',
     ],
   },
   {
@@ -39,6 +40,7 @@ export const rooms = [
       'config',
       'rules',
       'rules/api',
+      'rules/store',
       'rules/store/lmdb',
       'dns/analytics',
       'dns/attacks',
@@ -94,6 +96,16 @@ export const rooms = [
     uses: ['rules', 'rules/client'],
   },
   { room: 'rules/client', purpose: 'a client of the rules API', uses: ['rules'] },
+  {
+    room: 'rules/store',
+    purpose: 'opens the store of rules that is configured, and loads no other',
+    uses: ['platform/logging', 'rules', 'rules/store/lmdb', 'rules/store/postgres'],
+  },
+  {
+    room: 'rules/store/postgres',
+    purpose: 'rules, tokens and audit on PostgreSQL, for instances that share them',
+    uses: ['rules', 'platform/logging'],
+  },
   {
     room: 'rules/store/lmdb',
     purpose: 'rules, tokens and audit on LMDB',

@@ -24,7 +24,9 @@ function tell(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_CODES.done : EXIT_CODES.usage;
   process.stderr.write(`floodgate: ${error instanceof Error ? error.message : error}\n`);
   if (!isOperators(error) && error instanceof Error) process.stderr.write(`${error.stack}\n`);
-  return error instanceof Error && error.name === 'ConfigError' ? EXIT_CODES.usage : EXIT_CODES.failed;
+  return error instanceof Error && /^(ConfigError|BadStoreAddress)$/.test(error.name)
+    ? EXIT_CODES.usage
+    : EXIT_CODES.failed;
 }
 
 /**
@@ -34,6 +36,7 @@ function tell(error: unknown): number {
 function isOperators(error: unknown): boolean {
   const names = [
     'BackupError',
+    'BadStoreAddress',
     'ConfigError',
     'DataDirInUseError',
     'DataDirUnusableError',

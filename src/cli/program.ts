@@ -16,6 +16,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Register>> = new Map<string, (
   ['rules', async () => (await import('./commands/rules.ts')).registerRules],
   ['token', async () => (await import('./commands/token.ts')).registerToken],
   ['audit', async () => (await import('./commands/audit.ts')).registerAudit],
+  ['store', async () => (await import('./commands/store.ts')).registerStore],
   ['backup', async () => (await import('./commands/dataCopies.ts')).registerBackup],
   ['restore', async () => (await import('./commands/dataCopies.ts')).registerRestore],
   ['verify', async () => (await import('./commands/dataCopies.ts')).registerVerify],

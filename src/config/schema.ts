@@ -403,6 +403,17 @@ const Networks = Type.Record(
 
 const Rules = Type.Object(
   {
+    store: Type.Optional(
+      Type.String({
+        pattern: '^postgres(ql)?://',
+        maxLength: 4096,
+        secret: true,
+        allowed:
+          'a URL such as postgres://USER:PASSWORD@HOST:5432/DATABASE?sslmode=verify-full (docs/postgresql.md)',
+        description:
+          'PostgreSQL in which rules, access lists, tokens and the audit are kept, for instances that share them. Left out: they are in the data folder.',
+      }),
+    ),
     rateLimitRequests: Type.Optional(
       Type.Integer({
         minimum: 1,

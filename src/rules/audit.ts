@@ -1,6 +1,6 @@
 import type { AccessEntry, AccessListName } from './accessList.ts';
 import type { Rule } from './rule.ts';
-import type { Micros } from './timestamp.ts';
+import { formatTimestamp, type Micros } from './timestamp.ts';
 import type { Token } from './token.ts';
 
 /** Who changes something, and from where. */
@@ -74,4 +74,13 @@ export interface AuditLog {
    * than it may have, or none, and `next` all the same.
    */
   page(filter: AuditFilter, request: AuditPageRequest): Promise<AuditPage>;
+}
+
+/** The members that every entry has. */
+export function stamp(moment: Micros, { by, label, from }: Actor): Actor & { at: string } {
+  return { at: formatTimestamp(moment), by, ...(label !== undefined && { label }), from };
+}
+
+export function withoutHash({ hash: _, ...rest }: Token): AuditedToken {
+  return rest;
 }

@@ -18,16 +18,18 @@ export {
   newNetworkEntrySchema,
 } from './accessList.ts';
 export type { AccessListKey, AccessListStore } from './accessListStore.ts';
-export type {
-  Actor,
-  AuditEntry,
-  AuditedToken,
-  AuditFilter,
-  AuditLog,
-  AuditPage,
-  AuditPageRequest,
-  ListChange,
-  RuleChange,
+export {
+  type Actor,
+  type AuditEntry,
+  type AuditFilter,
+  type AuditLog,
+  type AuditPage,
+  type AuditPageRequest,
+  type ListChange,
+  type RuleChange,
+  stamp,
+  type TokenChange,
+  withoutHash,
 } from './audit.ts';
 export { effectiveRule, type Place } from './effectiveRule.ts';
 export { fieldTable } from './fieldTable.ts';
@@ -52,7 +54,16 @@ export {
   type RuleStore,
   type RuleUpdate,
 } from './ruleStore.ts';
-export { KeyReused, StoreUnavailable, TooManyEntries, TooManyRules } from './storeErrors.ts';
+export type { RulesStorage } from './rulesStorage.ts';
+export { Snapshots } from './snapshots.ts';
+export {
+  BadStoreAddress,
+  KeyReused,
+  OutcomeUnknown,
+  StoreUnavailable,
+  TooManyEntries,
+  TooManyRules,
+} from './storeErrors.ts';
 export { targetOf } from './target.ts';
 export { formatTimestamp, type Micros, parseTimestamp, wallClock } from './timestamp.ts';
 export {

@@ -29,3 +29,21 @@ export class KeyReused extends Error {
     this.name = 'KeyReused';
   }
 }
+
+/**
+ * The engine was asked to make a change durable, and then could not be asked whether it is: it may be there, or not. Whoever made it has to
+ * look before making it again.
+ */
+export class OutcomeUnknown extends StoreUnavailable {
+  constructor(options?: ErrorOptions) {
+    super('The rules database was lost in the middle of a change: it may have been made, or not', options);
+  }
+}
+
+/** The address of a store is not as it should be. Its message has no secret of it. */
+export class BadStoreAddress extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'BadStoreAddress';
+  }
+}

@@ -4,7 +4,7 @@ import type { Config } from '../config/index.ts';
 import type { ClientAddress } from '../platform/addresses/index.ts';
 import { operations, type Readiness, type Shown } from '../platform/http/index.ts';
 import { operatorApi, type RateLimit, rulesApi } from '../rules/api/index.ts';
-import type { openRulesStorage } from '../rules/store/lmdb/index.ts';
+import type { RulesStorage } from '../rules/index.ts';
 import type { Dns } from './dns.ts';
 import type { Ethereum } from './ethereum.ts';
 import { healthOf } from './health.ts';
@@ -12,7 +12,7 @@ import { nodeOperations } from './nodeOperations.ts';
 import { countRulesRequests } from './serverMetrics.ts';
 
 export interface OperatorRoutesOptions {
-  readonly storage: ReturnType<typeof openRulesStorage>;
+  readonly storage: RulesStorage;
   readonly ethereum: Ethereum | undefined;
   readonly dns: Dns | undefined;
   readonly registry: Registry;
@@ -34,6 +34,7 @@ export function operatorRoutes(
     await listener.register(rulesApi, {
       ...{ rules, lists, tokens, audit, configuredTokens, clientAddress },
       prefix: '/client/v4',
+      staleSeconds: () => storage.staleSeconds,
       analytics: dns?.analytics,
       guard: dns?.reports,
       answered,

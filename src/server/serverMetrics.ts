@@ -1,6 +1,7 @@
 /** Metrics of the server as a whole. Labels are fixed words, ids of operations and statuses. */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { type Tally, tallied } from '../platform/metrics/index.ts';
+import type { RulesStorage } from '../rules/index.ts';
 import { VERSION } from './version.ts';
 
 /** Which Floodgate this is, as Prometheus' own programs tell it. */
@@ -59,6 +60,26 @@ export function countDroppedLogLines(registry: Registry, dropped: () => number =
     collect() {
       this.reset();
       this.inc(dropped());
+    },
+  });
+}
+
+/** Whether reads are the store's own answers, and how old they are where they are not. */
+export function showRulesStore(registry: Registry, store: Pick<RulesStorage, 'staleSeconds'>): void {
+  new Gauge({
+    name: 'floodgate_rules_store_up',
+    help: '1, and 0 while the rules database is away.',
+    registers: [registry],
+    collect() {
+      this.set(store.staleSeconds === undefined ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'floodgate_rules_stale_seconds',
+    help: 'How long ago what is known of rules was the newest; 0 while the rules database is there.',
+    registers: [registry],
+    collect() {
+      this.set(store.staleSeconds ?? 0);
     },
   });
 }

@@ -9,7 +9,7 @@ import { type Config, ConfigError } from '../config/index.ts';
 import { Gateway } from '../ethereum/gateway/index.ts';
 import { clientAddressBehind } from '../platform/addresses/index.ts';
 import { Readers, type Readiness } from '../platform/http/index.ts';
-import { openRulesStorage } from '../rules/store/lmdb/index.ts';
+import { openRules } from '../rules/store/index.ts';
 import { Alerting } from './alerts/alerting.ts';
 import type { Looked } from './alerts/unwell.ts';
 import { type DataDirLock, lockDataDir } from './dataDirLock.ts';
@@ -20,7 +20,7 @@ import { checkOpenFiles } from './openFiles.ts';
 import { openListeners } from './openListeners.ts';
 import { operatorRoutes } from './operatorRoutes.ts';
 import { refuseStoredToken } from './refuseStoredToken.ts';
-import { countDroppedLogLines, showBuild, showServer } from './serverMetrics.ts';
+import { countDroppedLogLines, showBuild, showRulesStore, showServer } from './serverMetrics.ts';
 import { storeBytes } from './storeBytes.ts';
 import { StoreWatch } from './storeWatch.ts';
 import { tellChanges } from './tellChanges.ts';
@@ -70,8 +70,9 @@ export async function startServer(
     showBuild(registry);
     undo.push(() => registry.clear());
 
-    const storage = openRulesStorage(config.dataDir);
+    const storage = await openRules({ dataDir: config.dataDir, url: config.rules.store }, { log: logger });
     undo.push(() => storage.close());
+    showRulesStore(registry, storage);
     undo.push(watchClock(logger, storage.clockBehindSeconds));
     await refuseStoredToken(config.apiToken, storage.tokens);
 
@@ -100,7 +101,11 @@ export async function startServer(
       dns = started;
     }
 
-    const stores = new StoreWatch({ dataDir: config.dataDir, probe: () => storage.probe() });
+    const stores = new StoreWatch({
+      dataDir: config.dataDir,
+      probe: () => storage.probe(),
+      isShared: storage.isShared,
+    });
     undo.push(() => stores.stop());
 
     const stopLooking = alerting?.watch({
@@ -120,7 +125,8 @@ export async function startServer(
         ...(dns && { dns: dns.missing() ?? 'ok' }),
         ...(stopping && { server: 'it is stopping' }),
       };
-      const isReady = missing === undefined && stores.problem === undefined && !stopping;
+      // What all servers share takes none of them out of service: reads, the gateway and the guard go on without it.
+      const isReady = missing === undefined && stores.ownProblem === undefined && !stopping;
       return { ready: isReady, checks };
     };
 

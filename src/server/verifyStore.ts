@@ -1,6 +1,5 @@
 import { verifyTraces } from '../ethereum/store/lmdb/traces/index.ts';
 import { readWholeStore } from '../platform/storeFile/index.ts';
-import { verifyRules } from '../rules/store/lmdb/index.ts';
 
 /**
  * What is wrong with one store: all of it is read, and what it means is checked. To be run in a process of its own, which a torn
@@ -13,7 +12,7 @@ export async function verifyStore(
 ): Promise<readonly string[]> {
   try {
     await readWholeStore(folder);
-    if (store === 'rules') return await verifyRules(folder);
+    if (store === 'rules') return await (await import('../rules/store/lmdb/index.ts')).verifyRules(folder);
     if (store === 'traces' || store.startsWith('traces-'))
       return await verifyTraces(folder, (block) => progress(`${store}: verified down to block ${block}`));
     return [];

@@ -190,7 +190,7 @@ describe('the commands', () => {
           shell !== 'zsh' || word.startsWith(words.at(-1) ?? '');
         return stdout.trim().split(/\s+/).filter(beginsAsTyped).sort();
       };
-      expect(await completed('st')).toEqual(['start', 'status']);
+      expect(await completed('st')).toEqual(['start', 'status', 'store']);
       expect(await completed('config', '')).toEqual(['--help', 'check', 'print']);
       expect(await completed('--help', 'rules', 'li')).toEqual(['list']);
       expect(await completed('rules', 'create', '--mode', '')).toEqual(['disabled', 'enabled', 'monitoring']);

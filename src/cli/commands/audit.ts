@@ -9,7 +9,7 @@ import {
 import { print } from '../print.ts';
 import { readAccountId, readRuleId } from './idArguments.ts';
 import { formatTable } from './rulesTable.ts';
-import { addDataDirFlags, withStorage } from './tokenStorage.ts';
+import { addRulesStoreFlags, withStorage } from './tokenStorage.ts';
 import { readMoment } from './tokenTime.ts';
 
 /** Entries that are shown where no number is asked for: a few screens. */
@@ -38,7 +38,7 @@ export function registerAudit(program: Command): void {
     .option('--all', 'every entry')
     .option('--json', 'print a JSON object a line, whole')
     .action(showAudit);
-  addDataDirFlags(audit);
+  addRulesStoreFlags(audit);
 }
 
 async function showAudit(options: AuditOptions, command: Command): Promise<void> {

@@ -7,8 +7,8 @@ import Fastify, { type InjectOptions } from 'fastify';
 import Type from 'typebox';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { rulesApi } from '../../rules/api/index.ts';
-import { exampleRule, RuleFormat, ruleFormat, ruleSchema } from '../../rules/index.ts';
-import { openRulesStorage, type RulesStorage } from '../../rules/store/lmdb/index.ts';
+import { exampleRule, RuleFormat, type RulesStorage, ruleFormat, ruleSchema } from '../../rules/index.ts';
+import { openRulesStorage } from '../../rules/store/lmdb/index.ts';
 import { registerRules } from './rules.ts';
 
 const { created_on, modified_on, ...fields } = ruleSchema.properties;

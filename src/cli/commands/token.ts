@@ -16,7 +16,7 @@ import { OperatorError } from '../operatorError.ts';
 import { print } from '../print.ts';
 import { readAccountId } from './idArguments.ts';
 import { formatTable } from './rulesTable.ts';
-import { addDataDirFlags, commandActor, withStorage } from './tokenStorage.ts';
+import { addRulesStoreFlags, commandActor, withStorage } from './tokenStorage.ts';
 import { readMoment } from './tokenTime.ts';
 
 interface CreateOptions {
@@ -55,21 +55,21 @@ export function registerToken(program: Command): void {
     .option('--label <text>', 'what the token is for', '')
     .option('--json', 'print a JSON object')
     .action(createToken);
-  addDataDirFlags(create);
+  addRulesStoreFlags(create);
 
   const list = token
     .command('list')
     .description('list all tokens, without their secrets')
     .option('--json', 'print a JSON object a line')
     .action(listTokens);
-  addDataDirFlags(list);
+  addRulesStoreFlags(list);
 
   const revoke = token
     .command('revoke')
     .description('revoke tokens by id; takes effect at once, even in a running server')
     .argument('<id...>', 'ids as `floodgate token list` shows them', collectTokenId)
     .action(revokeTokens);
-  addDataDirFlags(revoke);
+  addRulesStoreFlags(revoke);
 }
 
 async function createToken(options: CreateOptions, command: Command): Promise<void> {

@@ -1,7 +1,8 @@
 import { userInfo } from 'node:os';
-import type { Command } from 'commander';
-import type { Actor } from '../../rules/index.ts';
-import type { RulesStorage } from '../../rules/store/lmdb/index.ts';
+import { type Command, Option } from 'commander';
+import { QUIET } from '../../platform/logging/index.ts';
+import type { Actor, RulesStorage } from '../../rules/index.ts';
+import { openRules } from '../../rules/store/index.ts';
 import { readConfig } from '../configFlags.ts';
 import { needFolder } from '../needFolder.ts';
 
@@ -12,15 +13,24 @@ export function addDataDirFlags(command: Command): Command {
     .option('--config <file>', 'configuration file of the server (FLOODGATE_CONFIG)');
 }
 
-/** Opens the store in a data folder for one command, and closes it whatever happens. */
+/** The same for commands about rules and tokens, which may be kept elsewhere. */
+export function addRulesStoreFlags(command: Command): Command {
+  const store = new Option(
+    '--rules-store <url>',
+    'PostgreSQL with the rules of the server, where it has them there (FLOODGATE_RULES_STORE)',
+  );
+  store.attributeName = () => 'rules.store';
+  return addDataDirFlags(command).addOption(store);
+}
+
+/** Opens the store of the server for one command, and closes it whatever happens. */
 export async function withStorage<T>(
   command: Command,
   use: (storage: RulesStorage) => Promise<T>,
 ): Promise<T> {
-  const { dataDir } = readConfig(command);
-  needFolder(dataDir, 'rules');
-  const { openRulesStorage } = await import('../../rules/store/lmdb/index.ts');
-  const storage = openRulesStorage(dataDir);
+  const { dataDir, rules } = readConfig(command);
+  if (rules.store === undefined) needFolder(dataDir, 'rules');
+  const storage = await openRules({ dataDir, url: rules.store }, { log: QUIET });
   try {
     return await use(storage);
   } finally {

@@ -18,6 +18,7 @@ interface Gate {
   readonly authenticator: Authenticator;
   readonly rateLimiter: RateLimiter | undefined;
   readonly clientAddress: (request: IncomingMessage) => string;
+  readonly staleSeconds: (() => number | undefined) | undefined;
 }
 
 /** What the framework keeps of a route. */
@@ -101,6 +102,8 @@ async function serve(route: Route, gate: Gate, { request, reply }: Exchange): Pr
   }
   const { body, type, headers, isKnown } = await route.handle(apiRequest(request, caller, gate));
   if (headers) reply.headers(headers);
+  const staleSeconds = route.open ? undefined : gate.staleSeconds?.();
+  if (staleSeconds !== undefined && route.method === 'GET') reply.header('floodgate-stale', staleSeconds);
   if (isKnown) return reply.code(304).send();
   reply.header('content-type', type ?? JSON_TYPE);
   if (typeof body !== 'function') return reply.send(body);

@@ -3,6 +3,7 @@ import {
   type Fault,
   InvalidRule,
   KeyReused,
+  OutcomeUnknown,
   StoreUnavailable,
   TooManyEntries,
   TooManyRules,
@@ -32,6 +33,7 @@ export const errorTable = {
   keyReused: { status: 422, code: 10422, message: 'Idempotency-Key reused' },
   rateLimited: { status: 429, code: 10429, message: 'Too many requests' },
   storeUnavailable: { status: 503, code: 10503, message: 'The rule store is unavailable' },
+  outcomeUnknown: { status: 503, code: 10504, message: 'Whether the change was made is not known' },
   malformedRequest: { status: 400, code: 10400, message: 'The request is not valid HTTP' },
   requestTimeout: { status: 408, code: 10408, message: 'The request did not arrive in time' },
   certificateRefused: { status: 403, code: 10403, message: 'The client certificate is not accepted' },
@@ -40,7 +42,7 @@ export const errorTable = {
   internal: { status: 500, code: 10500, message: 'Internal error' },
 } as const satisfies Record<string, { status: number; code: number; message: string }>;
 
-/** Cloudflare's clients try again after any 409, unless they are told that it changes nothing. */
+/** Cloudflare's clients try again after any 409 and 5xx, unless they are told that it changes nothing, or may be made twice. */
 const FINAL = { 'x-should-retry': 'false' };
 
 export type ErrorCase = keyof typeof errorTable;
@@ -83,6 +85,12 @@ export function asApiError(error: unknown): ApiError | undefined {
   if (error instanceof TooManyRules || error instanceof TooManyEntries)
     return new ApiError('tooManyRules', { message: error.message, headers: FINAL });
   if (error instanceof KeyReused) return new ApiError('keyReused', { message: error.message });
+  if (error instanceof OutcomeUnknown)
+    return new ApiError('outcomeUnknown', {
+      message:
+        'The rule store was lost in the middle of the change, and whether it was made is not known. Look before you try again',
+      headers: { ...FINAL, 'retry-after': String(STORE_RETRY_AFTER_SECONDS) },
+    });
   if (error instanceof StoreUnavailable)
     return new ApiError('storeUnavailable', {
       message: 'The rule store cannot be reached or written now; nothing was changed. Try again',

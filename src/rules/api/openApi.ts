@@ -14,6 +14,7 @@ const commonErrors: readonly ErrorCase[] = [
   'rateLimited',
   'internal',
   'storeUnavailable',
+  'outcomeUnknown',
 ];
 
 /** Headers by name, each with what it says and an example. */
@@ -34,6 +35,13 @@ const ETAG: HeaderNotes = {
   ETag: [
     'The state of what is answered: for If-None-Match, and of a single rule or entry for If-Match.',
     '"jyxt1c3xnc"',
+  ],
+};
+
+const STALE: HeaderNotes = {
+  'Floodgate-Stale': [
+    'Only while the rules database is away: so many seconds ago the answer was the newest.',
+    '12',
   ],
 };
 
@@ -113,6 +121,7 @@ function tagOf({ path }: Route): string {
 function successOf(route: Route, examples: Examples) {
   const headers = {
     ...(route.answer !== undefined && tagged.has(route.answer) && headersOf(ETAG)),
+    ...(route.method === 'GET' && headersOf(STALE)),
     ...headersOf({ Ratelimit: ['What is left, where a rate limit is configured.', '"default";r=99;t=300'] }),
   };
   return {

@@ -43,6 +43,8 @@ export interface RulesApiOptions {
   readonly answered?: ((operationId: string, status: number) => void) | undefined;
   /** The fields that rules have. */
   readonly format?: RuleFormat;
+  /** How old what is answered may be, in seconds, while the store is away; undefined while it is not. */
+  readonly staleSeconds?: (() => number | undefined) | undefined;
   /** Off where left out. */
   readonly rateLimit?: RateLimit | undefined;
 }
@@ -111,6 +113,7 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
     authenticator,
     rateLimiter: options.rateLimit && new RateLimiter(options.rateLimit),
     clientAddress,
+    staleSeconds: options.staleSeconds,
   });
 };
 

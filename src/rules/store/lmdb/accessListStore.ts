@@ -10,10 +10,11 @@ import {
   MAX_ENTRIES_PER_LIST,
   type Micros,
   type NewAccessEntry,
+  stamp,
   TooManyEntries,
 } from '../../index.ts';
 import { RulesChangeFeed } from './changeFeed.ts';
-import { auditWrite, type RulesEnvironment, stamp } from './environment.ts';
+import { auditWrite, type RulesEnvironment } from './environment.ts';
 import type { Write } from './groupCommit.ts';
 
 /** Sorts after every UUID. */

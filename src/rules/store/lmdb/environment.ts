@@ -10,9 +10,7 @@ import {
 import {
   type AccessEntry,
   type AccessListName,
-  type Actor,
   type AuditEntry,
-  formatTimestamp,
   type Micros,
   type Rule,
   StoreUnavailable,
@@ -182,11 +180,6 @@ export class RulesEnvironment {
 /** The audit entry of a change at a moment, as a write of the same transaction. */
 export function auditWrite(environment: RulesEnvironment, moment: Micros, entry: AuditEntry): Write {
   return { database: environment.audit, key: moment, value: entry };
-}
-
-/** The members that every audit entry has. */
-export function stamp(moment: Micros, { by, label, from }: Actor): Actor & { at: string } {
-  return { at: formatTimestamp(moment), by, ...(label !== undefined && { label }), from };
 }
 
 /** lmdb's types lack an encoder of one's own. */

@@ -1,3 +1,3 @@
 /** Rules, tokens and the audit on LMDB. */
-export { openRulesStorage, type RulesStorage } from './openRulesStorage.ts';
+export { openRulesStorage } from './openRulesStorage.ts';
 export { verifyRules } from './verifyRules.ts';

@@ -13,21 +13,22 @@ import {
   type RuleFormat,
   type RuleStore,
   type RuleUpdate,
+  Snapshots,
+  stamp,
   TooManyRules,
   targetOf,
 } from '../../index.ts';
 import { RulesChangeFeed } from './changeFeed.ts';
-import { auditWrite, type RulesEnvironment, stamp } from './environment.ts';
+import { auditWrite, type RulesEnvironment } from './environment.ts';
 import { FirstAnswers, type Retry } from './firstAnswers.ts';
 import type { Decided, Write } from './groupCommit.ts';
-import { RulesSnapshots } from './snapshots.ts';
 
 /** Rules in LMDB, at (account, id); an account's state beside them tells readers whether what they hold still stands. */
 export class LmdbRuleStore implements RuleStore {
   readonly #environment: RulesEnvironment;
   readonly #format: RuleFormat;
   readonly #firstAnswers: FirstAnswers;
-  readonly #snapshots = new RulesSnapshots();
+  readonly #snapshots = new Snapshots<Rule>();
   readonly #feed: RulesChangeFeed;
 
   constructor(environment: RulesEnvironment, format: RuleFormat) {

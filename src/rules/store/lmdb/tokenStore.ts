@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import {
   type Actor,
-  type AuditedToken,
   formatTimestamp,
   type Micros,
   type NewToken,
+  stamp,
   type Token,
   type TokenStore,
+  withoutHash,
 } from '../../index.ts';
-import { auditWrite, type RulesEnvironment, stamp } from './environment.ts';
+import { auditWrite, type RulesEnvironment } from './environment.ts';
 
 /** 128 random bits: as long as the ids that Cloudflare's token verification shows. */
 const TOKEN_ID_BYTES = 16;
@@ -83,8 +84,4 @@ interface Change {
   readonly action: 'token.create' | 'token.revoke';
   readonly before: Token | null;
   readonly after: Token;
-}
-
-function withoutHash({ hash: _, ...rest }: Token): AuditedToken {
-  return rest;
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Database, Key } from 'lmdb';
-import { type AuditEntry, type Rule, ruleFormat, type Token, targetOf } from '../../index.ts';
+import { type AuditEntry, type Rule, ruleFormat, targetOf, withoutHash } from '../../index.ts';
 import { RulesEnvironment } from './environment.ts';
 
 /**
@@ -104,7 +104,6 @@ class Replay {
 }
 
 const completed = (rule: Rule | null): Rule | null => rule && ruleFormat.complete(rule);
-const withoutHash = ({ hash: _, ...token }: Token): object => token;
 
 function differences(
   what: string,

@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import type { ClientConfig } from 'pg';
+import { BadStoreAddress } from '../../index.ts';
+
+/** How the certificate of the server is looked at, by libpq's names. */
+const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
+type SslMode = (typeof SSL_MODES)[number];
+
+const PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'host', 'application_name'] as const;
+const DEFAULT_PORT = 5432;
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)?$/;
+
+/** libpq's word for the authorities that the system, here Node, trusts. */
+const SYSTEM_AUTHORITIES = 'system';
+
+/**
+ * How to connect, from a URL as libpq takes it. Throws `BadStoreAddress`, whose message has nothing of the URL but names of parameters
+ * and of files: there may be a password in it.
+ */
+export function connectionOptions(url: string): ClientConfig {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || !/^postgres(ql)?:$/.test(parsed.protocol))
+    throw new BadStoreAddress('it is no URL like postgres://USER:PASSWORD@HOST:5432/DATABASE');
+  const parameters = parametersOf(parsed);
+  const host = parameters.get('host') ?? decoded(parsed.hostname.replace(/^\[(.*)\]$/, '$1'));
+  const isLocal = host.startsWith('/') || LOOPBACK.test(host);
+  return {
+    host: host || 'localhost',
+    port: Number(parsed.port) || DEFAULT_PORT,
+    user: decoded(parsed.username) || userName(),
+    ...(parsed.password !== '' && { password: decoded(parsed.password) }),
+    database: decoded(parsed.pathname.slice(1)) || decoded(parsed.username) || userName(),
+    application_name: parameters.get('application_name') ?? 'floodgate',
+    ssl: host.startsWith('/') ? false : tlsOf(parameters, isLocal),
+  };
+}
+
+function parametersOf({ searchParams }: URL): Map<string, string> {
+  const unknown = [...searchParams.keys()].filter((name) => !PARAMETERS.some((known) => known === name));
+  if (unknown.length > 0)
+    throw new BadStoreAddress(
+      `there is no parameter ${unknown.map((name) => JSON.stringify(name.slice(0, 40))).join(', ')}; allowed: ${PARAMETERS.join(', ')}`,
+    );
+  return new Map(searchParams);
+}
+
+/** Left out, TLS is wanted with every check, but on this machine; `allow` and `prefer` let whoever is in between turn it off. */
+function tlsOf(parameters: ReadonlyMap<string, string>, isLocal: boolean): ClientConfig['ssl'] {
+  const wanted = parameters.get('sslmode') ?? (isLocal ? 'disable' : 'verify-full');
+  const mode = SSL_MODES.find((known) => known === wanted);
+  if (mode === undefined)
+    throw new BadStoreAddress(
+      `sslmode is ${JSON.stringify(wanted.slice(0, 40))}; allowed: ${SSL_MODES.join(', ')}`,
+    );
+  if (mode === 'disable') return false;
+  const authorities = parameters.get('sslrootcert');
+  const isSystem = authorities === undefined || authorities === SYSTEM_AUTHORITIES;
+  return {
+    ...(!isSystem && { ca: fileOf('sslrootcert', authorities) }),
+    ...certificateOf(parameters),
+    ...checksOf(mode, authorities !== undefined),
+  };
+}
+
+/** As libpq has it: `require` with authorities is `verify-ca`. */
+function checksOf(
+  mode: Exclude<SslMode, 'disable'>,
+  hasAuthorities: boolean,
+): { readonly rejectUnauthorized: boolean; readonly checkServerIdentity?: () => undefined } {
+  if (mode === 'verify-full') return { rejectUnauthorized: true };
+  const rejectUnauthorized = mode === 'verify-ca' || hasAuthorities;
+  return { rejectUnauthorized, checkServerIdentity: () => undefined };
+}
+
+function certificateOf(parameters: ReadonlyMap<string, string>): { cert?: string; key?: string } {
+  const cert = parameters.get('sslcert');
+  const key = parameters.get('sslkey');
+  if ((cert === undefined) !== (key === undefined))
+    throw new BadStoreAddress('of sslcert and sslkey there is only one; a certificate of ours needs both');
+  if (cert === undefined || key === undefined) return {};
+  return { cert: fileOf('sslcert', cert), key: fileOf('sslkey', key) };
+}
+
+function fileOf(parameter: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    throw new BadStoreAddress(`${parameter} names ${JSON.stringify(file)}, which cannot be read (${reason})`);
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new BadStoreAddress('a % in it is not followed by two hex digits; write % itself as %25');
+  }
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    throw new BadStoreAddress('it names no user');
+  }
+}

@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, describe } from 'vitest';
+import { QUIET } from '../../src/platform/logging/index.ts';
+import { openPostgresRules } from '../../src/rules/store/postgres/index.ts';
+import { Postgres, postgresFolder, WITHOUT_POSTGRES } from '../support/postgres.ts';
+import { accessListStoreContract } from './accessListStoreContract.ts';
+import { ruleStoreContract } from './ruleStoreContract.ts';
+
+describe.skipIf(postgresFolder === undefined)(`on PostgreSQL${WITHOUT_POSTGRES}`, () => {
+  let postgres: Postgres;
+  beforeAll(async () => {
+    postgres = await Postgres.start(['fsync=off']);
+  });
+  afterAll(() => postgres?.remove());
+
+  const newPlace = () => {
+    let cleared: Promise<unknown> | undefined;
+    return {
+      async open(now?: () => number) {
+        cleared ??= postgres.query('DROP SCHEMA IF EXISTS floodgate CASCADE');
+        await cleared;
+        return openPostgresRules({ url: postgres.url(), now }, { log: QUIET });
+      },
+      remove: () => undefined,
+    };
+  };
+  ruleStoreContract({ name: 'PostgreSQL', newPlace });
+  accessListStoreContract({ name: 'PostgreSQL', newPlace });
+});

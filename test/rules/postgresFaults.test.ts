@@ -1,0 +1,330 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { QUIET } from '../../src/platform/logging/index.ts';
+import {
+  type Actor,
+  type AuditEntry,
+  exampleRule,
+  OutcomeUnknown,
+  type Rule,
+  type RulesStorage,
+  StoreUnavailable,
+} from '../../src/rules/index.ts';
+import { openPostgresRules, type PostgresRulesOptions } from '../../src/rules/store/postgres/index.ts';
+import { CuttingProxy } from '../support/cuttingProxy.ts';
+import { Postgres, postgresFolder, WITHOUT_POSTGRES } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
+
+const actor: Actor = { by: 'token-1', from: '192.0.2.1' };
+const token = {
+  ...{ hash: 'ab'.repeat(32), label: 'pipeline', accounts: ['a'], expires_on: null },
+  permissions: ['dns_protection:write'],
+} as const;
+const MINUTE_MS = 60_000;
+/** Ends every connection but the one that asks for it. */
+const CUT = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $$floodgate$$';
+
+describe.skipIf(postgresFolder === undefined)(`rules on a PostgreSQL${WITHOUT_POSTGRES}`, () => {
+  let postgres: Postgres;
+  beforeAll(async () => {
+    postgres = await Postgres.start();
+  });
+  afterAll(() => postgres?.remove());
+  beforeEach(async () => {
+    await postgres.query('DROP SCHEMA IF EXISTS floodgate CASCADE');
+  });
+
+  const open = async (
+    options: Partial<PostgresRulesOptions> = {},
+    monotonicMs?: () => number,
+  ): Promise<RulesStorage> => {
+    const storage = await openPostgresRules(
+      { url: postgres.url(), ...options },
+      { log: QUIET, ...(monotonicMs && { monotonicMs }) },
+    );
+    onTestFinished(() => storage.close());
+    return storage;
+  };
+
+  it('that is killed under writers loses nothing that was acknowledged, and nobody starts anew', async () => {
+    const instances = [await open(), await open()];
+    const outcomes = new Outcomes();
+    let isOver = false;
+    const writers = instances.flatMap((instance, index) =>
+      Array.from({ length: 6 }, (_, writer) =>
+        outcomes.write(instance, `kill-${index}-${writer % 2}`, () => isOver),
+      ),
+    );
+    for (let round = 0; round < 2; round++) {
+      const enough = outcomes.acknowledged.length + 60;
+      await until('enough is acknowledged', () => outcomes.acknowledged.length > enough);
+      await postgres.kill();
+      await postgres.restart();
+    }
+    const enough = outcomes.acknowledged.length + 60;
+    await until('they write again', () => outcomes.acknowledged.length > enough);
+    isOver = true;
+    await Promise.all(writers);
+    await outcomes.expectHeld(instances[0] as RulesStorage);
+  });
+
+  it('whose connections are cut again and again says of every change what became of it', async () => {
+    const instances = [await open(), await open()];
+    const outcomes = new Outcomes();
+    let isOver = false;
+    const writers = instances.flatMap((instance, index) =>
+      Array.from({ length: 4 }, () => outcomes.write(instance, `cut-${index}`, () => isOver)),
+    );
+    for (let round = 0; round < 12; round++) {
+      const enough = outcomes.acknowledged.length + 10;
+      await until('some more are acknowledged', () => outcomes.acknowledged.length > enough);
+      await postgres.query(CUT);
+    }
+    isOver = true;
+    await Promise.all(writers);
+    await outcomes.expectHeld(instances[1] as RulesStorage);
+  });
+
+  describe('whose answer to a COMMIT is lost', () => {
+    let proxy: CuttingProxy;
+    beforeEach(async () => {
+      proxy = await CuttingProxy.start(postgres.port);
+    });
+    const through = (options = {}) => open({ url: postgres.url({ port: proxy.port }), ...options });
+
+    it.each(['before', 'after'] as const)(
+      'is asked: cut %s it arrives, the change is made once',
+      async (cut) => {
+        const { rules, audit } = await through();
+        onTestFinished(() => proxy.stop());
+        proxy.cutNext('COMMIT', cut);
+        const { rule } = await rules.create('a', exampleRule, { actor });
+        expect(proxy.cuts).toBe(1);
+        expect(await rules.list('a')).toEqual([rule]);
+        expect(await entries(audit)).toHaveLength(1);
+      },
+    );
+
+    it('and that cannot be asked is said to be unknown', async () => {
+      const { rules } = await through({ lookUpMs: 300 });
+      onTestFinished(() => proxy.stop());
+      proxy.cutNext('COMMIT', 'after');
+      const created = rules.create('a', exampleRule, { actor });
+      const outcome = expect(created).rejects.toBeInstanceOf(OutcomeUnknown);
+      await until('it is cut', () => proxy.cuts === 1);
+      proxy.isClosed = true;
+      await outcome;
+      proxy.isClosed = false;
+      expect(await (await open()).rules.list('a')).toHaveLength(1);
+      await until('it is back', async () => (await rules.list('a').catch(() => [])).length === 1);
+    });
+  });
+
+  it('is heard of though the connection that listens is cut, and heard again', async () => {
+    const [here, there] = [await open(), await open()];
+    const heard: string[] = [];
+    here.rules.onChange((account) => heard.push(account));
+    const listening = `FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`;
+    await postgres.query(`SELECT pg_terminate_backend(pid) ${listening}`);
+    await there.rules.create('polled', exampleRule, { actor });
+    await until('it is heard of', () => heard.includes('polled'));
+    await until('both listen again', async () => {
+      const [row] = await postgres.query(`SELECT count(*)::int AS count ${listening}`);
+      return row?.['count'] === 2;
+    });
+    await there.rules.create('noticed', exampleRule, { actor });
+    await until('it is heard of', () => heard.includes('noticed'));
+  });
+
+  it('that is away leaves what is known, tokens for five minutes, and refuses changes until it is back', async () => {
+    let ageMs = 0;
+    const [here, there] = [await open({}, () => performance.now() + ageMs), await open()];
+    const { rule } = await here.rules.create('a', exampleRule, { actor });
+    const entry = { prefix: '192.0.2.0/24', comment: '', enabled: true };
+    const list = { accountId: 'a', list: 'denylist' } as const;
+    await here.lists.create(list, entry, actor);
+    await here.tokens.create(token, actor);
+    expect(await here.rules.list('a')).toEqual([rule]);
+    expect(await here.lists.entries(list)).toHaveLength(1);
+    await here.tokens.findByHash(token.hash);
+    // What another instance changes is known here before anybody asks for it.
+    const heard: string[] = [];
+    here.rules.onChange((account) => heard.push(account));
+    const changed = await there.rules.update('a', rule.id, { decide: () => ({ mode: 'disabled' }), actor });
+    await until('it is heard of', () => heard.includes('a'));
+
+    await postgres.stop();
+    const newest = await until('it is known', async () => {
+      const rules = await here.rules.list('a');
+      return rules[0]?.mode === 'disabled' && rules;
+    });
+    expect(newest).toEqual([changed]);
+    expect(await here.rules.get('a', rule.id)).toEqual(changed);
+    expect(await here.lists.entries(list)).toMatchObject([entry]);
+    expect(here.staleSeconds).toBeGreaterThanOrEqual(0);
+    expect((await here.tokens.findByHash(token.hash))?.label).toBe('pipeline');
+    for (const refused of [
+      () => here.rules.list('never asked for'),
+      () => here.rules.create('a', exampleRule, { actor }),
+      () => here.tokens.findByHash('cd'.repeat(32)),
+      () => here.probe(),
+    ])
+      await expect(refused()).rejects.toBeInstanceOf(StoreUnavailable);
+    ageMs = 6 * MINUTE_MS;
+    await expect(here.tokens.findByHash(token.hash)).rejects.toBeInstanceOf(StoreUnavailable);
+    expect(await here.rules.list('a')).toEqual([changed]);
+
+    await postgres.restart();
+    await until('it is back', () => here.staleSeconds === undefined);
+    await here.rules.deleteAll('a', actor);
+    await here.probe();
+    expect((await here.tokens.findByHash(token.hash))?.label).toBe('pipeline');
+  });
+
+  it('that comes back with less than it had is believed: what was lost is no longer known', async () => {
+    const { rules, tokens } = await open();
+    const { rule } = await rules.create('a', exampleRule, { actor });
+    await tokens.create(token, actor);
+    await tokens.findByHash(token.hash);
+    await rules.list('a');
+    const heard: string[] = [];
+    rules.onChange((account) => heard.push(account));
+    // As a standby that was behind when it was promoted.
+    await postgres.query(
+      `DELETE FROM floodgate.rules; DELETE FROM floodgate.accounts; DELETE FROM floodgate.audit; DELETE FROM floodgate.tokens;
+       UPDATE floodgate.clock SET moment = 1, tokens_changed_at = 0; ${CUT}`,
+    );
+    await until('it is told', () => heard.includes('a'));
+    expect(await rules.list('a')).toEqual([]);
+    expect(await tokens.findByHash(token.hash)).toBeUndefined();
+    const again = await rules.create('a', exampleRule, { actor });
+    expect(again.rule.modified_on > rule.modified_on).toBe(true);
+  });
+
+  it('is migrated once by instances that start together', async () => {
+    const instances = await Promise.all(Array.from({ length: 4 }, () => open()));
+    const rules = await Promise.all(instances.map((one) => one.rules.create('a', exampleRule, { actor })));
+    expect(new Set(rules.map(({ rule }) => rule.modified_on)).size).toBe(4);
+    const [format] = await postgres.query('SELECT count(*)::int AS count FROM floodgate.format');
+    expect(format).toEqual({ count: 1 });
+  });
+
+  it('of a later release is used where that says it may be, and refused otherwise', async () => {
+    await (await open()).rules.create('a', exampleRule, { actor });
+    await postgres.query('UPDATE floodgate.format SET version = 99');
+    expect(await (await open()).rules.list('a')).toHaveLength(1);
+    await postgres.query('UPDATE floodgate.format SET oldest_user = 98');
+    await expect(open()).rejects.toThrow(/has format 99, for releases that know format 98 or later/);
+  });
+
+  it('with few connections makes everybody wait, and refuses nobody', async () => {
+    await postgres.query(`DROP ROLE IF EXISTS few; CREATE ROLE few LOGIN SUPERUSER PASSWORD 'few'`);
+    await postgres.query(
+      'ALTER ROLE few NOSUPERUSER CONNECTION LIMIT 3; GRANT CREATE ON DATABASE postgres TO few',
+    );
+    const { rules, tokens } = await open({ url: postgres.url({ user: 'few', password: 'few' }) });
+    const { rule } = await rules.create('a', exampleRule, { actor });
+    const reads = Array.from({ length: 40 }, (_, index) =>
+      index % 2 === 0 ? rules.get('a', rule.id) : tokens.findByHash(token.hash),
+    );
+    const writes = Array.from({ length: 10 }, () => rules.create('a', exampleRule, { actor }));
+    await Promise.all([...reads, ...writes]);
+    expect(await rules.list('a')).toHaveLength(11);
+  });
+
+  it('with the rights of docs/postgresql.md does all, and cannot change the audit', async () => {
+    const name = 'floodgate_server';
+    await postgres.query(
+      `DO $$ BEGIN CREATE ROLE ${name} LOGIN PASSWORD 'server'; EXCEPTION WHEN duplicate_object THEN NULL; END $$`,
+    );
+    const url = postgres.url({ user: name, password: 'server' });
+    await expect(open({ url })).rejects.toThrow(/`floodgate store migrate` as the owner/);
+    await (await open()).probe();
+    const page = readFileSync(new URL('../../docs/postgresql.md', import.meta.url), 'utf8');
+    const grants = /<!-- grants:.*?```sql\n(.*?)```/s.exec(page)?.[1] ?? '';
+    await postgres.query(grants);
+    const { rules, lists, tokens, probe } = await open({ url });
+    const { rule } = await rules.create('a', exampleRule, { actor, retryKey: 'key' });
+    expect((await rules.create('a', exampleRule, { actor, retryKey: 'key' })).replayed).toBe(true);
+    await rules.update('a', rule.id, { decide: () => ({ mode: 'disabled' }), actor });
+    await rules.deleteAll('a', actor);
+    const list = { accountId: 'a', list: 'allowlist' } as const;
+    await lists.create(list, { name: 'example.test', comment: '', enabled: true }, actor);
+    await lists.deleteAll(list, actor);
+    await tokens.revoke((await tokens.create(token, actor)).id, actor);
+    await probe();
+    const forbidden = [
+      'DELETE FROM floodgate.audit',
+      'UPDATE floodgate.audit SET at = 1',
+      'DROP TABLE floodgate.rules',
+    ];
+    for (const sql of forbidden)
+      await expect(postgres.query(`SET ROLE ${name}; ${sql}`)).rejects.toThrow(
+        /permission denied|must be owner/,
+      );
+  });
+
+  it('that cannot be used says why, and no password', async () => {
+    const wrong = [
+      { url: postgres.url({ password: 'not-the-password' }), says: /password authentication failed/ },
+      { url: postgres.url({ port: 9, password: 'not-the-password' }), says: /ECONNREFUSED/ },
+      { url: postgres.url({ database: 'nowhere' }), says: /database "…" does not exist/ },
+      { url: `${postgres.url()}?sslmode=require`, says: /does not support SSL/ },
+    ];
+    for (const { url, says } of wrong) {
+      await expect(open({ url })).rejects.toBeInstanceOf(StoreUnavailable);
+      await expect(open({ url })).rejects.toThrow(says);
+      await expect(open({ url })).rejects.not.toThrow(/not-the-password|pass%2Fw|w@rd|nowhere/);
+    }
+  });
+});
+
+/** What writers were told of their changes. */
+class Outcomes {
+  readonly acknowledged: Rule[] = [];
+  readonly #refused = new Set<string>();
+  #next = 0;
+
+  /** Creates rules, each with a name of its own, and changes them, until it is over. */
+  async write({ rules }: RulesStorage, account: string, isOver: () => boolean): Promise<void> {
+    while (!isOver()) {
+      const name = `n${++this.#next}`;
+      try {
+        const { rule } = await rules.create(account, { ...exampleRule, name }, { actor });
+        this.acknowledged.push(rule);
+        const changed = await rules.update(account, rule.id, { decide: () => ({ mode: 'disabled' }), actor });
+        if (changed) this.acknowledged.push(changed);
+        await rules.delete(account, rule.id, { check: () => undefined, actor });
+      } catch (error) {
+        expect(error).toBeInstanceOf(StoreUnavailable);
+        if (!(error instanceof OutcomeUnknown) && !this.acknowledged.some((rule) => rule.name === name))
+          this.#refused.add(name);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    }
+  }
+
+  /** All that was acknowledged is in the audit, nothing that was refused, and the rules are what the audit says. */
+  async expectHeld({ rules, audit }: RulesStorage): Promise<void> {
+    const all = await entries(audit);
+    const after = new Map(all.map((entry) => [entry.at, entry.after]));
+    for (const rule of this.acknowledged) expect(after.get(rule.modified_on)).toEqual(rule);
+    const states = new Map<string, Rule>();
+    for (const entry of all) {
+      if (!('rule' in entry)) continue;
+      expect(entry.before).toEqual(states.get(entry.rule) ?? null);
+      if (entry.after) states.set(entry.rule, entry.after);
+      else states.delete(entry.rule);
+      expect(this.#refused.has((entry.after ?? entry.before)?.name ?? '')).toBe(false);
+    }
+    const accounts = new Set(all.flatMap((entry) => ('account' in entry ? [entry.account] : [])));
+    const held = await Promise.all([...accounts].map((account) => rules.list(account)));
+    expect(new Map(held.flat().map((rule) => [rule.id, rule]))).toEqual(states);
+  }
+}
+
+async function entries(audit: RulesStorage['audit']): Promise<AuditEntry[]> {
+  const found: AuditEntry[] = [];
+  for await (const entry of audit.read({})) found.push(entry);
+  return found;
+}

@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+/** What becomes of a connection whose client has sent a word: it is cut before the server sees that, or before the client sees the answer. */
+export type Cut = 'before' | 'after';
+
+/** Stands between clients and a server on this machine, and cuts connections when told. */
+export class CuttingProxy {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #target = 0;
+  #word: Buffer | undefined;
+  #cut: Cut = 'before';
+  #isClosed = false;
+  /** Connections cut for their word. */
+  cuts = 0;
+
+  private constructor(server: Server) {
+    this.#server = server;
+  }
+
+  static async start(target: number): Promise<CuttingProxy> {
+    const server = createServer();
+    const proxy = new CuttingProxy(server);
+    proxy.#target = target;
+    server.on('connection', (client) => proxy.#pass(client));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    return proxy;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Cuts the next connection over which a client sends `word`. */
+  cutNext(word: string, cut: Cut): void {
+    this.#word = Buffer.from(word);
+    this.#cut = cut;
+  }
+
+  /** Lets nobody through, or everybody again. */
+  set isClosed(isClosed: boolean) {
+    this.#isClosed = isClosed;
+    if (isClosed) for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async stop(): Promise<void> {
+    this.isClosed = true;
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  #pass(client: Socket): void {
+    if (this.#isClosed) {
+      client.destroy();
+      return;
+    }
+    const server = connect(this.#target, '127.0.0.1');
+    const cut = (): void => {
+      client.destroy();
+      server.destroy();
+    };
+    for (const socket of [client, server]) {
+      this.#sockets.add(socket);
+      socket.setNoDelay(true);
+      socket.on('error', cut);
+      socket.on('close', () => {
+        this.#sockets.delete(socket);
+        cut();
+      });
+    }
+    let isDoomed = false;
+    client.on('data', (bytes) => {
+      if (this.#word === undefined || !bytes.includes(this.#word)) {
+        server.write(bytes);
+        return;
+      }
+      this.#word = undefined;
+      this.cuts++;
+      if (this.#cut === 'before') return cut();
+      isDoomed = true;
+      server.write(bytes);
+    });
+    server.on('data', (bytes) => {
+      if (isDoomed) cut();
+      else client.write(bytes);
+    });
+  }
+}
