@@ -7,6 +7,7 @@ import type { Dns } from './dns.ts';
 import type { Ethereum } from './ethereum.ts';
 import type { EthereumNetwork } from './ethereumNetwork.ts';
 import { indexFolder } from './indexFolder.ts';
+import { sums } from './metricSums.ts';
 import { storeBytes } from './storeBytes.ts';
 import { VERSION } from './version.ts';
 
@@ -17,9 +18,6 @@ export interface HealthSources {
   readonly ethereum: Ethereum | undefined;
   readonly dns: Dns | undefined;
 }
-
-/** The counts of a metric, added up by one of its labels. */
-type Counts = Readonly<Record<string, number>>;
 
 /** In the form of the schema `Health` of the rules API. */
 export async function healthOf({
@@ -83,14 +81,4 @@ async function viewOfIndex(network: EthereumNetwork, bytes: number): Promise<obj
     bytes,
     blocks_per_second: Math.round(blocksPerSecond * 1000) / 1000,
   };
-}
-
-async function sums(registry: Registry, name: string, labels: readonly string[]): Promise<Counts> {
-  const metric = await registry.getSingleMetric(name)?.get();
-  const counts: Record<string, number> = {};
-  for (const { labels: values, value } of metric?.values ?? []) {
-    const key = labels.map((label) => (values as Record<string, unknown>)[label]).join(' ');
-    counts[key] = (counts[key] ?? 0) + value;
-  }
-  return counts;
 }

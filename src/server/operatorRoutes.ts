@@ -8,6 +8,7 @@ import type { RulesStorage } from '../rules/index.ts';
 import type { Dns } from './dns.ts';
 import type { Ethereum } from './ethereum.ts';
 import { healthOf } from './health.ts';
+import type { HealthHistory } from './healthHistory.ts';
 import { nodeOperations } from './nodeOperations.ts';
 import { countRulesRequests } from './serverMetrics.ts';
 
@@ -18,13 +19,14 @@ export interface OperatorRoutesOptions {
   readonly registry: Registry;
   readonly clientAddress: ClientAddress;
   readonly readiness: () => Readiness;
+  readonly history: HealthHistory;
   readonly logger: Logger;
 }
 
 /** What operators and their tools use: health, metrics, the rules API, and the operations of the nodes. */
 export function operatorRoutes(
   config: Config,
-  { storage, ethereum, dns, registry, clientAddress, readiness, logger }: OperatorRoutesOptions,
+  { storage, ethereum, dns, registry, clientAddress, readiness, history, logger }: OperatorRoutesOptions,
 ): Shown['routes'] {
   const configuredTokens = config.apiToken === undefined ? [] : [config.apiToken];
   const { rules, lists, tokens, audit } = storage;
@@ -38,6 +40,7 @@ export function operatorRoutes(
       analytics: dns?.analytics,
       guard: dns?.reports,
       answered,
+      healthHistory: () => history.minutes,
       health: () => healthOf({ dataDir: config.dataDir, registry, readiness, ethereum, dns }),
       rateLimit: rateLimitOf(config),
     });

@@ -16,6 +16,7 @@ import { type DataDirLock, lockDataDir } from './dataDirLock.ts';
 import { decimalChainId } from './decimalChainId.ts';
 import { type Dns, startDns } from './dns.ts';
 import { type Ethereum, type EthereumParts, OWN_PARTS, startEthereum } from './ethereum.ts';
+import { HealthHistory } from './healthHistory.ts';
 import { checkOpenFiles } from './openFiles.ts';
 import { openListeners } from './openListeners.ts';
 import { operatorRoutes } from './operatorRoutes.ts';
@@ -136,6 +137,9 @@ export async function startServer(
       storeBytes: () => storeBytes(config.dataDir),
     });
 
+    const history = new HealthHistory({}, { dataDir: config.dataDir, registry, readiness, ethereum, dns });
+    undo.push(() => history.stop());
+
     const readers = new Readers({
       maxBytes: config.http.maxUnsentBytes,
       maxBytesPerClient: config.http.maxUnsentBytesPerAddress,
@@ -160,7 +164,7 @@ export async function startServer(
         },
       );
     const operators = operatorRoutes(config, {
-      ...{ storage, ethereum, dns, registry, clientAddress, readiness, logger },
+      ...{ storage, ethereum, dns, registry, clientAddress, readiness, history, logger },
     });
     const listeners = await openListeners(config, { gateway, operators }, { logger, readers });
     undo.push(async () => {

@@ -133,6 +133,7 @@ export const namedSchemas = ({ schemas }: RuleFormat) => ({
   ...guardSchemas,
   ...healthSchemas,
   HealthAnswer: success({ result: ref('Health') }),
+  HealthHistoryAnswer: success({ result: Type.Array(ref('HealthMinute'), { maxItems: 1440 }) }),
   GuardStatusAnswer: success({ result: ref('GuardStatus') }),
   AttackListAnswer: success({ result: Type.Array(ref('AttackSummary')), result_info: ref('ResultInfo') }),
   AttackAnswer: success({ result: ref('Attack') }),

@@ -1,7 +1,7 @@
 import { type AccessEntry, exampleRule, type Rule, type RuleFormat } from '../index.ts';
 import type { SchemaName } from './envelopeSchemas.ts';
 import type { errorTable } from './errors.ts';
-import { exampleHealth } from './healthSchemas.ts';
+import { exampleHealth, exampleHealthMinute } from './healthSchemas.ts';
 
 export const EXAMPLE_RULE_ID = '31c70c65-9f81-4669-94ed-1e1e041e7b06';
 export const EXAMPLE_ENTRY_ID = '8f14e45f-ceea-467f-9a0c-1d2e3f4a5b6c';
@@ -77,6 +77,7 @@ export function examplesOf(format: RuleFormat): Readonly<Partial<Record<SchemaNa
     AttackListAnswer: answer([attack], { result_info: { ...page, per_page: 25 } }),
     AttackAnswer: answer(attackWhole),
     HealthAnswer: answer(exampleHealth),
+    HealthHistoryAnswer: answer([exampleHealthMinute]),
     TokenAnswer: answer({ id: '0f1e2d3c4b5a69788796a5b4c3d2e1f0', status: 'active' }),
     DoneAnswer: answer(),
   };

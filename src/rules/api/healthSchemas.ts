@@ -49,6 +49,36 @@ export const healthSchemas = {
     },
     closed,
   ),
+  HealthMinute: Type.Object(
+    {
+      at: Type.String({ format: 'date-time', description: 'Its end.' }),
+      ready: Type.Boolean(),
+      rss_bytes: count('Memory at its end.'),
+      cpu_seconds: count('Processor time.'),
+      answers: counts('Answers over HTTP, by status.'),
+      limited: count('Requests to the gateway that a limit refused.'),
+      networks: Type.Array(
+        Type.Object(
+          {
+            network: Type.String(),
+            nodes_healthy: count(),
+            head_block: orNull('number', 'By all nodes.'),
+            calls: count(),
+            errors: count('Calls answered with an error.'),
+            indexed_blocks: count(),
+          },
+          closed,
+        ),
+      ),
+      guard: Type.Optional(
+        Type.Object(
+          { queries: count('Over UDP.'), refused: count(), attacks: count('That lasted at its end.') },
+          closed,
+        ),
+      ),
+    },
+    closed,
+  ),
   Health: Type.Object(
     {
       ready: Type.Boolean({ description: 'As /readyz says it.' }),
@@ -109,4 +139,15 @@ export const exampleHealth = {
   limited: { in_flight: 0 },
   http: { connections: 12, unsent_bytes: 0, connections_cut: { timeout: 0, memory: 0, place: 0 } },
   stores: [{ store: 'rules', bytes: 65_536 }],
+};
+
+export const exampleHealthMinute = {
+  ...{ at: '2026-11-20T22:10:38.762Z', ready: true, rss_bytes: 140_000_000, cpu_seconds: 1.2 },
+  ...{ answers: { '200': 1200, '429': 3 }, limited: 3 },
+  networks: [
+    {
+      ...{ network: 'mainnet', nodes_healthy: 2, head_block: 23_800_000 },
+      ...{ calls: 1200, errors: 4, indexed_blocks: 5 },
+    },
+  ],
 };

@@ -112,7 +112,7 @@ function operationOf(route: Route, examples: Examples) {
 }
 
 function tagOf({ path }: Route): string {
-  if (path === '/health') return 'server';
+  if (path.startsWith('/health')) return 'server';
   if (!path.startsWith('/accounts')) return 'tokens';
   if (/dns_protection\/(?:attacks|status)/.test(path)) return 'guard';
   return /list\b/.test(path) ? 'lists' : 'rules';

@@ -19,10 +19,19 @@ export interface Handlers {
   readonly guard: GuardHandlers | undefined;
   /** None where nobody tells. */
   readonly health: Route['handle'] | undefined;
+  readonly healthHistory: Route['handle'] | undefined;
 }
 
 /** Every operation on rules, lists and tokens. */
-export function routesOf({ rules, lists, audit, live, guard, health }: Handlers): readonly Route[] {
+export function routesOf({
+  rules,
+  lists,
+  audit,
+  live,
+  guard,
+  health,
+  healthHistory,
+}: Handlers): readonly Route[] {
   return [
     ...families.flatMap((family) => [
       ...ruleRoutes(family, rules),
@@ -33,6 +42,7 @@ export function routesOf({ rules, lists, audit, live, guard, health }: Handlers)
     ...accessListRoutes(lists),
     verifyRoute,
     ...(health ? [healthRoute(health)] : []),
+    ...(healthHistory ? [healthHistoryRoute(healthHistory)] : []),
   ];
 }
 
@@ -168,6 +178,18 @@ const healthRoute = (health: Route['handle']): Route => ({
   permission: 'health:read',
   operator: true,
   answer: 'HealthAnswer',
+  handle: health,
+});
+
+const healthHistoryRoute = (health: Route['handle']): Route => ({
+  method: 'GET',
+  path: '/health/history',
+  operationId: 'readHealthHistory',
+  summary: 'How the server was in each minute of the last day, the oldest first',
+  description: 'The token must be one for all accounts. Counts are those of the minute.',
+  permission: 'health:read',
+  operator: true,
+  answer: 'HealthHistoryAnswer',
   handle: health,
 });
 

@@ -39,6 +39,8 @@ export interface RulesApiOptions {
   readonly guard?: GuardReports | undefined;
   /** How the server is, in the form of the schema `Health`; no such route where left out. */
   readonly health?: (() => Promise<object>) | undefined;
+  /** How it was in each minute of the last day, the oldest first, in the form of the schema `HealthMinute`. */
+  readonly healthHistory?: (() => readonly object[]) | undefined;
   /** Hears of each answer: the operation's id, `none` where no operation was asked for, and the status. */
   readonly answered?: ((operationId: string, status: number) => void) | undefined;
   /** The fields that rules have. */
@@ -59,6 +61,7 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
     analytics,
     guard,
     health,
+    healthHistory,
     clientAddress = addressOfSocket,
   } = options;
   const authenticator = new Authenticator(options.tokens, options.configuredTokens);
@@ -81,6 +84,7 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
     audit: auditHandler(audit, format),
     guard: guard && guardHandlers(guard),
     health: health && (async () => ({ body: successEnvelope(await health()) })),
+    healthHistory: healthHistory && (async () => ({ body: successEnvelope(healthHistory()) })),
   });
   const routes = [...operations, ...documentationRoutes(operations, fastify.prefix, format)];
 
