@@ -44,6 +44,7 @@ describe('the OpenAPI document', () => {
         }),
         'GET /user/tokens/verify',
         'GET /health',
+        'GET /health/history',
       ].sort(),
     );
   });
