@@ -38,7 +38,7 @@ export class GroupCommit {
   #running: Promise<void> | undefined;
   #hasFailed = false;
 
-  constructor(connections: Connections, { now, lookUpMs = LOOK_UP_MS }: GroupCommitOptions = {}) {
+  constructor({ now, lookUpMs = LOOK_UP_MS }: GroupCommitOptions, connections: Connections) {
     this.#connections = connections;
     this.#lookUpMs = lookUpMs;
     this.#now = now;

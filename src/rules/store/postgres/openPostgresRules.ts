@@ -52,7 +52,7 @@ export async function openPostgresRules(
 ): Promise<RulesStorage> {
   const connections = new Connections(url, { log });
   const feed = new ChangeFeed({ connections, log, monotonicMs });
-  const commits = new GroupCommit(connections, { now, lookUpMs });
+  const commits = new GroupCommit({ now, lookUpMs }, connections);
   const parts = { connections, commits, feed };
   const close = async (): Promise<void> => {
     await commits.idle();
