@@ -14,7 +14,7 @@ import { readPage, type Snippet, snippetsOf } from './support/pages.ts';
 const SHOWN_URL = 'http://127.0.0.1:8420';
 const LIVE = 'Live';
 /** Whom the live recipe follows. */
-const FOLLOWED = '0x00000000000000000000000000000000c0ffee00';
+const FOLLOWED = '0x700b6a60ce7eaaea56f065753d8dcb9653dbad35';
 /** The development chain takes blocks for final that are so deep. */
 const FINAL_BLOCKS = 70;
 const END = '\f';

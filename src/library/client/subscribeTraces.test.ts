@@ -226,6 +226,17 @@ describe('a subscription', () => {
     expect(error).toMatchObject({ missing: [[5, 7]], message: expect.stringContaining('5 to 7') });
   });
 
+  it('takes nothing back while the index has not come to the head yet', async () => {
+    let asked = 0;
+    const pages: SubscribeDependencies['pages'] = async function* () {
+      asked++;
+      yield* (asked < 3 ? page([1]) : asked < 5 ? page([], [[1, 9_999]]) : page([1, 2]))();
+    };
+    const traces = start(pages, async () => undefined);
+    expect((await traces.next()).value).toMatchObject({ blockNumber: 1, removed: false });
+    expect((await traces.next()).value).toMatchObject({ blockNumber: 2, removed: false });
+  });
+
   it('ends with an error where more was replaced than is remembered', async () => {
     let pages = page([1, 2, 1_000]);
     const traces = start(
