@@ -4,7 +4,7 @@ import { statSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
-import { compiler, copyPage, root } from './compile.js';
+import { compiler, copyPages, root } from './compile.js';
 import { writeTypes } from './libraryTypes.js';
 import { thirdPartyNotices } from './thirdParty.js';
 
@@ -36,7 +36,7 @@ export async function bundleProgram(folder, entries) {
     { dir: folder, format: 'cjs', chunkFileNames: '[name]-[hash].js', cleanDir: true },
   );
   writeFileSync(`${root}${folder}/package.json`, '{ "type": "commonjs" }\n');
-  copyPage(`${root}${folder}`);
+  copyPages(() => root + folder);
   // Last, as its time is the bundle's.
   writeFileSync(notices, thirdPartyNotices(output.flatMap(({ moduleIds = [] }) => moduleIds)));
 }

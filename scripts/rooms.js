@@ -88,7 +88,7 @@ export const rooms = [
   {
     room: 'rules/api',
     purpose: 'the REST interface of the rules',
-    uses: ['rules', 'platform/http'],
+    uses: ['rules', 'platform/http', 'platform/page'],
   },
   {
     room: 'rules/plan',
@@ -213,9 +213,11 @@ export const rooms = [
       'ethereum/nodes',
       'ethereum/traces',
       'platform/addresses',
+      'platform/contentCoding',
       'platform/http',
       'platform/logging',
       'platform/metrics',
+      'platform/page',
     ],
   },
   {
@@ -266,6 +268,16 @@ export const rooms = [
     room: 'platform/http',
     purpose: 'the listener and its limits, WebSockets, health, metrics, what is not sent yet',
     uses: ['platform/addresses', 'platform/metrics'],
+  },
+  {
+    room: 'platform/contentCoding',
+    purpose: 'content codings of HTTP: which one a client takes, compressing, decompressing within bounds',
+    uses: [],
+  },
+  {
+    room: 'platform/page',
+    purpose: 'pages for browsers: one way to serve their files, closed to everything else, and one look',
+    uses: [],
   },
   {
     room: 'platform/serialQueue',

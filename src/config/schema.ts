@@ -312,6 +312,11 @@ const Gateway = Type.Object(
       description:
         'How long an answer about a final block is cached that only one node gave; what two nodes said is cached for good. 0 for not at all.',
     }),
+    compression: Type.Union([Type.Literal('auto'), Type.Literal('off')], {
+      default: 'auto',
+      description:
+        'auto: answers above 1 KiB are compressed for clients that ask for it, cached ones once for all, others while there is processor time to spare. off: none is. Compressed bodies of requests are taken in any case.',
+    }),
     agreement: Agreement,
     webSocket: WebSocket,
   },

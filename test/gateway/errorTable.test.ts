@@ -1,4 +1,4 @@
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
@@ -33,6 +33,17 @@ const filter = (params: unknown): Sent => ({
 });
 const NO_SUCH = { jsonrpc: '2.0', id: 5, method: 'eth_sign', params: [] };
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
+
+/** One call in every coding that all Nodes have. */
+const CODED = (
+  [
+    ['gzip', gzipSync],
+    ['X-GZip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+    ['identity, gzip', gzipSync],
+  ] as const
+).map(([coding, compress]) => [coding, compress(JSON.stringify(chainId(1)))] as const);
 
 const ROWS: readonly Row[] = [
   { says: 'a call is answered', send: { body: chainId(1) }, status: 200, body: result(1) },
@@ -313,13 +324,53 @@ const ROWS: readonly Row[] = [
     status: 415,
     body: error(null, -32600),
   },
+  ...CODED.map(
+    ([coding, body]): Row => ({
+      says: `a body in ${coding} is read`,
+      send: { body, headers: { 'content-encoding': coding } },
+      status: 200,
+      body: result(1),
+    }),
+  ),
+  ...['compress', 'gzip, gzip', 'gzip, br', 'aws-chunked', 'gzip;q=1', '"'.repeat(1_000)].map(
+    (coding): Row => ({
+      says: `a body in ${coding.slice(0, 20)} is 415, and is told what is taken`,
+      send: { body: gzipSync(JSON.stringify(chainId(1))), headers: { 'content-encoding': coding } },
+      status: 415,
+      body: error(null, -32600),
+      headers: { 'accept-encoding': expect.stringMatching(/^gzip, deflate, br(, zstd)?$/) },
+    }),
+  ),
+  ...CODED.flatMap(([coding, body]): Row[] =>
+    [
+      { what: 'cut', body: body.subarray(0, -1) },
+      { what: 'followed by something', body: Buffer.concat([body, Buffer.from('{}')]) },
+      { what: 'of something else', body: Buffer.from(JSON.stringify(chainId(1))) },
+      { what: 'of nothing', body: '' },
+    ].map(({ what, body: spoilt }) => ({
+      says: `a body in ${coding} that is one ${what} is not read`,
+      send: { body: spoilt, headers: { 'content-encoding': coding } },
+      status: 400,
+      body: error(null, -32700),
+    })),
+  ),
   {
-    says: 'a compressed body is 415',
-    send: { body: gzipSync(JSON.stringify(chainId(1))), headers: { 'content-encoding': 'gzip' } },
-    status: 415,
-    body: error(null, -32600),
-    headers: { 'accept-encoding': 'identity' },
+    says: 'a compressed body of exactly the limit is read',
+    send: {
+      body: gzipSync(JSON.stringify(chainId(1)).padEnd(MAX_BODY_BYTES)),
+      headers: { 'content-encoding': 'gzip' },
+    },
+    status: 200,
+    body: result(1),
   },
+  ...[MAX_BODY_BYTES + 1, 10_000_000].map(
+    (bytes): Row => ({
+      says: `a compressed body that becomes ${bytes} bytes is 413`,
+      send: { body: gzipSync(Buffer.alloc(bytes, ' ')), headers: { 'content-encoding': 'gzip' } },
+      status: 413,
+      body: error(null, -32005, { limit: MAX_BODY_BYTES }),
+    }),
+  ),
   {
     says: 'a body that is said not to be compressed is read',
     send: { body: chainId(1), headers: { 'content-encoding': 'Identity' } },
@@ -376,7 +427,10 @@ const ROWS: readonly Row[] = [
     send: { body: chainId(1), headers: { origin: 'https://example.org' } },
     status: 200,
     body: result(1),
-    headers: { 'access-control-allow-origin': '*' },
+    headers: {
+      'access-control-allow-origin': '*',
+      'access-control-expose-headers': 'x-floodgate-cache, x-floodgate-upstream, x-request-id, retry-after',
+    },
   },
   {
     says: 'a page sees errors too',
@@ -400,7 +454,8 @@ const ROWS: readonly Row[] = [
     headers: {
       'access-control-allow-origin': '*',
       'access-control-allow-methods': 'POST',
-      'access-control-allow-headers': 'content-type, authorization',
+      'access-control-allow-headers':
+        'content-type, content-encoding, authorization, x-api-key, x-request-id, user-agent, cache-control, pragma, traceparent, tracestate, baggage, sentry-trace',
     },
   },
 ];
@@ -457,6 +512,11 @@ describe('the JSON-RPC part of the decisions, row by row', () => {
       };
       expect(await allowed('https://two.example')).toBe('https://two.example');
       expect(await allowed('https://three.example')).toBeUndefined();
+      const { headers } = await send(strict.gatewayUrl, {
+        body: chainId(1),
+        headers: { origin: 'https://three.example' },
+      });
+      expect(headers).not.toHaveProperty('access-control-expose-headers');
     } finally {
       await strict.stop();
     }

@@ -48,6 +48,7 @@ beforeAll(async () => {
       ratePerAddress: 0,
       trustedProxies: [],
       methods: [],
+      compression: 'auto',
       webSocket: NO_WEB_SOCKETS,
     },
     {

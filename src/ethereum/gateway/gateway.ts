@@ -1,15 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readers, TrackedResponse, Upgrade } from '../../platform/http/index.ts';
-import {
-  errorResponse,
-  type HttpAnswer,
-  handleBody,
-  overLimit,
-  RateLimitedError,
-  RpcError,
-} from '../jsonrpc/index.ts';
+import { errorResponse, type HttpAnswer, handleBody, RateLimitedError, RpcError } from '../jsonrpc/index.ts';
 import { AdmissionControl } from './admissionControl.ts';
 import { CallsHandler, type CallsHandlerDependencies, tableOf } from './callsHandler.ts';
+import { AnswerCompression } from './compression/answerCompression.ts';
 import { answerExplorer } from './explorer/answerExplorer.ts';
 import { explorerError } from './explorer/rows.ts';
 import { HttpExchange } from './httpExchange.ts';
@@ -17,10 +11,12 @@ import type { KeyStore } from './keys/keyStore.ts';
 import type { Live } from './live/live.ts';
 import type { Method } from './method.ts';
 import { DISCOVER_ROW } from './methods/discoverRow.ts';
+import { pageFileOf, sendPage } from './methodsPage.ts';
 import { GATEWAY_PREFIX, type GatewayResource, isGatewayUrl, Networks, pathOf } from './networks.ts';
 import { noRoom } from './noRoom.ts';
 import { type OriginRule, originRule } from './origins.ts';
-import { type RequestBody, readRequestBody } from './readRequestBody.ts';
+import { RequestBodies, type RequestBody } from './requestBodies.ts';
+import { requestProblem } from './requestProblem.ts';
 import { TurnBatcher } from './turnBatcher.ts';
 import { handshakeProblem } from './webSocket/handshake.ts';
 import { subscriptionEntries } from './webSocket/subscriptions.ts';
@@ -39,6 +35,7 @@ export interface GatewayOptions {
   readonly trustedProxies: readonly string[];
   /** Those that are served; empty for all. */
   readonly methods: readonly string[];
+  readonly compression: 'auto' | 'off';
   readonly webSocket: WebSocketOptions;
 }
 
@@ -54,17 +51,6 @@ export interface GatewayDependencies extends CallsHandlerDependencies {
   /** Whether the server takes no new requests any more. */
   readonly isStopping: () => boolean;
 }
-
-const NO_WEB_SOCKET =
-  'no WebSocket is opened by this request: that takes GET with Connection: Upgrade and Upgrade: websocket, which a proxy in between ' +
-  'must pass on, at a path of the gateway, where gateway.webSocket.maxConnections is not 0. Other requests are sent with POST';
-
-const otherVerb = (upgrade: string | undefined): string =>
-  upgrade === undefined ? 'JSON-RPC requests are sent with POST' : NO_WEB_SOCKET;
-
-/** The JSON content type, with or without parameters; nearly all send it without. */
-const JSON_TYPE = 'application/json';
-const JSON_TYPE_AND_MORE = /^application\/json *(?:;|$)/i;
 
 interface ServedNetwork extends Omit<Served, 'live'> {
   /** Undefined where nothing is pushed. */
@@ -83,6 +69,8 @@ export class Gateway {
   readonly #allowOrigin: OriginRule;
   readonly #served: string;
   readonly #turnBatcher = new TurnBatcher();
+  readonly #bodies: RequestBodies;
+  readonly #compression: AnswerCompression | undefined;
   readonly #webSockets: WebSocketGateway;
 
   constructor(options: GatewayOptions, dependencies: GatewayDependencies) {
@@ -102,6 +90,9 @@ export class Gateway {
       ),
       dependencies.chainIdOf,
     );
+    this.#bodies = new RequestBodies(options.maxBodyBytes);
+    this.#compression =
+      options.compression === 'off' ? undefined : new AnswerCompression(metrics.compressionResults());
     this.#admission = new AdmissionControl(options, dependencies);
     this.#allowOrigin = originRule(options.corsOrigins);
     this.#webSockets = new WebSocketGateway(
@@ -118,34 +109,20 @@ export class Gateway {
   }
 
   handle(request: IncomingMessage, response: TrackedResponse): void {
-    const { method, headers } = request;
+    const { method } = request;
     const { path, query } = partsOf(request.url);
     const { network, resource } = pathOf(path);
     const exchange = this.#exchange(request, response, resource);
     const methods = this.#networks.get(network)?.methods;
     if (methods === undefined)
       return exchange.send(404, invalidRequest(`nothing is served at this path; POST to ${this.#served}`));
-    const isPosted = resource === 'methods';
-    const wanted = isPosted ? 'POST' : 'GET';
-    if (method === 'OPTIONS') return exchange.preflight(wanted);
-    if (method !== wanted)
-      return exchange.send(
-        405,
-        invalidRequest(isPosted ? otherVerb(headers.upgrade) : 'this path is read with GET'),
-        'allow',
-        `${wanted}, OPTIONS`,
-      );
-    const type = headers['content-type'] ?? '';
-    if (isPosted && type !== JSON_TYPE && !JSON_TYPE_AND_MORE.test(type))
-      return exchange.send(415, invalidRequest('the content type must be application/json'));
-    const encoding = headers['content-encoding'];
-    if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
-      return exchange.send(
-        415,
-        invalidRequest('the body must not be compressed: send it without Content-Encoding'),
-        'accept-encoding',
-        'identity',
-      );
+    const page = pageFileOf(request, resource);
+    if (page !== undefined) return sendPage(response, page, path);
+    const verb = resource === 'methods' ? 'POST' : 'GET';
+    if (method === 'OPTIONS') return exchange.preflight(verb);
+    const problem = requestProblem(request, verb);
+    if (problem !== undefined)
+      return exchange.send(problem.status, invalidRequest(problem.message), ...problem.headers);
     if (this.#dependencies.isStopping()) return sendStopping(exchange);
 
     const permit = this.#admission.enter(request, query);
@@ -155,7 +132,7 @@ export class Gateway {
     const handler = new CallsHandler(this.#options.maxAnswerBytes, admitted, this.#dependencies);
     if (resource === 'document') return answerDocument(exchange, handler);
     if (resource === 'explorer') return void answerExplorer(exchange, handler, query);
-    readRequestBody(request, this.#options.maxBodyBytes, (body) => this.#answer(exchange, handler, body));
+    this.#bodies.read(request, response, (body) => this.#answer(exchange, handler, body));
   }
 
   /** A client wants a WebSocket: it gets one, or the answer that any other request would get. */
@@ -182,28 +159,21 @@ export class Gateway {
   #exchange(request: IncomingMessage, response: TrackedResponse, resource: GatewayResource): HttpExchange {
     return new HttpExchange(request, response, {
       turnBatcher: this.#turnBatcher,
+      compression: this.#compression,
       allowedOrigin: this.#allowOrigin(request.headers.origin),
-      errorBody: ERROR_BODIES[resource],
+      errorBody: resource === 'explorer' ? explorerError : (error) => errorResponse(null, error),
     });
   }
 
   #answer(exchange: HttpExchange, handler: CallsHandler, body: RequestBody): void {
     if (body.kind === 'aborted') return;
-    if (body.kind === 'tooLarge')
-      return exchange.send(413, overLimit('bytes of a body', this.#options.maxBodyBytes, body.bytes));
+    if (body.kind === 'refused') return exchange.send(body.status, body.error);
     const send = (answer: HttpAnswer): void => exchange.answer(answer, handler.context);
     const answer = handleBody(body.bytes, handler);
     if (answer instanceof Promise) void answer.then(send);
     else send(answer);
   }
 }
-
-/** Errors before any is carried out, by what they are about. */
-const ERROR_BODIES: Readonly<Record<GatewayResource, (error: RpcError) => string>> = {
-  methods: (error) => errorResponse(null, error),
-  document: (error) => errorResponse(null, error),
-  explorer: explorerError,
-};
 
 /** A URL's path, and what stands behind its question mark. */
 function partsOf(url = ''): { readonly path: string; readonly query: string } {
@@ -227,7 +197,7 @@ const invalidRequest = (message: string): RpcError => new RpcError('invalidReque
 function answerDocument(exchange: HttpExchange, handler: CallsHandler): void {
   try {
     handler.admit(1);
-    const document = handler.handle({ id: null, method: DISCOVER_ROW.name, params: [] }, false);
+    const document = handler.handle({ id: null, method: DISCOVER_ROW.name, params: [] }, true);
     exchange.answer({ status: 200, parts: [document as Buffer] }, handler.context); // that is what its row's handler gives
   } catch (error) {
     const known = error instanceof RateLimitedError ? error : noRoom();

@@ -2,12 +2,16 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { TrackedResponse } from '../../platform/http/index.ts';
 import type { HttpAnswer, RpcError } from '../jsonrpc/index.ts';
+import type { AnswerCompression } from './compression/answerCompression.ts';
 import type { CallContext } from './method.ts';
+import { ALLOWED_HEADERS, EXPOSED_HEADERS } from './origins.ts';
 import { respond } from './respond.ts';
 import type { TurnBatcher } from './turnBatcher.ts';
 
 export interface HttpExchangeOptions {
   readonly turnBatcher: TurnBatcher;
+  /** Undefined where nothing is compressed. */
+  readonly compression: AnswerCompression | undefined;
   /** What `Access-Control-Allow-Origin` says; undefined for nothing. */
   readonly allowedOrigin: string | undefined;
   /** The body for an error. */
@@ -20,20 +24,24 @@ export class HttpExchange {
   readonly response: TrackedResponse;
   readonly #headers: string[];
   readonly #turnBatcher: TurnBatcher;
+  readonly #compression: AnswerCompression | undefined;
   readonly #errorBody: HttpExchangeOptions['errorBody'];
   #faultId: string | undefined;
 
   constructor(
     request: IncomingMessage,
     response: TrackedResponse,
-    { turnBatcher, allowedOrigin, errorBody }: HttpExchangeOptions,
+    { turnBatcher, compression, allowedOrigin, errorBody }: HttpExchangeOptions,
   ) {
     this.#request = request;
     this.response = response;
     this.#turnBatcher = turnBatcher;
+    this.#compression = compression;
     this.#errorBody = errorBody;
     this.#headers = [];
     if (allowedOrigin !== undefined) this.#headers.push('access-control-allow-origin', allowedOrigin);
+    if (allowedOrigin !== undefined && request.headers.origin !== undefined)
+      this.#headers.push('access-control-expose-headers', EXPOSED_HEADERS);
     // What is allowed may differ from page to page: a cache in between must not mix them up.
     if (allowedOrigin !== undefined && allowedOrigin !== '*') this.#headers.push('vary', 'origin');
   }
@@ -47,12 +55,17 @@ export class HttpExchange {
     return this.#faultId;
   }
 
-  answer(answer: HttpAnswer, { cache, node }: CallContext): void {
+  answer(answer: HttpAnswer, { cache, node, kept }: CallContext): void {
     if (cache !== undefined) this.#headers.push('x-floodgate-cache', cache);
     if (node !== undefined) this.#headers.push('x-floodgate-upstream', node);
     // A refusal was made in a turn that such requests share, and is sent in it.
-    if (answer.status !== 200) respond(this.response, answer, this.#headers);
-    else this.#turnBatcher.send(() => respond(this.response, answer, this.#headers));
+    if (answer.status !== 200) return respond(this.response, answer, this.#headers);
+    const compression = this.#compression;
+    const accepts = this.#request.headers['accept-encoding'];
+    if (compression === undefined || accepts === undefined)
+      return this.#turnBatcher.send(() => respond(this.response, answer, this.#headers));
+    const recipient = { response: this.response, headers: this.#headers, accepts, kept };
+    this.#turnBatcher.send(() => compression.respond(answer, recipient));
   }
 
   /** An error instead of an answer; the body of the request need not have been read. */
@@ -79,7 +92,7 @@ export class HttpExchange {
 
   preflight(method: string): void {
     this.#headers.push('access-control-allow-methods', method);
-    this.#headers.push('access-control-allow-headers', 'content-type, authorization');
+    this.#headers.push('access-control-allow-headers', ALLOWED_HEADERS);
     this.#headers.push('access-control-max-age', '86400');
     this.response.writeHead(204, this.#headers);
     this.response.end();

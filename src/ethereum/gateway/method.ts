@@ -1,5 +1,6 @@
 import type { Result } from '../jsonrpc/index.ts';
 import type { AnswerRoom } from '../nodes/index.ts';
+import type { KeptAnswer } from './cache/keptAnswer.ts';
 
 /** What a call has besides its parameters, and what its handler tells about its answer. */
 export interface CallContext {
@@ -15,6 +16,8 @@ export interface CallContext {
   cache?: 'hit' | 'miss' | 'coalesced';
   /** The node that answered, by its place in the configuration. */
   node?: string;
+  /** The result is this one. */
+  kept?: KeptAnswer;
 }
 
 /** The result as JSON bytes. Throws RpcError where the parameters or the circumstances do not allow an answer. */

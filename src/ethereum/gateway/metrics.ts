@@ -2,6 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import { type TalliedSeries, type Tally, tallied, talliedHistogram } from '../../platform/metrics/index.ts';
 import { RpcError } from '../jsonrpc/index.ts';
 import type { NodeError } from '../nodes/index.ts';
+import type { CompressionResult } from './compression/answerCompression.ts';
 import { KeyCalls } from './keys/keyCalls.ts';
 import { WebSocketMetrics } from './webSocket/metrics.ts';
 
@@ -42,6 +43,7 @@ export class GatewayMetrics {
   readonly #durations: (labels: Readonly<Record<'network' | 'method', string>>) => TalliedSeries;
   readonly #errors: Counter<'network' | 'method' | 'code'>;
   readonly #cache: (labels: Readonly<Record<'network' | 'method' | 'result', string>>) => Tally;
+  readonly #compression: (labels: Readonly<Record<'result', string>>) => Tally;
   readonly #limits: ReadonlyMap<LimitName, Tally>;
   readonly #nodeDurations: (labels: NodeCall) => TalliedSeries;
   /** The series that were made, by network, node and method: as many as are configured and the table has. */
@@ -74,6 +76,12 @@ export class GatewayMetrics {
       name: 'floodgate_gateway_cache_total',
       help: 'Relayed calls by where their answer came from: the cache (hit), another call under way (coalesced), a node (miss).',
       labelNames: ['network', 'method', 'result'],
+      registry,
+    });
+    this.#compression = tallied({
+      name: 'floodgate_gateway_compression_total',
+      help: 'Answers that their client wanted compressed: from a kept form (kept), compressed for it (live), sent as they were for want of processor time (busy).',
+      labelNames: ['result'],
       registry,
     });
     const limits = tallied({
@@ -148,6 +156,11 @@ export class GatewayMetrics {
   cacheResults(network: string, method: string): Readonly<Record<'hit' | 'miss' | 'coalesced', Tally>> {
     const counted = (result: string): Tally => this.#cache({ network, method, result });
     return { hit: counted('hit'), miss: counted('miss'), coalesced: counted('coalesced') };
+  }
+
+  compressionResults(): Readonly<Record<CompressionResult, Tally>> {
+    const counted = (result: CompressionResult): Tally => this.#compression({ result });
+    return { kept: counted('kept'), live: counted('live'), busy: counted('busy') };
   }
 
   limited(limit: LimitName): void {

@@ -2,11 +2,6 @@
 export const GATEWAY_PREFIX = '/v1/';
 /** The same without the slash: somebody left the network out. */
 const GATEWAY_ROOT = /^\/v1(?:\?|$)/;
-/** Behind the network's name: its OpenRPC document. */
-const DOCUMENT = '/openrpc.json';
-/** Behind the network's name: what is asked in the form of explorers. */
-const EXPLORER = '/api';
-
 /** Whether a URL is the gateway's to answer. */
 export const isGatewayUrl = (url: string | undefined): boolean =>
   url !== undefined && (url.startsWith(GATEWAY_PREFIX) || GATEWAY_ROOT.test(url));
@@ -18,18 +13,29 @@ export interface GatewayPath {
   readonly resource: GatewayResource;
 }
 
-/** What is below a network: its methods, its OpenRPC document, or its index in the form of explorers. */
-export type GatewayResource = 'methods' | 'document' | 'explorer';
+/** What is below a network: its methods, its OpenRPC document, its index in the form of explorers, or a file of its page. */
+export type GatewayResource = 'methods' | 'document' | 'explorer' | PageFileName;
+
+/** Files of the page to read and try the methods. */
+const PAGE_FILE_NAMES = ['page.js', 'calls.js', 'page.css'] as const;
+export type PageFileName = (typeof PAGE_FILE_NAMES)[number];
+
+/** Behind the network's name. */
+const RESOURCES: ReadonlyMap<string, GatewayResource> = new Map<string, GatewayResource>([
+  ['openrpc.json', 'document'],
+  ['api', 'explorer'],
+  ...PAGE_FILE_NAMES.map((name) => [name, name] as const),
+]);
 
 /** Reads a path, with or without a slash at its end. */
 export function pathOf(path: string): GatewayPath {
   const end = path.endsWith('/') ? path.length - 1 : path.length;
-  const network = (resource: string): string => path.slice(GATEWAY_PREFIX.length, end - resource.length);
-  if (path.endsWith(DOCUMENT, end)) return { network: network(DOCUMENT), resource: 'document' };
-  // A network may be called so, too.
-  if (path.endsWith(EXPLORER, end) && network(EXPLORER) !== '')
-    return { network: network(EXPLORER), resource: 'explorer' };
-  return { network: network(''), resource: 'methods' };
+  const slash = path.indexOf('/', GATEWAY_PREFIX.length);
+  if (slash !== -1 && slash < end) {
+    const resource = RESOURCES.get(path.slice(slash + 1, end));
+    if (resource !== undefined) return { network: path.slice(GATEWAY_PREFIX.length, slash), resource };
+  }
+  return { network: path.slice(GATEWAY_PREFIX.length, end), resource: 'methods' };
 }
 
 /** A chain's id as it stands in a path. */

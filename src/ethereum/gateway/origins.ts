@@ -5,3 +5,16 @@ export function originRule(allowed: readonly string[]): OriginRule {
   if (allowed.includes('*')) return () => '*';
   return (origin) => (origin !== undefined && allowed.includes(origin) ? origin : undefined);
 }
+
+/** What a page may read of an answer besides its body. */
+export const EXPOSED_HEADERS = 'x-floodgate-cache, x-floodgate-upstream, x-request-id, retry-after';
+
+/**
+ * What a page may send: what the gateway reads, and what libraries, wallets and tracing put on every request of theirs, which would
+ * not get through else. A list, not `*`: a page shall not send X-Forwarded-For.
+ */
+export const ALLOWED_HEADERS = [
+  ...['content-type', 'content-encoding', 'authorization'],
+  ...['x-api-key', 'x-request-id', 'user-agent', 'cache-control', 'pragma'],
+  ...['traceparent', 'tracestate', 'baggage', 'sentry-trace'],
+].join(', ');

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import type { TrackedResponse } from '../../platform/http/index.ts';
 import type { HttpAnswer, Part, ResultStream } from '../jsonrpc/index.ts';
 
@@ -26,7 +27,7 @@ export function respond(response: TrackedResponse, answer: HttpAnswer, headers: 
     const [start = '', end = ''] = parts;
     response.writeHead(status, headers);
     response.write(start);
-    pipe(stream, response, end);
+    pipe(stream, { into: response, response, end });
     return;
   }
   if (answer.release !== undefined) response.whenOver(answer.release);
@@ -45,7 +46,7 @@ export function respond(response: TrackedResponse, answer: HttpAnswer, headers: 
   });
 }
 
-const bytesOf = (parts: readonly Part[]): number =>
+export const bytesOf = (parts: readonly Part[]): number =>
   parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
 
 /** Parts as one. */
@@ -66,13 +67,21 @@ export function joined(parts: readonly Part[], length = bytesOf(parts)): Buffer 
 const encodingOf = (part: Part): BufferEncoding =>
   Buffer.byteLength(part) === part.length ? 'latin1' : 'utf8';
 
+/** Where a stream goes: the response itself, or what compresses into it. */
+interface Piped {
+  readonly into: Pick<Writable, 'on' | 'write' | 'end'>;
+  readonly response: TrackedResponse;
+  /** Stands behind it. */
+  readonly end: Part;
+}
+
 /** A stream into a response. Where it breaks off the connection is cut, so that half an answer never looks whole. */
-function pipe(stream: ResultStream, response: TrackedResponse, end: Part): void {
-  response.on('drain', () => stream.resume());
+export function pipe(stream: ResultStream, { into, response, end }: Piped): void {
+  into.on('drain', () => stream.resume());
   response.whenOver(() => stream.abort());
   stream.pipe({
-    write: (piece) => response.write(piece),
-    end: () => response.end(end),
+    write: (piece) => into.write(piece),
+    end: () => into.end(end),
     fail: () => response.destroy(),
   });
 }

@@ -1,3 +1,4 @@
+import { escapeHtml } from '../../platform/page/index.ts';
 import { accountIdPattern, allowedAccountId, allowedRuleId, ruleIdPattern } from '../index.ts';
 import type { openApiDocument } from './openApi.ts';
 
@@ -96,13 +97,4 @@ function fieldTable(properties: Readonly<Record<string, SchemaNotes>>): string {
       `<tr><td><code>${escapeHtml(name)}</code></td><td>${escapeHtml(values.join(', '))}</td><td>${escapeHtml(description)}</td></tr>`,
   );
   return `<table>${rows.join('')}</table>`;
-}
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;');
 }

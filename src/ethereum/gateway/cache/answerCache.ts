@@ -1,4 +1,5 @@
 import type { Anchor, AnswerStore } from './answerStore.ts';
+import type { KeptAnswer } from './keptAnswer.ts';
 import { MemoryCache, type Said } from './memoryCache.ts';
 
 /** Of the memory for answers, what those of the head may use: a share, as each new head empties it. */
@@ -48,16 +49,13 @@ export class AnswerCache {
     return this.#epoch;
   }
 
-  getFinal(key: string): Buffer | undefined {
-    const cached = this.#final.entry(key);
-    if (cached !== undefined && (cached.said === undefined || this.#isBelieved(cached.said)))
-      return cached.answer;
+  getFinal(key: string): KeptAnswer | undefined {
+    const cached = this.#final.get(key);
+    if (cached !== undefined && (cached.said === undefined || this.#isBelieved(cached.said))) return cached;
     if (!this.#storeIsOurs) return undefined;
     const stored = this.#store.get(this.#storeKey(key));
     if (stored === undefined) return undefined;
-    const answer = Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength);
-    this.#final.put(key, answer);
-    return answer;
+    return this.#final.put(key, Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength));
   }
 
   putFinal(key: string, answer: Buffer): void {
@@ -88,7 +86,7 @@ export class AnswerCache {
     return lies === (this.#lies.get(by) ?? 0) && performance.now() < untilMs;
   }
 
-  getHead(key: string): Buffer | undefined {
+  getHead(key: string): KeptAnswer | undefined {
     return this.#head.get(key);
   }
 

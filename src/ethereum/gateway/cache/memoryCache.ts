@@ -1,3 +1,6 @@
+import type { Deflated } from '../../../platform/contentCoding/index.ts';
+import { KeptAnswer } from './keptAnswer.ts';
+
 /** What an entry costs besides its bytes: key, map slot, objects. */
 const ENTRY_OVERHEAD_BYTES = 200;
 
@@ -9,16 +12,34 @@ export interface Said {
   readonly lies: number;
 }
 
-interface Entry {
-  readonly answer: Buffer;
+class Entry extends KeptAnswer {
+  readonly key: string;
   readonly said: Said | undefined;
   /** Whether it was asked for since it was put in, or last spared. */
-  used: boolean;
+  used = false;
+  readonly #cache: MemoryCache;
+
+  constructor(bytes: Buffer, { key, said }: { key: string; said: Said | undefined }, cache: MemoryCache) {
+    super(bytes);
+    this.key = key;
+    this.said = said;
+    this.#cache = cache;
+  }
+
+  get cost(): number {
+    return (
+      2 * this.key.length + this.bytes.length + (this.deflated?.blocks.length ?? 0) + ENTRY_OVERHEAD_BYTES
+    );
+  }
+
+  override keep(deflated: Deflated): void {
+    this.#cache.change(this, () => super.keep(deflated));
+  }
 }
 
 /**
- * Answers in memory up to a bound of bytes. The oldest goes first, but one that was asked for meanwhile is spared once: a
- * hit then changes a flag and not the order, which would cost more than all the rest of it.
+ * Answers in memory up to a bound of bytes, with their compressed forms. The oldest goes first, but one that was asked for
+ * meanwhile is spared once: a hit then changes a flag and not the order, which would cost more than all the rest of it.
  */
 export class MemoryCache {
   readonly #maxBytes: number;
@@ -37,22 +58,45 @@ export class MemoryCache {
     return this.#bytes;
   }
 
-  get(key: string): Buffer | undefined {
-    return this.entry(key)?.answer;
-  }
-
-  entry(key: string): { readonly answer: Buffer; readonly said: Said | undefined } | undefined {
+  get(key: string): (KeptAnswer & { readonly said: Said | undefined }) | undefined {
     const entry = this.#entries.get(key);
     if (entry !== undefined) entry.used = true;
     return entry;
   }
 
-  put(key: string, answer: Buffer, said?: Said): void {
+  /** The answer as it is at hand from now on; where it is too large, for this once. */
+  put(key: string, answer: Buffer, said?: Said): KeptAnswer {
     this.drop(key);
-    const cost = costOf(key, answer);
-    if (cost > this.#maxBytes) return;
-    this.#entries.set(key, { answer, said, used: false });
-    this.#bytes += cost;
+    const entry = new Entry(answer, { key, said }, this);
+    if (entry.cost > this.#maxBytes) return entry;
+    this.#entries.set(key, entry);
+    this.#bytes += entry.cost;
+    this.#shrink();
+    return entry;
+  }
+
+  clear(): void {
+    this.#entries.clear();
+    this.#bytes = 0;
+  }
+
+  drop(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    this.#entries.delete(key);
+    this.#bytes -= entry.cost;
+  }
+
+  /** For an entry: it changes, if it is still here. */
+  change(entry: Entry, change: () => void): void {
+    if (this.#entries.get(entry.key) !== entry) return;
+    this.#bytes -= entry.cost;
+    change();
+    this.#bytes += entry.cost;
+    this.#shrink();
+  }
+
+  #shrink(): void {
     // A map keeps the order in which keys were set, also of those set while it is walked.
     for (const [oldest, entry] of this.#entries) {
       if (this.#bytes <= this.#maxBytes) return;
@@ -61,23 +105,9 @@ export class MemoryCache {
     }
   }
 
-  clear(): void {
-    this.#entries.clear();
-    this.#bytes = 0;
-  }
-
   #spare(key: string, entry: Entry): void {
     entry.used = false;
     this.#entries.delete(key);
     this.#entries.set(key, entry);
   }
-
-  drop(key: string): void {
-    const entry = this.#entries.get(key);
-    if (entry === undefined) return;
-    this.#entries.delete(key);
-    this.#bytes -= costOf(key, entry.answer);
-  }
 }
-
-const costOf = (key: string, answer: Buffer): number => 2 * key.length + answer.length + ENTRY_OVERHEAD_BYTES;

@@ -1,3 +1,4 @@
+import { KeptAnswer } from '../cache/keptAnswer.ts';
 import type { Handler, Method } from '../method.ts';
 import type { Network } from '../relay/network.ts';
 import { relayed } from '../relay/relayed.ts';
@@ -33,6 +34,13 @@ const isExtra = (row: MethodRow): boolean => 'isExtra' in row && row.isExtra ===
 const asTheyCame = (given: readonly unknown[]): readonly unknown[] => given;
 
 function handlerOf(row: MethodRow, { network, index, description }: MethodServices): Handler {
-  if (!('result' in row)) return 'handler' in row ? row.handler(index) : () => description;
-  return relayed(row, network);
+  if ('result' in row) return relayed(row, network);
+  return 'handler' in row ? row.handler(index) : constant(new KeptAnswer(description));
 }
+
+const constant =
+  (kept: KeptAnswer): Handler =>
+  (_params, context) => {
+    context.kept = kept;
+    return kept.bytes;
+  };

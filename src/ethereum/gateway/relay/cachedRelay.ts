@@ -6,6 +6,7 @@ import {
   type UpstreamResponse,
   type WholeResponse,
 } from '../../nodes/index.ts';
+import type { KeptAnswer } from '../cache/keptAnswer.ts';
 import type { CallContext } from '../method.ts';
 import type { RelayedRow } from '../methods/row.ts';
 import { agreed } from './agreement.ts';
@@ -63,7 +64,8 @@ export class CachedRelay {
     const cached = policy === 'never' ? undefined : this.#cached(key, policy);
     if (cached !== undefined) {
       this.#countHit(context);
-      return cached;
+      context.kept = cached;
+      return cached.bytes;
     }
     return this.#row.once === true
       ? sendOnce(this.#sender, params, context)
@@ -89,7 +91,7 @@ export class CachedRelay {
     this.#cacheResults.hit.inc();
   }
 
-  #cached(key: string, policy: CachePolicy): Buffer | undefined {
+  #cached(key: string, policy: CachePolicy): KeptAnswer | undefined {
     const { cache } = this.#network;
     if (typeof policy === 'number' && !this.#isFinal(policy)) return cache.getHead(key);
     return cache.getFinal(key) ?? (policy === 'found' ? cache.getHead(key) : undefined);

@@ -62,6 +62,14 @@ export class TrackedResponse extends ServerResponse {
     return true;
   }
 
+  /** These bytes will be written and nothing of what room was taken for before, which is given back. */
+  holdOnly(parts: readonly Uint8Array[]): void {
+    this.#account?.empty();
+    this.#heldBytes = 0;
+    // Where there is no room for one, what is written of it counts all the same.
+    for (const part of parts) this.hold(part);
+  }
+
   /** The same for a stream, of which never more is written at a time. */
   holdStream(bytes: number): boolean {
     if (!this.charge(bytes)) return false;

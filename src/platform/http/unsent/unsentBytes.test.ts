@@ -11,7 +11,7 @@ const step = fc.oneof(
   fc.record({ do: fc.constant('open' as const), client: fc.constantFrom(...CLIENTS) }),
   fc.record({ do: fc.constantFrom('charge' as const, 'credit' as const), account: fc.nat(), bytes }),
   fc.record({ do: fc.constant('hold' as const), account: fc.nat(), part: fc.constantFrom(...SHARED) }),
-  fc.record({ do: fc.constant('close' as const), account: fc.nat() }),
+  fc.record({ do: fc.constantFrom('close' as const, 'empty' as const), account: fc.nat() }),
 );
 
 describe('unsent bytes', () => {
@@ -37,6 +37,10 @@ describe('unsent bytes', () => {
             count.charged -= given;
           }
           if (one.do === 'hold' && account.hold(one.part)) count.held.add(one.part);
+          if (one.do === 'empty') {
+            account.empty();
+            plain.set(account, { charged: 0, held: new Set() });
+          }
           if (one.do === 'close') {
             account.close();
             plain.delete(account);

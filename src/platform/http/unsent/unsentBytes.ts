@@ -195,16 +195,22 @@ export class Account {
     return true;
   }
 
-  /** The last byte is taken, or never will be. */
-  close(): void {
-    if (this.#isClosed) return;
+  /** All that it holds is given back. */
+  empty(): void {
     const before = this.bytes;
     const freed = this.#shared.reduce((sum, buffer) => sum + this.#unsent.unshare(buffer), 0);
     const charged = this.#chargedBytes;
-    this.#isClosed = true;
+    this.#shared.length = 0;
     this.#sharedBytes = 0;
     this.#chargedBytes = 0;
     this.#unsent.changed(this, before, -freed - charged);
+  }
+
+  /** The last byte is taken, or never will be. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.empty();
+    this.#isClosed = true;
     this.#unsent.closed(this);
   }
 }

@@ -1,0 +1,129 @@
+import * as zlib from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Coding, DECOMPRESSORS } from './coding.ts';
+import { bodyCoding, type Decompressed, Decompressor } from './decompress.ts';
+
+const MAX_BYTES = 100_000;
+const BOMBS = 16;
+
+/** What compresses, for tests: with node's defaults. */
+const compressing: Readonly<Record<Coding, ((bytes: Uint8Array) => Buffer) | undefined>> = {
+  gzip: zlib.gzipSync,
+  deflate: zlib.deflateSync,
+  br: zlib.brotliCompressSync,
+  zstd: (zlib as unknown as { zstdCompressSync?: (bytes: Uint8Array) => Buffer }).zstdCompressSync,
+};
+const compress = (coding: Coding, bytes: Uint8Array): Buffer => {
+  const sync = compressing[coding];
+  if (sync === undefined) throw new Error(`this Node has no ${coding}`);
+  return sync(bytes);
+};
+
+const decompressor = new Decompressor({ maxBytes: MAX_BYTES, maxAtOnce: 2 });
+const decompress = (coding: Coding, bytes: Uint8Array): Promise<Decompressed> =>
+  new Promise((resolve) => decompressor.decompress({ coding, bytes, isOver: () => false }, resolve));
+
+describe.each([...DECOMPRESSORS.keys()])('a body in %s', (coding) => {
+  it('is what was compressed', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 5_000 }), async (bytes) => {
+        expect(await decompress(coding, compress(coding, bytes))).toEqual({
+          kind: 'whole',
+          bytes: Buffer.from(bytes),
+        });
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('may be as large as the limit, and no byte larger', async () => {
+    const of = (length: number): Promise<Decompressed> =>
+      decompress(coding, compress(coding, Buffer.alloc(length)));
+    expect(await of(MAX_BYTES)).toMatchObject({ kind: 'whole' });
+    expect(await of(MAX_BYTES + 1)).toEqual({ kind: 'tooLarge' });
+  });
+
+  it('that is cut, spoilt, followed by something or nothing at all is malformed', async () => {
+    const body = compress(coding, Buffer.from('{"jsonrpc":"2.0"}'.repeat(20)));
+    for (let length = 0; length < body.length; length++)
+      expect(await decompress(coding, body.subarray(0, length)), `cut to ${length}`).toEqual({
+        kind: 'malformed',
+      });
+    for (const behind of ['x', '\0', '{}'])
+      expect(await decompress(coding, Buffer.concat([body, Buffer.from(behind)])), behind).toEqual({
+        kind: 'malformed',
+      });
+    expect(await decompress(coding, Buffer.from('{"jsonrpc":"2.0"}'))).toEqual({ kind: 'malformed' });
+  });
+
+  it('never throws, whatever it is', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), fc.nat(40), async (bytes, at) => {
+        const spoilt = compress(coding, bytes);
+        spoilt.writeUInt8((spoilt[at % spoilt.length] ?? 0) ^ 0x55, at % spoilt.length);
+        for (const body of [bytes, spoilt])
+          expect(['whole', 'malformed', 'tooLarge']).toContain((await decompress(coding, body)).kind);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('that is a bomb is left alone at the limit: of 10 MB each, no more than the limit is held', async () => {
+    const bomb = compress(coding, Buffer.alloc(10_000_000));
+    expect(bomb.length).toBeLessThan(20_000);
+    const before = process.memoryUsage().arrayBuffers;
+    let most = 0;
+    const results = await Promise.all(
+      Array.from({ length: BOMBS }, async () => {
+        const result = await decompress(coding, bomb);
+        most = Math.max(most, process.memoryUsage().arrayBuffers);
+        return result.kind;
+      }),
+    );
+    expect(new Set(results)).toEqual(new Set(['tooLarge']));
+    // Pieces that were dropped may not be collected yet. A single bomb would be 10 MB.
+    expect(most - before).toBeLessThan(BOMBS * 1.5 * MAX_BYTES);
+  });
+});
+
+describe('bodies that wait to be decompressed', () => {
+  it('are decompressed a few at a time, and those nobody waits for not at all', async () => {
+    const few = new Decompressor({ maxBytes: MAX_BYTES, maxAtOnce: 2 });
+    const bytes = zlib.gzipSync(Buffer.alloc(50_000));
+    const done: number[] = [];
+    let asked = 0;
+    await new Promise<void>((resolve) => {
+      for (let i = 0; i < 2_000; i++) {
+        const isOver = (): boolean => {
+          asked++;
+          return i >= 4 && i < 1_999;
+        };
+        few.decompress({ coding: 'gzip', bytes, isOver }, () => {
+          done.push(i);
+          if (i === 1_999) resolve();
+        });
+      }
+      expect(asked).toBe(2);
+    });
+    expect(done.sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 1_999]);
+  });
+});
+
+it.each([
+  [undefined, undefined],
+  ['', undefined],
+  ['identity', undefined],
+  ['Identity , identity', undefined],
+  ['gzip', 'gzip'],
+  ['X-GZIP', 'gzip'],
+  ['identity, br', 'br'],
+  ['deflate', 'deflate'],
+  ['gzip, gzip', 'unknown'],
+  ['gzip, br', 'unknown'],
+  ['compress', 'unknown'],
+  ['gzip;q=1', 'unknown'],
+  ['__proto__', 'unknown'],
+])('Content-Encoding %j: %s', (header, coding) => {
+  expect(bodyCoding(header)).toBe(coding);
+});
