@@ -18,7 +18,7 @@ export { type InternalFrame, internalFrameAt } from './chunk/internalFrame.ts';
 export { JsonWriter, ROOM_BEFORE_BYTES, ROOM_BEHIND_BYTES } from './chunk/jsonWriter.ts';
 export { JsonWriterPool } from './chunk/jsonWriterPool.ts';
 export { NOWHERE, TextCache } from './chunk/textCache.ts';
-export { visitTerms } from './chunk/visitTerms.ts';
+export { typeAt, visitTerms } from './chunk/visitTerms.ts';
 export { writeTrace } from './chunk/writeTrace.ts';
 export { type FilterMode, MAX_COUNT, MAX_RANGE_BLOCKS, type TraceFilter } from './filter.ts';
 export { findFrame, firstTraceFrom } from './findFrame.ts';
@@ -44,6 +44,8 @@ export {
 } from './history/query.ts';
 export {
   COST,
+  type FoundList,
+  type FoundSegment,
   type HistoryReader,
   type Missing,
   type SegmentCounts,
@@ -63,6 +65,7 @@ export {
   segmentOf,
   traceIndexAt,
 } from './position.ts';
+export { doubled, KeyTable } from './postings/keyTable.ts';
 export {
   END_OF_LIST_IDS,
   listOf,

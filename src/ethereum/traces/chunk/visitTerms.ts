@@ -53,3 +53,7 @@ function visitParties(kind: number, index: number, visit: VisitTerm): void {
       visit('to', at + ADDRESS_BYTES, index);
   }
 }
+
+/** The number of the type of trace `index` of a chunk in TRACE_TYPES. */
+export const typeAt = (chunk: Uint8Array, index: number): number =>
+  (chunk[recordBounds(chunk, index)[0]] ?? 0) & TYPE_MASK;

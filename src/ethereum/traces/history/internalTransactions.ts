@@ -28,7 +28,7 @@ export function readInternalTransactions(
   const { next, missing } = readHistory(
     reader,
     { ...rest, addresses: address === undefined ? 'all' : [address], filter: INTERNAL },
-    (segment, { positions }) => {
+    (segment, positions) => {
       for (const position of positions) {
         if (found++ < skip) continue;
         const [blockNumber, traceIndex] = [blockAt(segment, position), traceIndexAt(position)];

@@ -1,4 +1,5 @@
-import type { PostingList } from '../postings/list.ts';
+import { END_OF_SEGMENT } from '../position.ts';
+import { PAGE_POSITIONS, type PostingList } from '../postings/list.ts';
 import type { Order } from './query.ts';
 
 /** Positions from `start` (inclusive) to `end` (exclusive). */
@@ -7,14 +8,57 @@ export interface Window {
   readonly end: number;
 }
 
-/** A list on its way through a window. */
-interface Way {
-  readonly list: PostingList;
+/** A posting list, or all of its positions where they are few. */
+export type WalkedList = PostingList | Uint32Array;
+
+/** A list on its way through a window, in either order, page by page. */
+class Way {
+  /** The position that it stands at. */
+  position = 0;
   readonly listIndex: number;
-  index: number;
-  /** The index behind the last, in the order of the walk. */
-  readonly endIndex: number;
-  position: number;
+  readonly #list: WalkedList;
+  readonly #step: 1 | -1;
+  #pageNumber: number;
+  #page: Uint32Array;
+  #at: number;
+  /** Positions that are left, that here included. */
+  #left: number;
+
+  /** Stands at the first of the positions from index `first` to `end`, in the order; there is one at the least. */
+  constructor(listIndex: number, list: WalkedList, { first, end, step }: Part) {
+    this.listIndex = listIndex;
+    this.#list = list;
+    this.#step = step;
+    this.#left = end - first;
+    const index = step === 1 ? first : end - 1;
+    this.#pageNumber = Math.floor(index / PAGE_POSITIONS);
+    this.#page = this.#read();
+    this.#at = index - this.#pageNumber * PAGE_POSITIONS;
+    this.position = this.#page[this.#at] ?? 0;
+  }
+
+  /** False at the end. */
+  next(): boolean {
+    if (--this.#left === 0) return false;
+    this.#at += this.#step;
+    if (this.#at < 0 || this.#at >= this.#page.length) {
+      this.#pageNumber += this.#step;
+      this.#page = this.#read();
+      this.#at = this.#step === 1 ? 0 : this.#page.length - 1;
+    }
+    this.position = this.#page[this.#at] ?? 0;
+    return true;
+  }
+
+  #read(): Uint32Array {
+    return this.#list instanceof Uint32Array ? this.#list : this.#list.page(this.#pageNumber);
+  }
+}
+
+interface Part {
+  readonly first: number;
+  readonly end: number;
+  readonly step: 1 | -1;
 }
 
 /**
@@ -22,21 +66,19 @@ interface Way {
  * are few, so each is looked at for every step.
  */
 export class ListWalk {
-  readonly lists: readonly PostingList[];
   readonly #ways: Way[] = [];
   readonly #step: 1 | -1;
   #here: Way | undefined;
 
-  constructor(lists: readonly PostingList[], window: Window, order: Order) {
-    this.lists = lists;
+  constructor(lists: readonly WalkedList[], { start, end }: Window, order: Order) {
     this.#step = order === 'asc' ? 1 : -1;
-    lists.forEach((list, listIndex) => {
-      const first = list.lowerBound(window.start);
-      const end = list.lowerBound(window.end, first);
-      if (first === end) return;
-      const [index, endIndex] = order === 'asc' ? [first, end] : [end - 1, first - 1];
-      this.#ways.push({ list, listIndex, index, endIndex, position: list.at(index) });
-    });
+    for (let i = 0; i < lists.length; i++) {
+      const list = lists[i];
+      if (list === undefined) continue;
+      const first = start === 0 ? 0 : lowerBound(list, start);
+      const last = end === END_OF_SEGMENT ? list.length : lowerBound(list, end);
+      if (first < last) this.#ways.push(new Way(i, list, { first, end: last, step: this.#step }));
+    }
     this.#settle();
   }
 
@@ -45,37 +87,36 @@ export class ListWalk {
     return this.#here?.position;
   }
 
-  /** The number of a list that the position stands in, and its index there. */
-  get listIndex(): number {
-    return this.#here?.listIndex ?? 0;
-  }
-
-  get index(): number {
-    return this.#here?.index ?? 0;
-  }
-
   /** Whether list number `listIndex` has the position. */
   isIn(listIndex: number): boolean {
     return this.#ways.some((way) => way.listIndex === listIndex && way.position === this.#here?.position);
   }
 
   advance(): void {
-    const position = this.#here?.position;
     const ways = this.#ways;
+    const position = this.#here?.position;
     for (let i = ways.length - 1; i >= 0; i--) {
       const way = ways[i];
-      if (way === undefined || way.position !== position) continue;
-      way.index += this.#step;
-      if (way.index === way.endIndex) ways.splice(i, 1);
-      else way.position = way.list.at(way.index);
+      if (way !== undefined && way.position === position && !way.next()) ways.splice(i, 1);
     }
     this.#settle();
   }
 
   #settle(): void {
-    let here: Way | undefined;
-    for (const way of this.#ways)
-      if (here === undefined || (way.position - here.position) * this.#step < 0) here = way;
+    const ways = this.#ways;
+    let here = ways[0];
+    for (let i = 1; here !== undefined && i < ways.length; i++) {
+      const way = ways[i];
+      if (way !== undefined && (way.position - here.position) * this.#step < 0) here = way;
+    }
     this.#here = here;
   }
+}
+
+/** The index of the first position that is not below `position`. */
+function lowerBound(list: WalkedList, position: number): number {
+  if (!(list instanceof Uint32Array)) return list.lowerBound(position);
+  let index = 0;
+  while (index < list.length && (list[index] ?? 0) < position) index++;
+  return index;
 }

@@ -5,7 +5,6 @@ import {
   MAX_TRACES_PER_BLOCK,
   traceIndexAt,
 } from '../position.ts';
-import type { Merged } from '../postings/select.ts';
 import type { ListWalk } from './listWalk.ts';
 import {
   type BlockRange,
@@ -26,7 +25,7 @@ export const MAX_MISSING_RANGES = 1_000;
  * Takes traces of one segment in the order of the page; returns how many of them there was room for, which is none only where others
  * were taken before.
  */
-export type TakeTraces = (segment: number, merged: Merged) => number;
+export type TakeTraces = (segment: number, positions: readonly number[]) => number;
 
 /**
  * A page of a history. It takes as long as the page is large and as there are segments in which the addresses have traces, and
@@ -80,11 +79,10 @@ class PageWalk {
       const walk = walkOf(lists, this.#search);
       if (walk.position === undefined) continue;
       if (this.#left === 0) return this.#last;
-      const { merged, place } = this.#collect(walk, lists);
-      const taken = merged.positions.length === 0 ? 0 : take(lists.segment, merged);
-      if (taken < merged.positions.length) {
-        return taken === 0 ? this.#last : placeAt(lists.segment, merged.positions[taken - 1] ?? 0);
-      }
+      const { positions, place } = this.#collect(walk, lists);
+      const taken = positions.length === 0 ? 0 : take(lists.segment, positions);
+      if (taken < positions.length)
+        return taken === 0 ? this.#last : placeAt(lists.segment, positions[taken - 1] ?? 0);
       this.#left -= taken;
       this.#last = place;
       if (walk.position !== undefined) return place;
@@ -93,10 +91,8 @@ class PageWalk {
   }
 
   /** What passes of a segment, until the page is full or the work is over, and the place that was looked at last. */
-  #collect(walk: ListWalk, { segment }: SegmentLists): { merged: Merged; place: HistoryPlace } {
+  #collect(walk: ListWalk, { segment }: SegmentLists): { positions: number[]; place: HistoryPlace } {
     const positions: number[] = [];
-    const listIndexes: number[] = [];
-    const indexes: number[] = [];
     let [last, looked] = [0, 0];
     for (
       let position = walk.position;
@@ -107,14 +103,10 @@ class PageWalk {
       if (looked++ > 0 && this.#work.isOver) break;
       this.#work.spend(1);
       last = position;
-      if (this.#test.passes(blockAt(segment, position), traceIndexAt(position))) {
-        positions.push(position);
-        listIndexes.push(walk.listIndex);
-        indexes.push(walk.index);
-      }
+      if (this.#test.passes(blockAt(segment, position), traceIndexAt(position))) positions.push(position);
       walk.advance();
     }
-    return { merged: { lists: walk.lists, positions, listIndexes, indexes }, place: placeAt(segment, last) };
+    return { positions, place: placeAt(segment, last) };
   }
 }
 

@@ -50,7 +50,7 @@ export interface HistoryReader {
   postings(segment: number, side: Side, term: PostingTerm): PostingList | undefined;
   /** All traces of a segment. */
   allTraces(segment: number): PostingList | undefined;
-  /** The attributes of all traces of a block; good until the next are asked for. */
+  /** The attributes of all traces of a block, by their indexes; good until the next are asked for. */
   attributes(blockNumber: number, work: WorkLeft): ArrayLike<TraceAttributes>;
   /** The value of a trace. */
   value(blockNumber: number, traceIndex: number): bigint;
@@ -60,7 +60,7 @@ export interface HistoryReader {
    * The segments from `first` to `last` in which one of the addresses may have a trace, in an order. It may give some in which
    * none has, and never leaves one out.
    */
-  segmentsWith(asked: SegmentsAsked, work: WorkLeft): Iterable<number>;
+  segmentsWith(asked: SegmentsAsked, work: WorkLeft): Iterable<FoundSegment>;
   /** The segments from the last down to the first that may have an address. */
   countsOf(
     term: PostingTerm,
@@ -78,6 +78,16 @@ export interface HistoryReader {
 export interface SegmentCounts {
   readonly segment: number;
   readonly counts: Readonly<Record<Sides, ArrayLike<number>>> | undefined;
+}
+
+/** All positions of a term on a side, ascending, or the term where they were not read yet: there may be none then. */
+export type FoundList = Uint32Array | PostingTerm;
+
+/** The lists that may be there of what was asked for, by side; none where everybody's traces were. */
+export interface FoundSegment {
+  readonly segment: number;
+  readonly from: readonly FoundList[];
+  readonly to: readonly FoundList[];
 }
 
 export interface SegmentsAsked {

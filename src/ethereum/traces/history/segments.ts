@@ -3,9 +3,9 @@ import { BLOCKS_PER_SEGMENT, END_OF_SEGMENT, firstBlockOf, positionOf, segmentOf
 import type { PostingList } from '../postings/list.ts';
 import type { PostingTerm } from '../store.ts';
 import type { Address } from '../trace.ts';
-import { ListWalk, type Window } from './listWalk.ts';
-import type { BlockRange, Direction, HistoryPlace, Order } from './query.ts';
-import { COST, type HistoryReader, type Terms, type WorkLeft } from './reader.ts';
+import { ListWalk, type WalkedList, type Window } from './listWalk.ts';
+import type { BlockRange, Direction, HistoryPlace, Order, Sides } from './query.ts';
+import { COST, type FoundSegment, type HistoryReader, type Terms, type WorkLeft } from './reader.ts';
 
 /** Whose traces are looked for, where, and which way. */
 export interface Search<T extends Terms = Terms> {
@@ -21,8 +21,8 @@ export const termsOf = (addresses: readonly Address[]): PostingTerm[] => [...new
 /** The lists of some addresses in one segment, by side. */
 export interface SegmentLists {
   readonly segment: number;
-  readonly from: readonly PostingList[];
-  readonly to: readonly PostingList[];
+  readonly from: readonly WalkedList[];
+  readonly to: readonly WalkedList[];
 }
 
 /**
@@ -37,20 +37,27 @@ export function* listsOf(
   const { terms, direction, order, range } = search;
   const first = segmentOf(range.fromBlock);
   const last = segmentOf(range.toBlock);
+  const opened = (found: FoundSegment, side: Sides): WalkedList[] => {
+    const lists: WalkedList[] = [];
+    for (const list of found[side]) {
+      if (typeof list === 'string') work.spend(COST.list);
+      const open = typeof list === 'string' ? reader.postings(found.segment, side, list) : list;
+      if (open !== undefined) lists.push(open);
+    }
+    return lists;
+  };
   let isFirst = true;
-  for (const segment of reader.segmentsWith({ terms, direction, first, last, order }, work)) {
+  for (const found of reader.segmentsWith({ terms, direction, first, last, order }, work)) {
+    const { segment } = found;
     if (work.isOver && !isFirst) {
       yield { goOnWith: segment };
       return;
     }
     isFirst = false;
-    const sided = (side: 'from' | 'to'): PostingList[] => {
-      if (terms === 'all') return side === 'from' ? allTraces(reader, segment, work) : [];
-      if (direction !== side && direction !== 'either') return [];
-      work.spend(COST.list * terms.length);
-      return terms.flatMap((term) => reader.postings(segment, side, term) ?? []);
-    };
-    const lists = { segment, from: sided('from'), to: sided('to') };
+    const lists =
+      terms === 'all'
+        ? { segment, from: allTraces(reader, segment, work), to: [] }
+        : { segment, from: opened(found, 'from'), to: opened(found, 'to') };
     if (lists.from.length + lists.to.length > 0) yield lists;
   }
 }
@@ -63,7 +70,7 @@ function allTraces(reader: HistoryReader, segment: number, work: WorkLeft): Post
 
 /** A walk over the lists of a segment, as far as they lie in a search. */
 export function walkOf({ segment, from, to }: SegmentLists, search: Search): ListWalk {
-  return new ListWalk([...from, ...to], windowOf(segment, search), search.order);
+  return new ListWalk(to.length === 0 ? from : [...from, ...to], windowOf(segment, search), search.order);
 }
 
 function windowOf(segment: number, { range, order, behind }: Search): Window {

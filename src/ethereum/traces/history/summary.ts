@@ -138,7 +138,7 @@ class Sums<T> {
   }
 
   addLists(lists: SegmentLists): boolean {
-    const { segment, from } = lists;
+    const { segment, from, to } = lists;
     const { add, copy } = this.#summing;
     const walk = walkOf(lists, this.#search);
     const sum = { from: copy(this.kept.from), to: copy(this.kept.to) };
@@ -157,7 +157,7 @@ class Sums<T> {
       this.#hasBlock = true;
       this.#work.spend(1);
       const at = { blockNumber, traceIndex: traceIndexAt(position) };
-      for (let list = 0; list < walk.lists.length; list++)
+      for (let list = 0; list < from.length + to.length; list++)
         if (walk.isIn(list)) add(sum, list < from.length ? 'from' : 'to', at);
       walk.advance();
     }

@@ -92,6 +92,30 @@ export class AnswerWriter {
     }
   }
 
+  /** or by some traces of a segment, up to one that there is no room for: how many they were, */
+  traces(
+    segment: number,
+    positions: readonly number[],
+    { json, maxBytes }: { readonly json: JsonWriter; readonly maxBytes: number },
+  ): number {
+    this.#segment = segment;
+    this.#json = json;
+    try {
+      for (let i = 0; i < positions.length; i++) {
+        const before = json.length;
+        writeComma(json);
+        this.#writeTrace(positions[i] ?? 0);
+        if (json.textBytes > maxBytes) {
+          json.length = before;
+          return i;
+        }
+      }
+      return positions.length;
+    } finally {
+      this.#json = this.#group;
+    }
+  }
+
   /** and ends here. */
   finish(json: JsonWriter): void {
     json.reserve(1);

@@ -22,10 +22,11 @@ export interface TraceFormat {
 }
 
 /**
- * keys.ts, records.ts and directory/run.ts. The second has attributes and a directory: an older index is answered from without them,
- * and whoever writes adds them as it does to any segment (directory/upkeep.ts), so nothing else is to be upgraded.
+ * keys.ts, records.ts and directory/run.ts. The second has attributes and a directory, the third another directory: an older index is
+ * answered from without them, and whoever writes adds them as it does to any segment (directory/upkeep.ts), so nothing else is to be
+ * upgraded.
  */
-const FORMAT: TraceFormat = { version: 2, upgrade: () => () => undefined };
+const FORMAT: TraceFormat = { version: 3, upgrade: () => () => undefined };
 
 /** Values below this are not worth compressing. */
 const COMPRESSION_THRESHOLD_BYTES = 100;

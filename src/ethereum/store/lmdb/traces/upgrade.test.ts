@@ -23,7 +23,7 @@ const OLD_RECORD_BYTES = 76;
  * asks for. None was needed so far, so this one stands for those to come.
  */
 const NEXT: TraceFormat = {
-  version: 3,
+  version: 4,
   upgrade:
     ({ blocks }) =>
     ({ cursor }) => {
@@ -109,7 +109,7 @@ test('an index is upgraded in steps, read and written meanwhile, from where it w
   expect(half.filter((bytes) => bytes > OLD_RECORD_BYTES)).toHaveLength(4 * BLOCKS_PER_STEP);
 
   // The version before cannot read what is new, and says so; the next one reads both, also beside a writer.
-  expect(() => openTraceStore(path)).toThrow('the store traces has format 3');
+  expect(() => openTraceStore(path)).toThrow('the store traces has format 4');
   const reader = openTraceReader(path, { format: NEXT });
   await expectAnswersOf(reader, chain);
   await reader.close();
@@ -144,7 +144,7 @@ test('a step that fails ends nothing: the index is read and written, and the nex
   await old.close();
   const failures: unknown[] = [];
   const full: TraceFormat = {
-    version: 3,
+    version: 4,
     upgrade: () => () => {
       throw new Error('the disk is full');
     },

@@ -22,7 +22,7 @@ export function addAttributes(work: DirectoryWork): Promise<void> {
       const blockNumber = key.readUInt32BE(0);
       next = blockNumber + 1;
       if (index.read(attributes, key) !== undefined) continue;
-      const words = reader.attributes(blockNumber, new WorkLeft());
+      const words = reader.attributesAnew(blockNumber, new WorkLeft());
       writes.put(attributes, uint32Key(blockNumber), Buffer.from(words.buffer));
     }
     if (next === undefined) writes.delete(meta, NO_ATTRIBUTES_KEY);

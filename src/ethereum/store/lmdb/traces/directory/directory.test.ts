@@ -19,7 +19,7 @@ import { TraceEnvironment } from '../environment.ts';
 import { IndexState } from '../indexState.ts';
 import { openTraceReader, openTraceStore } from '../traceStore.ts';
 import { verifyTraces } from '../verifyTraces.ts';
-import { NO_ATTRIBUTES_KEY, SEGMENTS_KEY } from './directoryKeys.ts';
+import { NO_ATTRIBUTES_KEY, OLD_SEGMENTS_KEY, SEGMENTS_KEY } from './directoryKeys.ts';
 import { HalfSipHash } from './halfSipHash.ts';
 import { NO_RUN } from './segmentStates.ts';
 
@@ -132,6 +132,41 @@ test('an index that was made before is answered from at once, also to read only,
   await store.close();
   const now = new TraceEnvironment(path);
   expect(now.meta.getBinary(NO_ATTRIBUTES_KEY)).toBeUndefined();
+  expect(now.attributes?.getStats()).toMatchObject({ entryCount: 40 });
+  await now.root.close();
+  expect(await verifyTraces(path, () => undefined)).toEqual([]);
+});
+
+test('an index of the second format is answered from without its runs, which are made anew, and keeps its attributes', async () => {
+  let store = openTraceStore(path, MERGED_ALWAYS);
+  for (let segment = 0; segment < 10; segment++) await addTo(store, segment);
+  const made = [...new Array(8).fill(1), 0, NO_RUN];
+  await untilLevels(made);
+  await store.close();
+  const environment = new TraceEnvironment(path);
+  const { meta } = environment;
+  meta.putSync(OLD_SEGMENTS_KEY, Buffer.from(meta.getBinary(SEGMENTS_KEY) ?? ''));
+  meta.removeSync(SEGMENTS_KEY);
+  // What stands in them is laid out otherwise: nobody may read it.
+  for (const level of [0, 1]) {
+    const runs = environment.directory(level);
+    for (const key of [...(runs?.getKeys() ?? [])]) runs?.putSync(Buffer.from(key), Buffer.alloc(40, 0xff));
+  }
+  await environment.root.close();
+
+  const reader = openTraceReader(path);
+  await expectPlain(reader);
+  await reader.close();
+  store = openTraceStore(path, MERGED_ALWAYS);
+  await expectPlain(store);
+  // A stop on the way: the next start goes on with what is left.
+  await store.close();
+  store = openTraceStore(path, MERGED_ALWAYS);
+  await untilLevels(made);
+  await expectPlain(store);
+  await store.close();
+  const now = new TraceEnvironment(path);
+  expect(now.meta.getBinary(OLD_SEGMENTS_KEY)).toBeUndefined();
   expect(now.attributes?.getStats()).toMatchObject({ entryCount: 40 });
   await now.root.close();
   expect(await verifyTraces(path, () => undefined)).toEqual([]);

@@ -3,7 +3,7 @@ import {
   attributesOf,
   BLOCKS_PER_SEGMENT,
   type BlockRange,
-  COST,
+  type FoundSegment,
   firstBlockOf,
   type HistoryReader,
   type InternalFrame,
@@ -17,49 +17,27 @@ import {
   type Side,
   type StoredBlock,
   segmentOf,
-  TRACE_TYPES,
   TRACES_PER_CHUNK,
   type WorkLeft,
 } from '../../../../traces/index.ts';
 import type { TraceEnvironment } from '../environment.ts';
 import type { IndexState } from '../indexState.ts';
 import { uint32Key } from '../keys.ts';
-import { DIRECTORY_KEY } from './directoryKeys.ts';
-import { HalfSipHash } from './halfSipHash.ts';
-import {
-  bucketKey,
-  bucketOf,
-  COLUMNS,
-  decodeRunHead,
-  findParts,
-  hashOf,
-  runKey,
-  SIDE_COLUMNS,
-  visitParts,
-} from './run.ts';
-import { type IncompleteSpan, NO_RUN, runOf, type Span } from './segmentStates.ts';
-
-/** Bytes of parts that take as long as a position. */
-const PART_BYTES_PER_WORK = 64;
-
-/** Told of a segment that has an address: its columns, and the count of each that is set. */
-export type VisitPart = (segment: number, columns: number, counts: Float64Array) => void;
-
-interface RunAsked {
-  readonly term: PostingTerm;
-  readonly work: WorkLeft;
-}
+import { DirectoryReader } from './directoryReader.ts';
+import { type IncompleteSpan, inOrder, spansWithin } from './segmentStates.ts';
 
 /** What histories are read from: the posting lists, and beside them the attributes of traces and the directory of addresses. */
 export class LmdbHistoryReader implements HistoryReader {
   readonly #environment: TraceEnvironment;
   readonly #state: IndexState;
-  readonly #counts = new Float64Array(COLUMNS);
-  #hash: HalfSipHash | undefined;
+  readonly directory: DirectoryReader;
+  /** The record of attributes that was read last. */
+  #attributes = new Uint8Array(1024);
 
   constructor(environment: TraceEnvironment, state: IndexState) {
     this.#environment = environment;
     this.#state = state;
+    this.directory = new DirectoryReader(environment, state);
   }
 
   block(blockNumber: number): StoredBlock | undefined {
@@ -83,15 +61,17 @@ export class LmdbHistoryReader implements HistoryReader {
     return this.#state.allTraces(segment);
   }
 
-  attributes(blockNumber: number, work: WorkLeft): Uint16Array {
+  attributes(blockNumber: number, work: WorkLeft): ArrayLike<number> {
     const key = uint32Key(blockNumber);
     const record = this.#environment.attributes && this.#state.read(this.#environment.attributes, key);
-    if (record !== undefined) {
-      const attributes = new Uint16Array(record.length / 2);
-      new Uint8Array(attributes.buffer).set(record);
-      return attributes;
-    }
-    // An index of a version before: worked out from the traces, as whoever adds them to it does.
+    if (record === undefined) return this.attributesAnew(blockNumber, work);
+    if (record.length > this.#attributes.byteLength) this.#attributes = new Uint8Array(2 * record.length);
+    this.#attributes.set(record);
+    return new Uint16Array(this.#attributes.buffer, 0, record.length / 2);
+  }
+
+  /** Worked out from the traces, as whoever adds them to an index of a version before does. */
+  attributesAnew(blockNumber: number, work: WorkLeft): Uint16Array {
     const traceCount = this.#state.block(blockNumber)?.traceCount ?? 0;
     work.spend(traceCount);
     return attributesOf(this.#chunksOf(blockNumber, traceCount), traceCount);
@@ -110,85 +90,16 @@ export class LmdbHistoryReader implements HistoryReader {
     return internalFrameAt(this.#state.chunk(blockNumber, traceIndex), traceIndex % TRACES_PER_CHUNK);
   }
 
-  *segmentsWith(asked: SegmentsAsked, work: WorkLeft): Generator<number> {
-    const { terms, direction, order } = asked;
-    for (const span of spansWithin(this.#state.segmentStates().spans(), asked)) {
-      if (work.isOver) {
-        yield order === 'asc' ? span.first : span.last;
-        return;
-      }
-      if (span.level === NO_RUN || terms === 'all') yield* inOrder(span, order);
-      else yield* this.#inRun(span, { terms, direction, order }, work);
-    }
+  segmentsWith(asked: SegmentsAsked, work: WorkLeft): Iterable<FoundSegment> {
+    return this.directory.segmentsWith(asked, work);
   }
 
-  /** The segments of a run's span that have any of the terms. */
-  #inRun(
-    span: Span,
-    {
-      terms,
-      direction,
-      order,
-    }: Pick<SegmentsAsked, 'direction' | 'order'> & { readonly terms: readonly PostingTerm[] },
-    work: WorkLeft,
-  ): number[] {
-    const found = new Set<number>();
-    for (const term of terms)
-      this.visitRun(span, { term, work }, (segment, columns) => {
-        if ((columns & SIDE_COLUMNS[direction]) !== 0) found.add(segment);
-      });
-    const ascending = [...found].sort((a, b) => a - b);
-    return order === 'asc' ? ascending : ascending.reverse();
-  }
-
-  *countsOf(
+  countsOf(
     term: PostingTerm,
     segments: { readonly first: number; readonly last: number },
     work: WorkLeft,
-  ): Generator<SegmentCounts> {
-    for (const span of spansWithin(this.#state.segmentStates().spans(), { ...segments, order: 'desc' })) {
-      if (span.level === NO_RUN)
-        for (const segment of inOrder(span, 'desc')) yield { segment, counts: undefined };
-      else {
-        const found: SegmentCounts[] = [];
-        this.visitRun(span, { term, work }, (segment, _, columns) => {
-          const [from, to] = [columns.slice(0, TRACE_TYPES.length), columns.slice(TRACE_TYPES.length)];
-          found.push({ segment, counts: { from, to } });
-        });
-        yield* found.sort((a, b) => b.segment - a.segment);
-      }
-    }
-  }
-
-  /** Visits what a run tells of an address, of the segments of a span of it. */
-  visitRun({ first, last, level }: Span, { term, work }: RunAsked, visit: VisitPart): void {
-    const address = Buffer.from(term.slice(2), 'hex');
-    const parts = this.#partsOf(level, runOf(level, first), address);
-    work.spend(COST.run + (parts?.length ?? 0) / PART_BYTES_PER_WORK);
-    if (parts === undefined) return;
-    visitParts(parts, this.#counts, (segment, columns) => {
-      if (segment >= first && segment <= last) visit(segment, columns, this.#counts);
-    });
-  }
-
-  #partsOf(level: number, run: number, address: Buffer): Uint8Array | undefined {
-    const database = this.#environment.directory(level);
-    if (database === undefined) return undefined;
-    const head = this.#state.read(database, runKey(run));
-    if (head === undefined) throw new Error(`the index is damaged: run ${run} of level ${level} is missing`);
-    const { bits } = decodeRunHead(head);
-    const bucket = bucketOf(hashOf(this.#addressHash(), address), bits);
-    const record = this.#state.read(database, bucketKey(run, bucket));
-    return record && findParts(record, address);
-  }
-
-  #addressHash(): HalfSipHash {
-    if (this.#hash === undefined) {
-      const key = this.#state.read(this.#environment.meta, DIRECTORY_KEY);
-      if (key === undefined) throw new Error('the index is damaged: the key of its directory is missing');
-      this.#hash = new HalfSipHash(Buffer.from(key));
-    }
-    return this.#hash;
+  ): Iterable<SegmentCounts> {
+    return this.directory.countsOf(term, segments, work);
   }
 
   missing(range: BlockRange, order: Order, max: number): Missing {
@@ -250,20 +161,3 @@ function joins(found: BlockRange[], next: BlockRange, order: Order): boolean {
 
 const ascending = (found: BlockRange[], order: Order): BlockRange[] =>
   order === 'asc' ? found : found.reverse();
-
-function inOrder({ first, last }: { first: number; last: number }, order: Order): number[] {
-  const segments = Array.from({ length: last - first + 1 }, (_, i) => first + i);
-  return order === 'asc' ? segments : segments.reverse();
-}
-
-/** Spans in an order, as far as they lie between two segments. */
-function spansWithin<S extends { readonly first: number; readonly last: number }>(
-  spans: readonly S[],
-  { first, last, order }: { readonly first: number; readonly last: number; readonly order: Order },
-): S[] {
-  const cut = [];
-  for (const span of spans)
-    if (span.last >= first && span.first <= last)
-      cut.push({ ...span, first: Math.max(first, span.first), last: Math.min(last, span.last) });
-  return order === 'asc' ? cut : cut.reverse();
-}

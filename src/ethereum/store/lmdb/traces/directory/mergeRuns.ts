@@ -1,16 +1,15 @@
 import type { HalfSipHash } from './halfSipHash.ts';
+import { MergedEntries } from './mergedEntries.ts';
+import { PartReader } from './parts.ts';
 import {
+  ADDRESS_BYTES,
   bucketBitsFor,
   bucketKey,
   bucketOf,
-  COLUMNS,
   decodeRunHead,
-  type Entry,
-  encodePart,
-  entriesIn,
+  EntryReader,
   hashOf,
   runKey,
-  visitParts,
 } from './run.ts';
 import { databaseOf, directoryHash, type RunName, RunWriter, removeRun } from './runWriter.ts';
 import { runOf, type SegmentStates, segmentsPerRun } from './segmentStates.ts';
@@ -36,18 +35,9 @@ export async function mergeRuns(work: DirectoryWork, name: RunName): Promise<voi
   const bits = bucketBitsFor(bytes * LEFT_AFTER_MERGE);
   const writer = new RunWriter(work, name, () => stateOf() === before);
   const isWritten = await writer.write(bits, (bucket) => {
-    const merged = new Map<string, Uint8Array[]>();
-    for (const source of sources)
-      for (const { address, parts } of source.entries(bucket, bits)) {
-        const key = Buffer.from(address).toString('latin1');
-        const others = merged.get(key);
-        if (others === undefined) merged.set(key, [parts]);
-        else others.push(parts);
-      }
-    return Array.from(merged, ([address, parts]) => ({
-      address: Buffer.from(address, 'latin1'),
-      parts: Buffer.concat(parts),
-    }));
+    const merged = new MergedEntries();
+    for (const source of sources) source.addTo(merged, bucket, bits);
+    return merged.entries;
   });
   if (isWritten) for (const source of sources) await removeRun(work, source.name);
 }
@@ -68,6 +58,13 @@ function sourcesOf(
   return [...sources.values()];
 }
 
+/** A bucket of a run, with the hashes of its addresses in their order. */
+interface Bucket {
+  readonly number: number;
+  readonly bytes: Uint8Array;
+  readonly hashes: readonly number[];
+}
+
 /** A run that is read bucket by bucket. */
 class Source {
   readonly name: RunName;
@@ -77,8 +74,8 @@ class Source {
   readonly #hash: HalfSipHash;
   readonly #has: (segment: number) => boolean;
   readonly #isWhole: boolean;
-  #bucket = -1;
-  #entries: (Entry & { readonly hash: number })[] = [];
+  readonly #part = new PartReader();
+  #bucket: Bucket = { number: -1, bytes: new Uint8Array(), hashes: [] };
 
   constructor(
     work: DirectoryWork,
@@ -99,42 +96,43 @@ class Source {
     this.#isWhole = Array.from({ length: segments }, (_, i) => name.run * segments + i).every(this.#has);
   }
 
-  /** The entries of a bucket, of a table that tells buckets apart by `bits`. */
-  *entries(bucket: number, bits: number): Generator<Entry> {
+  /** Adds the entries of a bucket, of a table that tells buckets apart by `bits`. */
+  addTo(merged: MergedEntries, bucket: number, bits: number): void {
     const fewer = bits - this.#bits;
     const [own, count] =
       fewer >= 0 ? [Math.floor(bucket / 2 ** fewer), 1] : [bucket * 2 ** -fewer, 2 ** -fewer];
-    for (let i = 0; i < count; i++)
-      for (const { hash, address, parts } of this.#read(own + i))
-        if (bucketOf(hash, bits) === bucket) {
-          const left = this.#isWhole ? parts : this.#valid(parts);
-          if (left.length > 0) yield { address, parts: left };
-        }
+    for (let number = own; number < own + count; number++) {
+      const { bytes, hashes } = this.#read(number);
+      const entry = new EntryReader(bytes);
+      for (const hash of hashes) {
+        entry.next();
+        if (bucketOf(hash, bits) !== bucket) continue;
+        const parts = bytes.subarray(entry.partsAt, entry.end);
+        const left = this.#isWhole ? parts : this.#valid(parts);
+        if (left.length > 0) merged.add(hash, bytes.subarray(entry.at, entry.at + ADDRESS_BYTES), left);
+      }
+    }
   }
 
-  #read(bucket: number): (Entry & { readonly hash: number })[] {
-    if (bucket === this.#bucket) return this.#entries;
+  /** A bucket as bytes that nothing overwrites. */
+  #read(number: number): Bucket {
+    if (number === this.#bucket.number) return this.#bucket;
     const record = this.#work
       .state()
-      .read(databaseOf(this.#work, this.name), bucketKey(this.name.run, bucket));
-    this.#bucket = bucket;
-    this.#entries =
-      record === undefined
-        ? []
-        : [...entriesIn(Uint8Array.from(record))].map((entry) => ({
-            ...entry,
-            hash: hashOf(this.#hash, entry.address),
-          }));
-    return this.#entries;
+      .read(databaseOf(this.#work, this.name), bucketKey(this.name.run, number));
+    const bytes = new Uint8Array(record ?? []);
+    const hashes: number[] = [];
+    for (const entry = new EntryReader(bytes); entry.next(); )
+      hashes.push(hashOf(this.#hash, bytes, entry.at));
+    this.#bucket = { number, bytes, hashes };
+    return this.#bucket;
   }
 
   /** Parts of segments that are still looked up here: others have changed since. */
   #valid(parts: Uint8Array): Uint8Array {
     const kept: Uint8Array[] = [];
-    const counts = new Float64Array(COLUMNS);
-    visitParts(parts, counts, (segment) => {
-      if (this.#has(segment)) kept.push(encodePart(segment, counts));
-    });
+    const part = this.#part.open(parts);
+    while (part.next()) if (this.#has(part.segment)) kept.push(parts.subarray(part.start, part.end));
     return Buffer.concat(kept);
   }
 }

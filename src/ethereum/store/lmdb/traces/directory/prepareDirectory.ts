@@ -3,7 +3,7 @@ import { BLOCKS_PER_SEGMENT } from '../../../../traces/index.ts';
 import type { TraceEnvironment } from '../environment.ts';
 import { uint32Key } from '../keys.ts';
 import { Segment } from '../records.ts';
-import { NO_ATTRIBUTES_KEY, SEGMENTS_KEY } from './directoryKeys.ts';
+import { NO_ATTRIBUTES_KEY, OLD_SEGMENTS_KEY, SEGMENTS_KEY } from './directoryKeys.ts';
 import { SegmentStates } from './segmentStates.ts';
 
 /** The states of all segments, told by what is known of their blocks: none of them is in a run. */
@@ -19,12 +19,17 @@ export const stateOf = (segment: Segment): { hasBlocks: boolean; isComplete: boo
   isComplete: segment.firstMissing(0) === BLOCKS_PER_SEGMENT,
 });
 
-/** Makes an index that was made before there was a directory ready to get one: what it lacks is added while it is served. */
+/**
+ * Makes an index that was made before there was this directory ready to get one: what it lacks is added while it is served. Runs of
+ * an older layout are not looked at any more, and go as those that take their places are written.
+ */
 export function prepareDirectory({ root, meta, segments }: TraceEnvironment): void {
   if (meta.getBinary(SEGMENTS_KEY) !== undefined) return;
+  const hasAttributes = meta.getBinary(OLD_SEGMENTS_KEY) !== undefined;
   const states = statesOfSegments(segments);
   root.transactionSync(() => {
     void meta.put(SEGMENTS_KEY, states.encode());
-    if (states.length > 0) void meta.put(NO_ATTRIBUTES_KEY, uint32Key(0));
+    void meta.remove(OLD_SEGMENTS_KEY);
+    if (states.length > 0 && !hasAttributes) void meta.put(NO_ATTRIBUTES_KEY, uint32Key(0));
   });
 }

@@ -7,6 +7,7 @@ import {
   bucketBitsFor,
   bucketKey,
   bucketOf,
+  bytesOf,
   type Entry,
   encodeBucket,
   encodeRunHead,
@@ -24,7 +25,7 @@ export interface RunName {
 /** Records of a run that are removed in one step. */
 const REMOVED_PER_STEP = 500;
 
-/** Bytes of an entry besides its address and parts, at the least. */
+/** Bytes of an entry besides its parts, at the least. */
 const ENTRY_BYTES = 21;
 
 /** Writes one run, in steps. It counts from the last step on; whatever is broken off before is written anew. */
@@ -44,7 +45,7 @@ export class RunWriter {
   async writeAll(entries: readonly Entry[]): Promise<void> {
     const hash = await directoryHash(this.#work);
     let bytes = 0;
-    for (const { parts } of entries) bytes += ENTRY_BYTES + parts.length;
+    for (const { parts } of entries) bytes += ENTRY_BYTES + bytesOf(parts);
     const bits = bucketBitsFor(bytes);
     const buckets: Entry[][] = [];
     for (const entry of entries) {

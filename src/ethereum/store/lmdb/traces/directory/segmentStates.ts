@@ -1,3 +1,5 @@
+import type { Order } from '../../../../traces/index.ts';
+
 /** What is known of each segment without reading it, in one byte: its lowest two bits, and above them the level of its run and one. */
 
 const HAS_BLOCKS = 0b01;
@@ -110,6 +112,24 @@ export class SegmentStates {
     this.#incomplete = undefined;
     return true;
   }
+}
+
+/** The segments of a span in an order. */
+export function inOrder({ first, last }: { first: number; last: number }, order: Order): number[] {
+  const segments = Array.from({ length: last - first + 1 }, (_, i) => first + i);
+  return order === 'asc' ? segments : segments.reverse();
+}
+
+/** Spans in an order, as far as they lie between two segments. */
+export function spansWithin<S extends { readonly first: number; readonly last: number }>(
+  spans: readonly S[],
+  { first, last, order }: { readonly first: number; readonly last: number; readonly order: Order },
+): S[] {
+  const cut = [];
+  for (const span of spans)
+    if (span.last >= first && span.first <= last)
+      cut.push({ ...span, first: Math.max(first, span.first), last: Math.min(last, span.last) });
+  return order === 'asc' ? cut : cut.reverse();
 }
 
 function joined<S extends { readonly first: number; readonly last: number }>(

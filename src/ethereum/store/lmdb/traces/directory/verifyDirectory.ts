@@ -48,14 +48,17 @@ export function verifyDirectory(
     const [side = '', term = ''] = name.split(' ');
     if (side === 'transaction') continue;
     let told = 0;
-    reader.visitRun(
+    let kept: Uint32Array | undefined;
+    reader.directory.visitRun(
       { first: segment, last: segment, level },
       { term, work: new WorkLeft() },
-      (_, columns, counts) => {
-        if (columns !== 0) for (const count of sideOf(counts, side)) told += count;
+      (part) => {
+        for (const count of sideOf(part.counts, side)) told += count;
+        kept = part.positions(side === 'from' ? 'from' : 'to');
       },
     );
-    if (told === positions.length) continue;
+    const isSame = kept?.every((position, i) => position === positions[i]) ?? true;
+    if (told === positions.length && isSame) continue;
     problems.push(
       `the directory has ${told} of the ${positions.length} traces of ${term} as ${side} in segment ${segment}`,
     );
