@@ -78,6 +78,7 @@ export async function startEthereumNetwork(
       'upstream did not give what it was asked for; the others are asked',
     ),
   );
+  const live = new Live(network);
   const { pollIntervalMs } = config.index;
   const indexer = new Indexer(
     {
@@ -85,9 +86,11 @@ export async function startEthereumNetwork(
       ...(finality && { finality }),
       ...(options.indexFrom !== undefined && { fromBlock: options.indexFrom }),
     },
-    { store, source, observer: new IngestReport(logger, ingestMetrics, name) },
+    {
+      ...{ store, source, observer: new IngestReport(logger, ingestMetrics, name) },
+      followed: (change) => live.followed(change),
+    },
   );
-  const live = new Live(network);
   pool.onHead(() => {
     indexer.headChanged();
     live.headChanged();

@@ -9,6 +9,7 @@ export { Gateway } from './gateway.ts';
 export { hashOfSecret, newSecret } from './keys/authenticate.ts';
 export type { ApiKey, KeyStore, Revocation } from './keys/keyStore.ts';
 export { Live } from './live/live.ts';
+export { TraceFeed } from './live/traceFeed.ts';
 export type { Method } from './method.ts';
 export { checkLogs } from './methods/checkLogs.ts';
 

@@ -1,14 +1,27 @@
 import { bloomOf, isWithin } from '../../nodes/index.ts';
+import { topicsMatch } from '../methods/checkLogs.ts';
+import type { LogFilter } from '../methods/logFilter.ts';
 import type { Network } from '../relay/network.ts';
 import type { LiveBlock } from './headFeed.ts';
 import { asking } from './liveBlocks.ts';
+import type { Item, Wanted } from './subscribers.ts';
 
 /** A log of a block, ready to be pushed. */
-export interface LiveLog {
-  readonly address: string;
+export interface LiveLog extends Item {
   readonly topics: readonly string[];
-  /** As JSON, whether it stands or was taken back. */
-  text(removed: boolean): string;
+}
+
+export type LiveLogFilter = Pick<LogFilter, 'address' | 'topics'>;
+
+/** The logs of all addresses; no address is written so. */
+const ANY = 'any';
+
+export function wantedLogs({ address, topics = [] }: LiveLogFilter): Wanted<LiveLog> {
+  const addresses = [address ?? []].flat();
+  return {
+    keys: addresses.length === 0 ? [ANY] : addresses,
+    matches: (log) => topics.length <= log.topics.length && topicsMatch(topics, log.topics),
+  };
 }
 
 /**
@@ -28,10 +41,9 @@ export function liveLogs(network: Network): (block: LiveBlock) => Promise<readon
 
 function liveLog({ removed: _removed, ...log }: Readonly<Record<string, unknown>>): LiveLog {
   const { address, topics } = log;
-  const start = JSON.stringify(log).slice(0, -1);
   return {
-    address: String(address).toLowerCase(),
+    keys: [String(address).toLowerCase(), ANY],
     topics: Array.isArray(topics) ? topics.map((topic) => String(topic).toLowerCase()) : [],
-    text: (removed) => `${start},"removed":${removed}}`,
+    text: JSON.stringify(log),
   };
 }
