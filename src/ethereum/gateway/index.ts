@@ -5,6 +5,7 @@
 
 export type { Anchor, AnswerStore } from './cache/answerStore.ts';
 export { EXPLORER_STANDS_FOR, explorerMethod } from './explorer/explorerMethod.ts';
+export { Filters } from './filters/filters.ts';
 export { Gateway } from './gateway.ts';
 export { hashOfSecret, newSecret } from './keys/authenticate.ts';
 export type { ApiKey, KeyStore, Revocation } from './keys/keyStore.ts';

@@ -1,5 +1,6 @@
 import type { FollowedChange } from '../../ingest/index.ts';
 import { RpcError, SharedTurn } from '../../jsonrpc/index.ts';
+import type { BlockRef } from '../../nodes/index.ts';
 import { type WantedTraces, wantedTracesObject } from '../history/params.ts';
 import { refuse } from '../methods/kind.ts';
 import { liveLogFilter } from '../methods/logFilter.ts';
@@ -74,10 +75,27 @@ export class Live {
     const filter = isBare ? {} : options;
     if (read === 'traces')
       return this.#traces.add(wantedTracesObject.read(filter, FILTER) as WantedTraces, sink); // what it makes
-    const end =
-      read === 'logs'
-        ? this.#logs.add(wantedLogs(liveLogFilter.read(filter, FILTER) as LiveLogFilter), sink) // what it makes
-        : this.#addHeads(sink);
+    if (read === 'newHeads') return this.subscribeHeads(sink);
+    return this.subscribeLogs(liveLogFilter.read(filter, FILTER) as LiveLogFilter, sink); // what it makes
+  }
+
+  /** The headers of new blocks. What it returns ends it. */
+  subscribeHeads(sink: Sink): () => void {
+    this.#heads.add(sink);
+    return this.#begin(sink, () => this.#heads.delete(sink));
+  }
+
+  /** The logs of new blocks. What it returns ends it. */
+  subscribeLogs(filter: LiveLogFilter, sink: Sink): () => void {
+    return this.#begin(sink, this.#logs.add(wantedLogs(filter), sink));
+  }
+
+  /** The block up to which heads and logs are told; undefined where nobody wants any. */
+  get tip(): BlockRef | undefined {
+    return this.#feed.tip;
+  }
+
+  #begin(sink: Sink, end: () => void): () => void {
     this.#open.add(sink);
     this.#feed.start();
     return () => {
@@ -85,11 +103,6 @@ export class Live {
       this.#open.delete(sink);
       if (this.#open.size === 0) this.#feed.stop();
     };
-  }
-
-  #addHeads(sink: Sink): () => void {
-    this.#heads.add(sink);
-    return () => void this.#heads.delete(sink);
   }
 
   /** Rejects, with nothing told, where the logs of a block cannot be had now. */
