@@ -77,7 +77,7 @@ class MovingChain implements ChainSource {
 
   async #told<T>(answer: () => T): Promise<T> {
     await nextTurn();
-    if (this.fails && this.random.chance(0.05)) throw new NodeError('unreachable', 'the node is away');
+    if (this.fails && this.random.chance(0.01)) throw new NodeError('unreachable', 'the node is away');
     return answer();
   }
 }
