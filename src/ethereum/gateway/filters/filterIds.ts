@@ -35,7 +35,7 @@ const HASH_BYTES = 32;
 const FILTER_AT = HASH_AT + HASH_BYTES;
 
 /** Of a filter that stands in its id: those of about 200 addresses and topics. */
-export const MAX_FILTER_BYTES = 4 * 1024;
+const MAX_FILTER_BYTES = 4 * 1024;
 
 const HEX = /^0x(?:[0-9a-f]{2})+$/i;
 
