@@ -80,7 +80,7 @@ export async function startEthereum(
               ...config.index,
               upgrade: upgradeReport(logger, name),
             }),
-            answers: storage.answers,
+            ...{ answers: storage.answers, filterSecret: storage.filterSecret },
             metrics,
             ingestMetrics,
             logger,

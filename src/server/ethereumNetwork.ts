@@ -4,6 +4,7 @@ import {
   type AnswerStore,
   EXPLORER_STANDS_FOR,
   explorerMethod,
+  Filters,
   type GatewayMetrics,
   Live,
   type Method,
@@ -36,6 +37,8 @@ export interface EthereumNetworkDependencies {
   /** Its index; closed with the network, also where that cannot be started. */
   readonly store: TraceStore;
   readonly answers: AnswerStore;
+  /** Proves that ids of filters are ours. */
+  readonly filterSecret: Uint8Array;
   readonly metrics: GatewayMetrics;
   readonly ingestMetrics: IngestMetrics;
   readonly logger: Logger;
@@ -62,7 +65,7 @@ export interface IndexStanding extends IndexerStatus {
 
 export async function startEthereumNetwork(
   options: EthereumNetworkOptions,
-  { table, store, answers, metrics, ingestMetrics, logger }: EthereumNetworkDependencies,
+  { table, store, answers, filterSecret, metrics, ingestMetrics, logger }: EthereumNetworkDependencies,
 ): Promise<EthereumNetwork> {
   const { name, upstream, config } = options;
   checkAgreement(options);
@@ -78,6 +81,8 @@ export async function startEthereumNetwork(
       'upstream did not give what it was asked for; the others are asked',
     ),
   );
+  const live = new Live(network);
+  const filters = new Filters({ network, live, secret: filterSecret });
   const { pollIntervalMs } = config.index;
   const indexer = new Indexer(
     {
@@ -85,9 +90,11 @@ export async function startEthereumNetwork(
       ...(finality && { finality }),
       ...(options.indexFrom !== undefined && { fromBlock: options.indexFrom }),
     },
-    { store, source, observer: new IngestReport(logger, ingestMetrics, name) },
+    {
+      ...{ store, source, observer: new IngestReport(logger, ingestMetrics, name) },
+      followed: (change) => live.followed(change),
+    },
   );
-  const live = new Live(network);
   pool.onHead(() => {
     indexer.headChanged();
     live.headChanged();
@@ -97,7 +104,7 @@ export async function startEthereumNetwork(
   indexer.start();
 
   const services = {
-    network,
+    ...{ network, filters },
     index: { store, indexer, finder: source, maxAnswerBytes: config.gateway.maxAnswerBytes },
     description: Buffer.from(JSON.stringify(openRpcDocument(name, table))),
   };
@@ -124,6 +131,7 @@ export async function startEthereumNetwork(
       return undefined;
     },
     async stop() {
+      filters.stop();
       live.stop();
       await indexer.stop();
       await pool.stop();

@@ -51,6 +51,12 @@ const ROWS: readonly Row[] = [
   { says: 'a negative id is echoed', send: { body: chainId(-7) }, status: 200, body: result(-7) },
   { says: 'a string id is echoed', send: { body: chainId('a"b') }, status: 200, body: result('a"b') },
   { says: 'id null is echoed', send: { body: chainId(null) }, status: 200, body: result(null) },
+  {
+    says: 'a filter that there is not is told so',
+    send: { body: { jsonrpc: '2.0', id: 1, method: 'eth_getFilterChanges', params: ['0x1'] } },
+    status: 200,
+    body: error(1, -32000),
+  },
   { says: 'a notification has no answer', send: { body: chainId() }, status: 204, body: undefined },
   { says: 'a fractional id is no id', send: { body: chainId(1.5) }, status: 400, body: error(null, -32600) },
   {

@@ -33,6 +33,9 @@ const REFUSED_HERE = new Set([
   'eth_mining',
   'eth_getUncleCountByBlockHash',
   'eth_getUncleByBlockHashAndIndex',
+  // There is no such filter.
+  'eth_getFilterChanges',
+  'eth_getFilterLogs',
 ]);
 
 describe('the OpenRPC document', () => {

@@ -14,12 +14,13 @@ const has = (command: string, args: readonly string[], cwd?: string): boolean =>
 /** Go fetches nothing while tests run. */
 const OFFLINE = { GOPROXY: 'off', GOFLAGS: '-mod=readonly', GOWORK: 'off' };
 
-/** What a client with its defaults sees: reads, sent transactions, logs, a revert, a batch. */
+/** What a client with its defaults sees: reads, sent transactions, logs, also pushed ones, a revert, a batch. */
 const SEEN = {
   chainId: 31337,
   statuses: [1, 1],
   received: 7,
   logs: [42],
+  subscribed: [43],
   revertsWithReason: true,
   batched: true,
 };
@@ -41,7 +42,7 @@ describe('clients of other languages, with their defaults', () => {
     if (!has('python3', ['-c', "import importlib.util as u, sys; sys.exit(u.find_spec('web3') is None)"]))
       context.skip('web3.py is not there; `pip install web3` brings it');
     const { stdout } = await run('python3', [`${folder}web3py.py`, ...asked()]);
-    expect(JSON.parse(stdout)).toEqual(SEEN);
+    expect(JSON.parse(stdout)).toEqual({ ...SEEN, polled: [42] });
   });
 
   it('ethclient of go-ethereum', async (context) => {

@@ -5,10 +5,12 @@
 
 export type { Anchor, AnswerStore } from './cache/answerStore.ts';
 export { EXPLORER_STANDS_FOR, explorerMethod } from './explorer/explorerMethod.ts';
+export { Filters } from './filters/filters.ts';
 export { Gateway } from './gateway.ts';
 export { hashOfSecret, newSecret } from './keys/authenticate.ts';
 export type { ApiKey, KeyStore, Revocation } from './keys/keyStore.ts';
 export { Live } from './live/live.ts';
+export { TraceFeed } from './live/traceFeed.ts';
 export type { Method } from './method.ts';
 export { checkLogs } from './methods/checkLogs.ts';
 

@@ -1,5 +1,5 @@
 import { defaultFinality, type Finality, finalNumber, NodeError, type NodeHeads } from '../nodes/index.ts';
-import { type IndexChange, MAX_RANGE_BLOCKS, type TraceStore } from '../traces/index.ts';
+import { type IndexedBlock, MAX_RANGE_BLOCKS, type TraceStore } from '../traces/index.ts';
 import { ASSUMED_FINAL_DEPTH } from './assumedFinalDepth.ts';
 import { fetchBlocks, range } from './fetchBlocks.ts';
 import { FinalityError, findFork } from './fork.ts';
@@ -20,10 +20,18 @@ export interface ChainFollowerOptions {
   readonly finality?: Finality;
 }
 
+/** What following the chain has changed in the index: blocks from a number on were removed, then others added above the rest. */
+export interface FollowedChange {
+  readonly undoFrom?: number;
+  readonly blocks: readonly IndexedBlock[];
+}
+
 export interface ChainFollowerDependencies {
   readonly store: TraceStore;
   readonly source: ChainSource;
   readonly observer: Pick<IndexerObserver, 'indexed' | 'reorganised'>;
+  /** Hears of each change once it is applied, in their order. */
+  readonly followed: (change: FollowedChange) => void;
   readonly signal: AbortSignal;
   /** Whether following has failed, and has not succeeded since. */
   readonly isFailing: () => boolean;
@@ -112,15 +120,21 @@ export class ChainFollower {
 
   /** Tells of blocks that were replaced, and removes them where they are too many for one change. */
   async #reorganised(undoFrom: number, indexHead: number): Promise<void> {
-    const { store, observer } = this.#dependencies;
+    const { store, observer, followed } = this.#dependencies;
     observer.reorganised(undoFrom, indexHead - undoFrom + 1);
-    await rewind(store, { undoFrom, undoFinal: this.#finality === 'none', leave: MAX_UNDONE_WITH_NEW });
+    await rewind(store, {
+      undoFrom,
+      undoFinal: this.#finality === 'none',
+      leave: MAX_UNDONE_WITH_NEW,
+      removedFrom: (from) => followed({ undoFrom: from, blocks: [] }),
+    });
   }
 
   /** Applies a change that may move the index's head. */
-  async #apply(change: IndexChange): Promise<void> {
-    const { store } = this.#dependencies;
+  async #apply(change: FollowedChange): Promise<void> {
+    const { store, followed } = this.#dependencies;
     await store.apply({ ...change, ...(this.#finality === 'none' && { undoFinal: true }) });
+    followed(change);
     this.#indexHead = (await store.head())?.number ?? -1;
   }
 

@@ -1,5 +1,6 @@
 /** Ingest: follows a chain and fills ranges, so that the index holds one chain and all of it. */
 export { ASSUMED_FINAL_DEPTH } from './assumedFinalDepth.ts';
+export type { FollowedChange } from './chainFollower.ts';
 export { fillRange } from './fillRange.ts';
 export { FinalityError } from './fork.ts';
 export { Indexer, type IndexerStatus } from './indexer.ts';
@@ -7,5 +8,5 @@ export type { IndexerObserver } from './indexerObserver.ts';
 export { missingBlocks } from './missingBlocks.ts';
 export { Pace } from './pace.ts';
 export { BlockUnavailableError } from './pastBlocks.ts';
-export { type FailedOver, PooledSource } from './pooledSource.ts';
+export { type ChainSource, type FailedOver, PooledSource } from './pooledSource.ts';
 export { rewind } from './rewind.ts';

@@ -1,7 +1,7 @@
 import { SerialQueue } from '../../platform/serialQueue/index.ts';
 import type { NodeHeads } from '../nodes/index.ts';
 import type { IndexChange, TraceStore } from '../traces/index.ts';
-import { ChainFollower, type ChainFollowerOptions } from './chainFollower.ts';
+import { ChainFollower, type ChainFollowerOptions, type FollowedChange } from './chainFollower.ts';
 import { GapFiller } from './gapFiller.ts';
 import type { IndexerObserver } from './indexerObserver.ts';
 import { BlockUnavailableError, PastBlocks } from './pastBlocks.ts';
@@ -17,6 +17,8 @@ export interface IndexerDependencies {
   readonly store: TraceStore;
   readonly source: ChainSource;
   readonly observer: IndexerObserver;
+  /** Hears of each change at the index's head once it is applied. Older blocks that are filled in are none. */
+  readonly followed?: (change: FollowedChange) => void;
 }
 
 export interface IndexerStatus {
@@ -44,7 +46,10 @@ export class Indexer {
   readonly #past: PastBlocks;
   #running: Promise<unknown> = Promise.resolve();
 
-  constructor(options: IndexerOptions, { store, source, observer }: IndexerDependencies) {
+  constructor(
+    options: IndexerOptions,
+    { store, source, observer, followed = () => undefined }: IndexerDependencies,
+  ) {
     const { fromBlock, pollIntervalMs } = options;
     const { signal } = this.#stop;
     this.#store = store;
@@ -52,6 +57,7 @@ export class Indexer {
       store,
       source,
       signal,
+      followed,
       isFailing: () => this.#loop.isFailing,
       observer: {
         indexed: (blocks, nodeHead) => observer.indexed(blocks, nodeHead),

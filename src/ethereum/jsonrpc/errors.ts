@@ -23,6 +23,11 @@ export const RPC_ERRORS = {
     code: -32000,
     meaning: 'API keys are required, and the request has none or an unknown one.',
   },
+  filterNotFound: {
+    code: -32000,
+    meaning:
+      'There is no such filter: uninstalled, not asked for in 5 minutes, or it cannot go on without a gap; make another.',
+  },
   resourceNotFound: {
     code: -32001,
     meaning:

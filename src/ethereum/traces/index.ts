@@ -22,6 +22,7 @@ export { typeAt, visitTerms } from './chunk/visitTerms.ts';
 export { writeTrace } from './chunk/writeTrace.ts';
 export { type FilterMode, MAX_COUNT, MAX_RANGE_BLOCKS, type TraceFilter } from './filter.ts';
 export { findFrame, firstTraceFrom } from './findFrame.ts';
+export { FilterTest } from './history/filterTest.ts';
 export { readInternalTransactions } from './history/internalTransactions.ts';
 export { readHistory } from './history/page.ts';
 export {

@@ -1,10 +1,12 @@
 """What an application does with web3.py's defaults; prints what it saw as JSON."""
 
+import asyncio
 import json
 import sys
+import time
 
 from eth_account import Account
-from web3 import Web3
+from web3 import AsyncWeb3, Web3, WebSocketProvider
 from web3.exceptions import Web3Exception
 from web3.middleware import SignAndSendRawMiddlewareBuilder
 
@@ -22,8 +24,24 @@ def mined(transaction):
 before = w3.eth.get_balance(other)
 paid = mined({"to": other, "value": 7})
 contract = mined({"data": bytecode})["contractAddress"]
-# set(uint256), which logs its argument.
-stored = mined({"to": contract, "data": "0x60fe47b1" + (42).to_bytes(32, "big").hex()})
+
+
+def stored_value(value):
+    # set(uint256), which logs its argument.
+    return mined({"to": contract, "data": "0x60fe47b1" + value.to_bytes(32, "big").hex()})
+
+
+def value_of(log):
+    return int(log["data"].hex(), 16)
+
+
+polled = w3.eth.filter({"address": contract})
+stored = stored_value(42)
+entries = []
+while not entries:
+    time.sleep(0.05)
+    entries = polled.get_new_entries()
+w3.eth.uninstall_filter(polled.filter_id)
 logs = w3.eth.get_logs({"address": contract, "fromBlock": paid["blockNumber"], "toBlock": "latest"})
 
 try:
@@ -38,13 +56,32 @@ with w3.batch_requests() as batch:
     batch.add(w3.eth.get_balance(other))
     block, after = batch.execute()
 
+
+async def subscribed():
+    """What comes over a WebSocket: the log of a new value, and the head of its block."""
+    async with AsyncWeb3(WebSocketProvider(url.replace("http", "ws", 1))) as socket:
+        heads = await socket.eth.subscribe("newHeads")
+        await socket.eth.subscribe("logs", {"address": contract})
+        receipt = await asyncio.to_thread(stored_value, 43)
+        numbers, values = [], []
+        async for message in socket.socket.process_subscriptions():
+            if message["subscription"] == heads:
+                numbers.append(message["result"]["number"])
+            else:
+                values.append(value_of(message["result"]))
+            if values and receipt["blockNumber"] in numbers:
+                return values
+
+
 print(
     json.dumps(
         {
             "chainId": w3.eth.chain_id,
             "statuses": [receipt["status"] for receipt in (paid, stored)],
             "received": after - before,
-            "logs": [int(log["data"].hex(), 16) for log in logs],
+            "logs": [value_of(log) for log in logs],
+            "polled": [value_of(log) for log in entries],
+            "subscribed": asyncio.run(subscribed()),
             "revertsWithReason": "execution reverted: no" in reverted,
             "batched": block["number"] >= stored["blockNumber"],
         }

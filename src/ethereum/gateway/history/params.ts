@@ -19,48 +19,40 @@ export const DEFAULT_LIMIT = 100;
 export const TYPES = ['call', 'create', 'suicide', 'reward'] as const;
 export const CALL_TYPES = ['call', 'staticcall', 'delegatecall', 'callcode'] as const;
 
-/** The parameter of floodgate_addressTraces, checked as far as that goes without knowing the head. */
-export interface AddressTracesParams {
+/** Which traces are wanted, wherever they stand. */
+export interface WantedTraces {
   readonly addresses: readonly Address[];
   readonly direction: Direction;
+  readonly filter: HistoryFilter;
+}
+
+/** The parameter of floodgate_addressTraces, checked as far as that goes without knowing the head. */
+export interface AddressTracesParams extends WantedTraces {
   /** Left out: the lowest block of the index. */
   readonly from: BlockBound | undefined;
   readonly to: BlockBound;
   readonly order: Order;
-  readonly filter: HistoryFilter;
   readonly limit: number;
   readonly cursor: string | undefined;
 }
 
-const MEMBERS = [
-  'address',
-  'direction',
-  'fromBlock',
-  'toBlock',
-  'order',
-  'types',
-  'callTypes',
-  'minValue',
-  'internal',
-  'failed',
-  'limit',
-  'cursor',
-];
+const WANTED = ['address', 'direction', 'types', 'callTypes', 'minValue', 'internal', 'failed'];
+const MEMBERS = [...WANTED, 'fromBlock', 'toBlock', 'order', 'limit', 'cursor'];
+
+const ALLOWED = 'an object, for example {"address":"0x…"}';
 
 /** The parameter of floodgate_addressTraces: members and types first, then limits. */
 export const addressTracesObject: Kind = {
-  allowed: 'an object, for example {"address":"0x…"}',
+  allowed: ALLOWED,
   read(value, path): AddressTracesParams {
-    const members = readMembers(value, path, { allowed: addressTracesObject.allowed, known: MEMBERS });
+    const members = readMembers(value, path, { allowed: ALLOWED, known: MEMBERS });
     const cursor = members['cursor'] ?? undefined;
     if (cursor !== undefined && typeof cursor !== 'string')
       return refuse('cursor', 'the cursor of the page before', cursor);
     const read = {
-      addresses: readAddresses(members['address']),
-      direction: oneOf('direction', ['from', 'to', 'either'], members['direction']) ?? 'either',
+      ...readWanted(members),
       ...readBounds(members),
       order: oneOf('order', ['desc', 'asc'], members['order']) ?? 'desc',
-      filter: readFilter(members),
       limit: readQuantity('limit', members['limit']) ?? DEFAULT_LIMIT,
       cursor,
     } as const;
@@ -70,6 +62,23 @@ export const addressTracesObject: Kind = {
     return read;
   },
 };
+
+/** The same without a range and pages: the filter of a subscription, which is of every block that comes. */
+export const wantedTracesObject: Kind = {
+  allowed: ALLOWED,
+  read(value, path): WantedTraces {
+    const members = readMembers(value, path, { allowed: ALLOWED, known: WANTED });
+    const wanted = readWanted(members);
+    checkAddresses(members['address'], MAX_HISTORY_ADDRESSES);
+    return wanted;
+  },
+};
+
+const readWanted = (members: Readonly<Record<string, unknown>>): WantedTraces => ({
+  addresses: readAddresses(members['address']),
+  direction: oneOf('direction', ['from', 'to', 'either'], members['direction']) ?? 'either',
+  filter: readFilter(members),
+});
 
 /** A JSON object that has none but known members. */
 export function readMembers(

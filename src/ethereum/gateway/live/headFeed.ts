@@ -1,10 +1,9 @@
-import type { HeadBlock } from '../../nodes/index.ts';
+import type { BlockRef, HeadBlock } from '../../nodes/index.ts';
+import type { Hash } from '../../traces/index.ts';
 
 /** A block that was announced, or is to be. */
-export interface LiveBlock {
-  readonly number: number;
-  readonly hash: string;
-  readonly parentHash: string;
+export interface LiveBlock extends BlockRef {
+  readonly parentHash: Hash;
   /** Its header as JSON. */
   readonly header: string;
   /** The bits of its logs bloom; undefined where it has no logs. */
@@ -26,16 +25,14 @@ export interface HeadFeedDependencies {
   /** The head of the chain now; undefined before a node has told. */
   readonly head: () => HeadBlock | undefined;
   /** A block by its hash. Rejects where no node can give it now. */
-  readonly block: (hash: string) => Promise<LiveBlock>;
+  readonly block: (hash: Hash) => Promise<LiveBlock>;
   /** Hears of each change, one after the other. Rejects where it has to be told again. */
   readonly changed: (change: ChainChange) => Promise<void>;
   /** So many blocks came at once that they are not gone through. */
   readonly missed: () => void;
 }
 
-interface Announced {
-  readonly number: number;
-  readonly hash: string;
+interface Announced extends BlockRef {
   /** Undefined of the head that there was when it began. */
   readonly block?: LiveBlock;
 }
@@ -61,6 +58,11 @@ export class HeadFeed {
   constructor({ retryMs }: HeadFeedOptions, dependencies: HeadFeedDependencies) {
     this.#retryMs = retryMs;
     this.#dependencies = dependencies;
+  }
+
+  /** What was announced last. */
+  get tip(): BlockRef | undefined {
+    return this.#announced.at(-1);
   }
 
   /** Somebody wants to know of what comes behind the head of now. */
@@ -107,7 +109,7 @@ export class HeadFeed {
     const announced = this.#announced;
     const added: LiveBlock[] = [];
     let fork = this.#indexOf(head);
-    for (let hash: string = head.hash; fork === undefined; ) {
+    for (let hash = head.hash; fork === undefined; ) {
       const block = await this.#blockOf(hash);
       if (this.#announced !== announced) return;
       added.unshift(block);
@@ -135,7 +137,7 @@ export class HeadFeed {
     return this.#announced[index]?.hash === hash ? index : undefined;
   }
 
-  async #blockOf(hash: string): Promise<LiveBlock> {
+  async #blockOf(hash: Hash): Promise<LiveBlock> {
     const known = this.#fetched.get(hash);
     if (known !== undefined) return known;
     const block = await this.#dependencies.block(hash);

@@ -31,6 +31,12 @@ const bound = kind(
   blockSchema(LOG_TAGS),
 );
 
+/** A bound as a number; undefined where it is left out, or a tag that moves. */
+export function numberOfBound(bound: string | undefined): number | undefined {
+  if (bound === 'earliest') return 0;
+  return bound === undefined || isTag(bound) ? undefined : Number(bound);
+}
+
 const orList = (item: Kind): Kind => {
   const list = listOf(item, MAX_ALTERNATIVES);
   return {
@@ -49,9 +55,6 @@ const whichLogs = {
   address: orList(address),
   topics: listOf(orNull(orList(orNull(hash))), MAX_TOPICS),
 };
-
-/** The filter of a subscription: of every block that comes. */
-export const liveLogFilter = objectOf('a filter object, for example {"address":"0x…"}', whichLogs);
 
 const filter = objectOf('a filter object, for example {"fromBlock":"0x1","toBlock":"0x2"}', {
   fromBlock: bound,
@@ -72,5 +75,23 @@ export const logFilter: Kind = {
       'invalidParams',
       `${path} must have either blockHash or fromBlock and toBlock, not both`,
     );
+  },
+};
+
+/** The filter of what is new. It may have bounds: go-ethereum's client sends them with every subscription. */
+export const liveLogFilter: Kind = {
+  allowed: filter.allowed,
+  ...(filter.schema && { schema: filter.schema }),
+  read(value, path) {
+    const read = filter.read(value, path) as LogFilter; // the members of `filter` are LogFilter's
+    if (read.blockHash !== undefined)
+      throw new RpcError(
+        'invalidParams',
+        `${path} must have no blockHash: nothing new comes of one block; eth_getLogs gives its logs`,
+      );
+    const [from, to] = [numberOfBound(read.fromBlock), numberOfBound(read.toBlock)];
+    if (from !== undefined && to !== undefined && from > to)
+      throw new RpcError('invalidParams', `fromBlock ${from} is after toBlock ${to}; it must not be`);
+    return read;
   },
 };

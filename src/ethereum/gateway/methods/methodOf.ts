@@ -1,4 +1,5 @@
 import { KeptAnswer } from '../cache/keptAnswer.ts';
+import type { PolledFilters } from '../filters/polledFilters.ts';
 import type { Handler, Method } from '../method.ts';
 import type { Network } from '../relay/network.ts';
 import { relayed } from '../relay/relayed.ts';
@@ -10,6 +11,7 @@ import type { MethodRow } from './row.ts';
 export interface MethodServices {
   readonly network: Network;
   readonly index: IndexServices;
+  readonly filters: PolledFilters;
   /** The OpenRPC document of what is served, as JSON. */
   readonly description: Buffer;
 }
@@ -20,7 +22,7 @@ export function methodOf(row: MethodRow, services: MethodServices): Method {
   const handler = handlerOf(row, services);
   return {
     name: row.name,
-    changesState: 'once' in row && row.once === true && row.isExtra !== true,
+    changesState: isOnce(row),
     isForEveryKey: row.scope.of === 'table',
     handle(given, context) {
       const params = read(given);
@@ -30,10 +32,16 @@ export function methodOf(row: MethodRow, services: MethodServices): Method {
   };
 }
 
+function isOnce(row: MethodRow): boolean {
+  if ('filterHandler' in row) return row.isOnce === true;
+  return 'once' in row && row.once === true && row.isExtra !== true;
+}
+
 const isExtra = (row: MethodRow): boolean => 'isExtra' in row && row.isExtra === true;
 const asTheyCame = (given: readonly unknown[]): readonly unknown[] => given;
 
-function handlerOf(row: MethodRow, { network, index, description }: MethodServices): Handler {
+function handlerOf(row: MethodRow, { network, index, filters, description }: MethodServices): Handler {
+  if ('filterHandler' in row) return row.filterHandler(filters);
   if ('result' in row) return relayed(row, network);
   return 'handler' in row ? row.handler(index) : constant(new KeptAnswer(description));
 }

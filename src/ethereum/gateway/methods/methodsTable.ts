@@ -15,7 +15,7 @@ export function methodsTable(methods: readonly MethodRow[]): string {
 }
 
 function answeredBy({ scope }: MethodRow): string {
-  if (scope.of === 'table') return 'gateway';
+  if (scope.of === 'table' || scope.of === 'filters') return 'gateway';
   return scope.of === 'index' ? 'index' : 'nodes';
 }
 
@@ -27,6 +27,7 @@ function cachedFor({ scope }: MethodRow): string {
     case 'constant':
       return 'for good';
     case 'moment':
+    case 'filters':
       return 'no';
     case 'head':
       return 'with several nodes, as long as the head';

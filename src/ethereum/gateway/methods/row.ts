@@ -1,3 +1,4 @@
+import type { PolledFilters } from '../filters/polledFilters.ts';
 import type { Handler } from '../method.ts';
 import type { IndexServices } from '../traces/indexServices.ts';
 import type { BlockTold } from './blocksIn.ts';
@@ -31,9 +32,10 @@ export type RelayScope =
   | { readonly of: 'found'; readonly member: 'number' | 'blockNumber' };
 
 /**
- * `index`: the blocks of the index, which are fetched where they are missing. `table`: nothing but the methods that are served.
+ * `index`: the blocks of the index, which are fetched where they are missing. `filters`: what came since it was asked last. `table`: nothing but
+ * the methods that are served.
  */
-export type Scope = RelayScope | { readonly of: 'index' | 'table' };
+export type Scope = RelayScope | { readonly of: 'index' | 'filters' | 'table' };
 
 /** What a result looks like; a node that answers otherwise answers nonsense. */
 export type ResultShape = 'quantity' | 'data' | 'text' | 'boolean' | 'object' | 'list' | 'any';
@@ -100,10 +102,19 @@ export interface RelayedRow extends Row {
   readonly isExtra?: true;
 }
 
+/** A method about what is new, for clients that ask again and again. */
+export interface FilterRow extends Row {
+  readonly scope: { readonly of: 'filters' };
+  readonly resultSchema: JsonSchema;
+  /** What it answers was begun, told or ended by it: the answer is not to be refused. */
+  readonly isOnce?: true;
+  readonly filterHandler: (filters: PolledFilters) => Handler;
+}
+
 /** The method that tells which methods there are. Every key may call it. */
 export interface DescribingRow extends Row {
   readonly scope: { readonly of: 'table' };
 }
 
 /** One row of the table of methods: all that the gateway, its documentation and its tests know of a method. */
-export type MethodRow = IndexedRow | RelayedRow | DescribingRow;
+export type MethodRow = IndexedRow | RelayedRow | FilterRow | DescribingRow;

@@ -7,6 +7,10 @@ export interface Example {
 /** The bloom filter of no logs. */
 const NO_LOGS = `0x${'0'.repeat(512)}`;
 
+/** The id of a filter of blocks. */
+const FILTER_ID =
+  '0x118f2c41d07ab95e63c0f1d2a7e4b59c365d0e7c19a2b4f683000000000001849d19772cce38f38fbb978f2b43ec2352555a3f5481686114576838e04386eb';
+
 /** An example of each method, by its name. */
 export const EXAMPLES: Readonly<Record<string, Example>> = {
   trace_filter: {
@@ -593,4 +597,15 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
       blockTimestamp: '0x6b0280ba',
     },
   },
+  eth_newFilter: {
+    params: [{ address: '0x5fbdb2315678afecb367f032d93f642f64180aa3' }],
+    result: FILTER_ID,
+  },
+  eth_newBlockFilter: { params: [], result: FILTER_ID },
+  eth_getFilterChanges: {
+    params: [FILTER_ID],
+    result: ['0xa284b7ebdb2909c6509644c84d9f8b1cfa2b08e15cce185919cf034c6a29877b'],
+  },
+  eth_getFilterLogs: { params: [FILTER_ID], result: [] },
+  eth_uninstallFilter: { params: [FILTER_ID], result: true },
 };

@@ -5,7 +5,7 @@ import type { Entry } from '../callsHandler.ts';
 import type { Live } from '../live/live.ts';
 import type { Handler } from '../method.ts';
 import type { GatewayMetrics } from '../metrics.ts';
-import type { Holder, Quotas } from './quotas.ts';
+import type { Holder, Quotas } from '../quotas.ts';
 
 export const SUBSCRIBE = 'eth_subscribe';
 const UNSUBSCRIBE = 'eth_unsubscribe';

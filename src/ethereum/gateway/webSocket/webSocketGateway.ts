@@ -4,7 +4,7 @@ import type { AdmissionControl } from '../admissionControl.ts';
 import type { CallsHandlerDependencies, MethodTable } from '../callsHandler.ts';
 import type { HttpExchange } from '../httpExchange.ts';
 import type { Live } from '../live/live.ts';
-import { Quotas } from './quotas.ts';
+import { Quotas } from '../quotas.ts';
 import { Session } from './session.ts';
 import { SUBSCRIBE, type SubscriptionEntries } from './subscriptions.ts';
 

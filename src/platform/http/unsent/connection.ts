@@ -13,18 +13,21 @@ export interface ConnectionOwner {
   /** A connection was given bytes that nobody took room for. */
   owes(connection: Connection): void;
   givePlace(): void;
-  /** An answer is over. */
-  answered(answer: OpenAnswer): void;
+  /** An answer over HTTP is over, and its client had its status. */
+  answered(status: number): void;
 }
 
-/** An answer that a connection waits for. */
-export interface OpenAnswer extends OrderedResponse {
+/** What waits for a connection's client. */
+export interface OpenAnswer {
   /** What it holds; undefined where that is not counted. */
   readonly account: Account | undefined;
-  readonly headersSent: boolean;
-  readonly statusCode: number;
   /** The connection is closed. */
   over(): void;
+}
+
+/** An answer over HTTP: to a request that was handled in its turn. */
+export interface OpenResponse extends OpenAnswer, OrderedResponse {
+  readonly headersSent: boolean;
 }
 
 /** One connection of a client, and the answers that are not over. */
@@ -32,7 +35,7 @@ export class Connection {
   readonly #socket: Socket;
   readonly #owner: ConnectionOwner;
   readonly #open = new Set<OpenAnswer>();
-  #order: RequestOrder<OpenAnswer> | undefined;
+  #order: RequestOrder<OpenResponse> | undefined;
   #pace: Pace | undefined;
 
   constructor(socket: Socket, owner: ConnectionOwner) {
@@ -51,38 +54,43 @@ export class Connection {
   }
 
   /** What decides when its requests are handled. */
-  orderWith(order: RequestOrder<OpenAnswer>): void {
+  orderWith(order: RequestOrder<OpenResponse>): void {
     this.#order = order;
   }
 
-  /** For a response: it is to be answered. */
-  opened(response: OpenAnswer): void {
-    this.#open.add(response);
+  /** For an answer: it is waited for. */
+  opened(answer: OpenAnswer): void {
+    this.#open.add(answer);
   }
 
   /** For a response: its request is to be handled, in its turn. */
-  arrived(response: OpenAnswer): void {
+  arrived(response: OpenResponse): void {
     this.#order?.arrived(response);
   }
 
-  /** For a response: it is over. */
-  over(response: OpenAnswer): void {
-    this.#owner.answered(response);
-    this.#open.delete(response);
+  /** For an answer: it is over. */
+  over(answer: OpenAnswer): void {
+    this.#open.delete(answer);
+  }
+
+  /** For a response: it is over, and the next request has its turn. */
+  answered(response: OpenResponse): void {
+    // Its client may have gone away before it had a status.
+    if (response.headersSent) this.#owner.answered(response.statusCode);
     this.#order?.over(response);
   }
 
-  /** For a response. */
+  /** For an answer. */
   account(request: IncomingMessage): Account {
     return this.#owner.account(request);
   }
 
-  /** For a response. */
+  /** For an answer. */
   owes(): void {
     this.#owner.owes(this);
   }
 
-  /** For a response. */
+  /** For an answer. */
   givePlace(): void {
     this.#owner.givePlace();
   }
@@ -134,7 +142,7 @@ export class Connection {
 
   closed(): void {
     this.#order?.closed();
-    for (const response of [...this.#open]) response.over();
+    for (const answer of [...this.#open]) answer.over();
   }
 
   get #waitsForClient(): boolean {

@@ -4,7 +4,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import { clientKey } from '../../addresses/index.ts';
 import { type Tally, tallied } from '../../metrics/index.ts';
 import { connectionEvent } from '../connectionEvent.ts';
-import { Connection, type OpenAnswer } from './connection.ts';
+import { Connection } from './connection.ts';
 import { type Account, type Client, UnsentBytes, type UnsentLimits } from './unsentBytes.ts';
 
 export interface ReadersOptions extends UnsentLimits {
@@ -133,13 +133,12 @@ export class Readers {
     if (this.unsent.isFull() && connection.heldBytes < this.unsent.bytes) this.#cut(connection, 'memory');
   }
 
-  /** For a connection: counts an answer, unless its client went away before it had one. */
-  answered({ headersSent, statusCode }: OpenAnswer): void {
-    if (!headersSent) return;
-    let tally = this.#answers.get(statusCode);
+  /** For a connection: counts an answer. */
+  answered(status: number): void {
+    let tally = this.#answers.get(status);
     if (tally === undefined) {
-      tally = this.#answersOf({ status: String(statusCode) });
-      this.#answers.set(statusCode, tally);
+      tally = this.#answersOf({ status: String(status) });
+      this.#answers.set(status, tally);
     }
     tally.inc();
   }

@@ -100,6 +100,7 @@ export class TrackedResponse extends ServerResponse {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#connection?.over(this);
+    this.#connection?.answered(this);
     this.#account?.close();
     this.#then?.();
   }

@@ -8,9 +8,6 @@ const FREE_BYTES = 16 * 1024;
 /** Memory that one WebSocket message holds while it is made, and until its client has taken it. */
 export class MessageSpace implements OpenAnswer {
   readonly req: IncomingMessage;
-  readonly statusCode = 200;
-  /** It is no answer over HTTP, and is not counted as one. */
-  readonly headersSent = false;
   readonly #connection: Connection;
   #account: Account | undefined;
   /** Room that was taken for what will be sent. */

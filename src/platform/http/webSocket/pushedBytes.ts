@@ -8,9 +8,6 @@ const FREE_BYTES = 16 * 1024;
 /** What a connection was sent without being asked, and its client has not taken. As long as it is open its pace is watched. */
 export class PushedBytes implements OpenAnswer {
   readonly req: IncomingMessage;
-  readonly statusCode = 200;
-  /** It is no answer over HTTP, and is not counted as one. */
-  readonly headersSent = false;
   readonly #connection: Connection;
   #account: Account | undefined;
   #bytes = 0;

@@ -67,16 +67,46 @@ func main() {
 		panic(err)
 	}
 	after := (*big.Int)(&balance)
+	subscribed := subscribed(ctx, strings.Replace(url, "http", "ws", 1), address, func() *types.Receipt {
+		return mined(ctx, client, must(contract.Transact(auth, "set", big.NewInt(43))))
+	})
 	seen := map[string]any{
 		"chainId":           chainID,
 		"statuses":          []uint64{paid.Status, stored.Status},
 		"received":          new(big.Int).Sub(after, before),
 		"logs":              values,
+		"subscribed":        subscribed,
 		"receipts":          len(receipts),
 		"revertsWithReason": reverted != nil && strings.HasSuffix(reverted.Error(), "no"),
 		"batched":           (*big.Int)(&number).Cmp(stored.BlockNumber) >= 0,
 	}
 	fmt.Println(string(must(json.Marshal(seen))))
+}
+
+// subscribed gives what comes over a WebSocket: the log of a new value, and the head of its block.
+func subscribed(ctx context.Context, url string, address common.Address, store func() *types.Receipt) []uint64 {
+	client := must(ethclient.DialContext(ctx, url))
+	defer client.Close()
+	heads, logs := make(chan *types.Header, 64), make(chan types.Log, 64)
+	ofHeads := must(client.SubscribeNewHead(ctx, heads))
+	ofLogs := must(client.SubscribeFilterLogs(ctx, ethereum.FilterQuery{Addresses: []common.Address{address}}, logs))
+	receipt := store()
+	values := []uint64{}
+	for hasHead := false; !hasHead || len(values) == 0; {
+		select {
+		case head := <-heads:
+			hasHead = hasHead || head.Hash() == receipt.BlockHash
+		case log := <-logs:
+			values = append(values, new(big.Int).SetBytes(log.Data).Uint64())
+		case err := <-ofHeads.Err():
+			panic(err)
+		case err := <-ofLogs.Err():
+			panic(err)
+		case <-ctx.Done():
+			panic(ctx.Err())
+		}
+	}
+	return values
 }
 
 // pay sends 7 wei with the fees that the node suggests.

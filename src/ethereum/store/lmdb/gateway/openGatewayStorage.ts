@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { open } from 'lmdb';
@@ -15,9 +16,14 @@ import { GatewayKeys } from './keyStore.ts';
 const MAX_DATABASES = 12;
 const FORMAT = 1;
 
+const FILTERS = 'filters';
+const SECRET_BYTES = 32;
+
 export interface GatewayStorage {
   readonly answers: AnswerStore;
   readonly keys: KeyStore;
+  /** Proves that ids of filters are ours, also over a restart. */
+  readonly filterSecret: Uint8Array;
   close(): Promise<void>;
 }
 
@@ -37,10 +43,19 @@ export function openGatewayStorage(dataDir: string, maxAnswerBytes: number): Gat
     root.openDB<number, string>({ name: 'format', encoding: 'json' }),
     { isNew, inTransaction: (work) => root.transactionSync(work) },
   );
+  const secrets = root.openDB<Buffer, string>({ name: 'secrets', encoding: 'binary' });
+  const filterSecret = root.transactionSync(() => {
+    const known = secrets.get(FILTERS);
+    if (known !== undefined) return known;
+    const secret = randomBytes(SECRET_BYTES);
+    secrets.putSync(FILTERS, secret);
+    return secret;
+  });
   const answers = new GatewayAnswers(root, maxAnswerBytes);
   return {
     answers,
     keys: new GatewayKeys(root),
+    filterSecret,
     async close() {
       await answers.flush();
       await root.close();

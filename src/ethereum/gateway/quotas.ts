@@ -1,4 +1,4 @@
-import { overLimit } from '../../jsonrpc/index.ts';
+import { overLimit } from '../jsonrpc/index.ts';
 
 /** Who has something open: an address, and the key that it came with. */
 export interface Holder {
