@@ -10,7 +10,7 @@ export {
   visitMatches,
 } from './answerFilter.ts';
 export { type Awaitable, andThen } from './awaitable.ts';
-export { actionValue, attributesOf, type TraceKind, typeIn } from './chunk/attributes.ts';
+export { actionValue, attributesOf, type TraceKind } from './chunk/attributes.ts';
 export { writeHex } from './chunk/byteWriter.ts';
 export { chunkOf, TRACE_TYPES, TRACES_PER_CHUNK } from './chunk/format.ts';
 export { transactionPositionOf } from './chunk/framePlace.ts';
