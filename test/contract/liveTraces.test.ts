@@ -214,14 +214,18 @@ describe(`traces that are pushed while a chain is followed, seed ${SEED}`, () =>
     const folder = await lmdbTraces();
     const store = await folder.open();
     const feed = new TraceFeed(async (work) => void [...work]);
+    let heard: number | undefined;
+    const followed = (change: FollowedChange): void => {
+      heard = change.blocks.at(-1)?.block.number ?? heard;
+      feed.followed(change);
+    };
     const indexer = new Indexer(
       { pollIntervalMs: 5, finality: { depth: 10 } },
-      { store, source: chain, observer: SILENT, followed: (change) => feed.followed(change) },
+      { store, source: chain, observer: SILENT, followed },
     );
     close = [() => folder.remove(), () => store.close(), () => indexer.stop()];
     indexer.start();
-    const isAtHead = async () => (await store.head())?.number === chain.blocks.length - 1;
-    await until('the index is at the head', isAtHead);
+    await until('the index is at the head, and has told so', () => heard === chain.blocks.length - 1);
     const listener = new Listener({ addresses: ADDRESSES, direction: 'either', filter: {} });
     feed.add(listener.wanted, listener.sink);
     expect(await store.firstMissing(5, 9)).toBe(5);

@@ -4,7 +4,7 @@ import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { startInProcess } from '../support/startInProcess.ts';
 import { call } from './support/send.ts';
 
-const NAMES = ['eth_coinbase', 'txpool_status', 'eth_newBlockFilter'];
+const NAMES = ['eth_coinbase', 'txpool_status', 'eth_newPendingTransactionFilter'];
 
 describe('methods that the operator has named', () => {
   let chain: SharedChain;
@@ -38,7 +38,7 @@ describe('methods that the operator has named', () => {
   });
 
   it('are carried out for each that asks, and never answered from memory', async () => {
-    const ask = () => call(floodgate.gatewayUrl, 'eth_newBlockFilter');
+    const ask = () => call(floodgate.gatewayUrl, 'eth_newPendingTransactionFilter');
     const answers = await Promise.all([ask(), ask(), ask()]);
     expect(new Set(answers.map(({ json }) => json.result)).size).toBe(3);
     for (const { headers } of answers) expect(headers['x-floodgate-cache']).toBeUndefined();

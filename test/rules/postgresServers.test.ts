@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Postgres, postgresFolder, WITHOUT_POSTGRES } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
@@ -109,12 +112,14 @@ describe.skipIf(postgresFolder === undefined)(`servers that share a PostgreSQL${
   });
 
   it('are not started with a URL that is none, nor without the database, and show no password', async () => {
-    const start = (url: string) => floodgate(['start', '--rules-only', '--port', '0', '--rules-store', url]);
-    const [wrong, other, nowhere] = await Promise.all([
-      start('postgres://u:hidden-word@h/r?sslmode=prefer'),
-      start('mysql://u:hidden-word@h/r'),
-      start('postgres://u:hidden-word@127.0.0.1:9/r'),
-    ]);
+    const folder = mkdtempSync(join(tmpdir(), 'floodgate-rules-'));
+    const start = (url: string) =>
+      floodgate(['start', '--rules-only', '--port', '0', '--data-dir', folder, '--rules-store', url]);
+    // One after the other: they have one data folder.
+    const wrong = await start('postgres://u:hidden-word@h/r?sslmode=prefer');
+    const other = await start('mysql://u:hidden-word@h/r');
+    const nowhere = await start('postgres://u:hidden-word@127.0.0.1:9/r');
+    rmSync(folder, { recursive: true });
     expect([wrong.status, other.status, nowhere.status]).toEqual([64, 64, 1]);
     expect(wrong.stderr).toMatch(
       /rules\.store \(FLOODGATE_RULES_STORE, --rules-store\): sslmode is "prefer"/,
