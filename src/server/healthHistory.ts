@@ -12,7 +12,6 @@ const COUNTED = {
   errors: ['floodgate_gateway_call_errors_total', ['network']],
   blocks: ['floodgate_ingest_blocks_total', ['network']],
   limited: ['floodgate_gateway_limited_total', []],
-  queries: ['floodgate_dns_queries_total', []],
   outcomes: ['floodgate_dns_queries_total', ['outcome']],
   cpu: ['process_cpu_seconds_total', []],
 } as const satisfies Record<string, readonly [metric: string, labels: readonly string[]]>;
@@ -89,7 +88,7 @@ export class HealthHistory {
       networks,
       ...(dns && {
         guard: {
-          queries: total('queries'),
+          queries: Object.values(outcomes).reduce((sum, count) => sum + count, 0),
           refused: (outcomes['dropped'] ?? 0) + (outcomes['truncated'] ?? 0),
           attacks: dns.attacks().length,
         },

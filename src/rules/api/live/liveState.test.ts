@@ -29,20 +29,25 @@ const parsed = (text: string) => {
 };
 
 it('tells a listener of attacks that ended since its last message, and a new one of none', async () => {
-  const first = await state.message('a', false, undefined);
+  const first = await state.message({ account: 'a', isAudited: false, since: undefined, nowMs: 1_000 });
   expect(parsed(first.text).data).toMatchObject({ guard: { attack: false }, ended_attacks: [] });
-  const second = await state.message('a', false, first.next);
+  const second = await state.message({ account: 'a', isAudited: false, since: first.next, nowMs: 2_000 });
   expect(parsed(second.text).data.ended_attacks).toEqual([{ id: 'over' }]);
-  expect(asked).toEqual([first.next.atMs]);
+  expect(asked).toEqual([1_000]);
   expect(parsed(second.text).position).toEqual(second.next);
 });
 
 it('tells other accounts nothing of the guard', async () => {
-  const { text } = await state.message('b', true, { change: 1, atMs: 1 });
+  const { text } = await state.message({
+    account: 'b',
+    isAudited: true,
+    since: { change: 1, atMs: 1 },
+    nowMs: 2,
+  });
   expect(parsed(text).data).toEqual({ at: expect.any(String), rules_etag: '"tag"', changes: [] });
 });
 
 it('begins behind what it has looked through, where nothing there is of the account', async () => {
-  const { next } = await state.message('b', true, undefined);
+  const { next } = await state.message({ account: 'b', isAudited: true, since: undefined, nowMs: 2 });
   expect(next.change).toBe(5_000);
 });

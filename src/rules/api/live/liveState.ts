@@ -3,7 +3,7 @@ import { formatTimestamp, parseTimestamp } from '../../index.ts';
 import { shownChange } from '../auditHandler.ts';
 import type { GuardReports } from '../guardHandlers.ts';
 import type { LiveMessage, LiveSource } from './liveUpdates.ts';
-import { type Position, writePosition } from './position.ts';
+import { writePosition } from './position.ts';
 
 /** Changes that one message tells. */
 const MAX_CHANGES = 100;
@@ -33,8 +33,7 @@ export function liveState({ audit, format, guard, rulesTag }: LiveStateDependenc
   }
 
   return {
-    async message(account, isAudited, since: Position | undefined): Promise<LiveMessage> {
-      const nowMs = Date.now();
+    async message({ account, isAudited, since, nowMs }): Promise<LiveMessage> {
       const ours = guard?.accountId === account ? guard : undefined;
       const audited = isAudited ? await changesSince(account, since?.change) : undefined;
       const next = { change: audited?.change ?? 0, atMs: nowMs };

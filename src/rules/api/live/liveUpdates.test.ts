@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { until } from '../../../../test/support/until.ts';
@@ -18,7 +19,7 @@ function live({ intervalMs = 1, bytes = 0 } = {}) {
     { intervalMs },
     {
       source: {
-        message: async (_account, _isAudited, since) => {
+        message: async ({ since }) => {
           asked.push(since?.change);
           const next = { change: (since?.change ?? 0) + 1, atMs: 0 };
           return { text: `${since?.change ?? 0};${' '.repeat(bytes)}`, next };
@@ -55,6 +56,64 @@ describe('live updates', () => {
     expect(taken[0]?.text).toMatch(/^0;1;2;3;/);
     expect(taken[2]?.text).toMatch(/^7;8;9;/);
     expect(asked.filter((change) => change === 3)).toHaveLength(1);
+  });
+
+  it('look once for all who have come at different times, from the second on', async () => {
+    const asked: string[] = [];
+    const updates = new LiveUpdates(
+      { intervalMs: 20 },
+      {
+        source: {
+          message: async ({ since, nowMs }) => {
+            asked.push(`${since?.atMs} ${nowMs}`);
+            return { text: 'x', next: { change: 0, atMs: nowMs } };
+          },
+        },
+        failed: () => undefined,
+      },
+    );
+    opened.push(updates);
+    const listen = (): void =>
+      void read(
+        updates.listen({
+          ...{
+            account: 'a',
+            tokenId: 'token',
+            isAudited: true,
+            since: undefined,
+            isAllowed: async () => true,
+          },
+        }),
+      );
+    for (let i = 0; i < 5; i++) {
+      listen();
+      const before = asked.length;
+      await until('it is told', () => asked.length > before);
+    }
+    // All were told together once.
+    const together = asked.length;
+    await until('all were told together', () => asked.length > together + 10);
+    const later = asked.slice(together + 10).map((one) => one.split(' ')[1]);
+    const before = asked.length;
+    await until('they go on', () => asked.length > before + 10);
+    const times = [...later, ...asked.slice(before).map((one) => one.split(' ')[1])];
+    expect(new Set(times).size).toBe(times.length);
+  });
+
+  it('are one a time for who comes in the second after the last has gone', async () => {
+    const { updates, asked, listen } = live({ intervalMs: 50 });
+    for (let i = 0; i < 10; i++) {
+      const stream = listen();
+      read(stream);
+      await until('it is told', () => asked.length > i);
+      stream.destroy();
+      await until('it is gone', () => updates.listeners === 0);
+    }
+    const last = read(listen());
+    const before = asked.length;
+    for (let turn = 0; turn < 5; turn++) await pause(50);
+    expect(asked.length - before).toBeLessThan(12);
+    expect(last.isEnded).toBe(false);
   });
 
   it('do nothing while nobody listens', async () => {

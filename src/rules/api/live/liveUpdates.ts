@@ -17,12 +17,17 @@ export interface LiveMessage {
   readonly next: Position;
 }
 
+export interface MessageRequest {
+  readonly account: string;
+  /** For who may read who changed what. */
+  readonly isAudited: boolean;
+  /** Without one nothing that has changed before is told. */
+  readonly since: Position | undefined;
+  readonly nowMs: number;
+}
+
 export interface LiveSource {
-  /**
-   * What an account is told now, with who changed what where that `isAudited`. Without a position nothing that has changed
-   * before is told.
-   */
-  message(account: string, isAudited: boolean, since: Position | undefined): Promise<LiveMessage>;
+  message(request: MessageRequest): Promise<LiveMessage>;
 }
 
 export interface LiveDependencies {
@@ -50,6 +55,7 @@ export class LiveUpdates {
   readonly #failed: (error: unknown) => void;
   readonly #intervalMs: number;
   readonly #listeners = new Set<Listener>();
+  #isRunning = false;
   #isEnded = false;
 
   constructor(
@@ -75,8 +81,8 @@ export class LiveUpdates {
       });
     const listener = new Listener(request, (gone) => this.#listeners.delete(gone));
     this.#listeners.add(listener);
-    if (this.#listeners.size === 1) void this.#run();
-    else void this.#tell([listener]);
+    if (this.#isRunning) void this.#tell([listener]);
+    else void this.#run();
     return listener.stream;
   }
 
@@ -87,20 +93,23 @@ export class LiveUpdates {
   }
 
   async #run(): Promise<void> {
+    this.#isRunning = true;
     while (this.#listeners.size > 0 && !this.#isEnded) {
       await this.#tell([...this.#listeners]);
       await pause(this.#intervalMs, undefined, { ref: false });
     }
+    this.#isRunning = false;
   }
 
   async #tell(listeners: readonly Listener[]): Promise<void> {
-    // Most are at the same place, and are told the same.
+    // Who was told at the same time is at the same place, and is told the same from then on.
+    const nowMs = Date.now();
     const messages = new Map<string, Promise<LiveMessage>>();
     await Promise.all(
       listeners.map((listener) =>
-        listener.tell((account, isAudited, since) => {
+        listener.tell(({ account, isAudited, since }) => {
           const key = `${account} ${isAudited} ${since?.change} ${since?.atMs}`;
-          const message = messages.get(key) ?? this.#source.message(account, isAudited, since);
+          const message = messages.get(key) ?? this.#source.message({ account, isAudited, since, nowMs });
           messages.set(key, message);
           return message;
         }, this.#failed),
@@ -131,13 +140,16 @@ class Listener {
   }
 
   /** Ends the stream where it may no longer be read, or where nothing can be told. */
-  async tell(message: LiveSource['message'], failed: (error: unknown) => void): Promise<void> {
+  async tell(
+    message: (request: Omit<MessageRequest, 'nowMs'>) => Promise<LiveMessage>,
+    failed: (error: unknown) => void,
+  ): Promise<void> {
     if (!this.#isTaken || this.#isTold) return;
     this.#isTold = true;
     try {
       const { account, isAudited, isAllowed } = this.#request;
       if (await isAllowed()) {
-        const { text, next } = await message(account, isAudited, this.#since);
+        const { text, next } = await message({ account, isAudited, since: this.#since });
         this.#since = next;
         this.#isTaken = this.stream.push(text);
       } else this.stream.push(null);
