@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readers, TrackedResponse, Upgrade } from '../../platform/http/index.ts';
 import { errorResponse, type HttpAnswer, handleBody, RateLimitedError, RpcError } from '../jsonrpc/index.ts';
 import { AdmissionControl } from './admissionControl.ts';
-import { CallsHandler, type CallsHandlerDependencies, tableOf } from './callsHandler.ts';
+import { type Admitted, CallsHandler, type CallsHandlerDependencies, tableOf } from './callsHandler.ts';
 import { AnswerCompression } from './compression/answerCompression.ts';
 import { answerExplorer } from './explorer/answerExplorer.ts';
 import { explorerError } from './explorer/rows.ts';
@@ -15,6 +15,7 @@ import { pageFileOf, sendPage } from './methodsPage.ts';
 import { GATEWAY_PREFIX, type GatewayResource, isGatewayUrl, Networks, pathOf } from './networks.ts';
 import { noRoom } from './noRoom.ts';
 import { type OriginRule, originRule } from './origins.ts';
+import { refusesAlike } from './refusesAlike.ts';
 import { RequestBodies, type RequestBody } from './requestBodies.ts';
 import { requestProblem } from './requestProblem.ts';
 import { TurnBatcher } from './turnBatcher.ts';
@@ -129,10 +130,17 @@ export class Gateway {
     if ('refusal' in permit) return exchange.send(permit.status, permit.refusal, ...permit.headers);
     response.whenOver(permit.release);
     const admitted = { methods, permit, space: response, faults: exchange };
-    const handler = new CallsHandler(this.#options.maxAnswerBytes, admitted, this.#dependencies);
+    const handler = this.#handler(admitted);
     if (resource === 'document') return answerDocument(exchange, handler);
     if (resource === 'explorer') return void answerExplorer(exchange, handler, query);
-    this.#bodies.read(request, response, (body) => this.#answer(exchange, handler, body));
+    this.#bodies.read(request, response, (body) => {
+      if (this.#answer(exchange, handler, body) !== 403) return;
+      // A request with the same head would come as far as this one has.
+      response.refusesAlike = refusesAlike(exchange, {
+        enter: () => (this.#dependencies.isStopping() ? undefined : this.#admission.enter(request, query)),
+        handler: (again) => this.#handler({ ...admitted, permit: again }),
+      });
+    });
   }
 
   /** A client wants a WebSocket: it gets one, or the answer that any other request would get. */
@@ -165,13 +173,22 @@ export class Gateway {
     });
   }
 
-  #answer(exchange: HttpExchange, handler: CallsHandler, body: RequestBody): void {
-    if (body.kind === 'aborted') return;
-    if (body.kind === 'refused') return exchange.send(body.status, body.error);
+  #handler(admitted: Admitted): CallsHandler {
+    return new CallsHandler(this.#options.maxAnswerBytes, admitted, this.#dependencies);
+  }
+
+  /** Returns the status where that is known at once. */
+  #answer(exchange: HttpExchange, handler: CallsHandler, body: RequestBody): number | undefined {
+    if (body.kind === 'aborted') return undefined;
+    if (body.kind === 'refused') {
+      exchange.send(body.status, body.error);
+      return body.status;
+    }
     const send = (answer: HttpAnswer): void => exchange.answer(answer, handler.context);
     const answer = handleBody(body.bytes, handler);
     if (answer instanceof Promise) void answer.then(send);
     else send(answer);
+    return answer instanceof Promise ? undefined : answer.status;
   }
 }
 

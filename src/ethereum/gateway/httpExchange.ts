@@ -4,7 +4,7 @@ import type { TrackedResponse } from '../../platform/http/index.ts';
 import type { HttpAnswer, RpcError } from '../jsonrpc/index.ts';
 import type { AnswerCompression } from './compression/answerCompression.ts';
 import type { CallContext } from './method.ts';
-import { ALLOWED_HEADERS, EXPOSED_HEADERS } from './origins.ts';
+import { ALLOWED_HEADERS, originHeaders } from './origins.ts';
 import { respond } from './respond.ts';
 import type { TurnBatcher } from './turnBatcher.ts';
 
@@ -26,6 +26,7 @@ export class HttpExchange {
   readonly #turnBatcher: TurnBatcher;
   readonly #compression: AnswerCompression | undefined;
   readonly #errorBody: HttpExchangeOptions['errorBody'];
+  readonly #allowedOrigin: string | undefined;
   #faultId: string | undefined;
 
   constructor(
@@ -38,12 +39,18 @@ export class HttpExchange {
     this.#turnBatcher = turnBatcher;
     this.#compression = compression;
     this.#errorBody = errorBody;
-    this.#headers = [];
-    if (allowedOrigin !== undefined) this.#headers.push('access-control-allow-origin', allowedOrigin);
-    if (allowedOrigin !== undefined && request.headers.origin !== undefined)
-      this.#headers.push('access-control-expose-headers', EXPOSED_HEADERS);
-    // What is allowed may differ from page to page: a cache in between must not mix them up.
-    if (allowedOrigin !== undefined && allowedOrigin !== '*') this.#headers.push('vary', 'origin');
+    this.#allowedOrigin = allowedOrigin;
+    this.#headers = this.originHeaders();
+  }
+
+  /** Whether the body of the request is to be decompressed. */
+  get isCompressed(): boolean {
+    return this.#request.headers['content-encoding'] !== undefined;
+  }
+
+  /** What every answer to the request says first, names and values in turn. */
+  originHeaders(): string[] {
+    return originHeaders(this.#allowedOrigin, this.#request.headers.origin);
   }
 
   /** What a fault's line in the log is found by, sent as `X-Request-Id`. Other answers have none: nothing is logged of them. */

@@ -7,7 +7,7 @@ export function originRule(allowed: readonly string[]): OriginRule {
 }
 
 /** What a page may read of an answer besides its body. */
-export const EXPOSED_HEADERS = 'x-floodgate-cache, x-floodgate-upstream, x-request-id, retry-after';
+const EXPOSED_HEADERS = 'x-floodgate-cache, x-floodgate-upstream, x-request-id, retry-after';
 
 /**
  * What a page may send: what the gateway reads, and what libraries, wallets and tracing put on every request of theirs, which would
@@ -18,3 +18,14 @@ export const ALLOWED_HEADERS = [
   ...['x-api-key', 'x-request-id', 'user-agent', 'cache-control', 'pragma'],
   ...['traceparent', 'tracestate', 'baggage', 'sentry-trace'],
 ].join(', ');
+
+/** What an answer tells the page that asked for it, and caches in between. */
+export function originHeaders(allowed: string | undefined, origin: string | undefined): string[] {
+  const headers: string[] = [];
+  if (allowed === undefined) return headers;
+  headers.push('access-control-allow-origin', allowed);
+  if (origin !== undefined) headers.push('access-control-expose-headers', EXPOSED_HEADERS);
+  // What is allowed may differ from page to page: a cache in between must not mix them up.
+  if (allowed !== '*') headers.push('vary', 'origin');
+  return headers;
+}

@@ -84,6 +84,37 @@ export function handleBody(body: Buffer, handler: CallHandler): HttpAnswer | Pro
   }
 }
 
+/**
+ * Answers a body that is one call of a method that is not supported, as `handleBody` would. Undefined for any other: nothing of it
+ * is carried out or counted.
+ */
+export function refuseBody(body: Buffer, handler: CallHandler): HttpAnswer | undefined {
+  try {
+    const call =
+      scanUnsupported(body, (method) => handler.supports(method)) ?? unsupportedCall(body, handler);
+    if (call === undefined) return undefined;
+    handler.admit(1);
+    return { status: 403, parts: [unsupported(call, handler)] };
+  } catch (error) {
+    return refusedBody(error, handler);
+  }
+}
+
+function unsupportedCall(body: Buffer, handler: CallHandler): UnsupportedCall | undefined {
+  const parsed = bodyOf(body);
+  if (parsed?.kind !== 'single' || isBadCall(parsed.call)) return undefined;
+  return handler.supports(parsed.call.method) ? undefined : parsed.call;
+}
+
+/** Undefined where it is no request. */
+function bodyOf(body: Buffer): Body | undefined {
+  try {
+    return parseBody(body);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The ids of a body's calls, undefined for those that want no answer. */
 interface Asked {
   readonly isBatch: boolean;

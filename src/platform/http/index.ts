@@ -3,6 +3,7 @@
 export { createListener } from './listener.ts';
 export { type OpenListener, type OpenListenerOptions, openListener, type Shown } from './openListener.ts';
 export { operations, type Readiness } from './operations.ts';
+export type { RefusalAnswer, RefuseBody } from './pipelining/refusedRequest.ts';
 export { serveInOrder } from './serveInOrder.ts';
 export { readTlsFiles, type TlsFiles } from './tlsFiles.ts';
 export { Readers } from './unsent/readers.ts';

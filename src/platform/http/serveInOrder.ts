@@ -39,6 +39,7 @@ export function serveInOrder(
 ): void {
   const others = server.listeners('request') as Array<(...args: unknown[]) => void>; // node types them as functions
   const turns = new Turns();
+  const keepAliveTimeoutMs = (): number => server.keepAliveTimeout;
   const handle = (response: TrackedResponse): void => {
     const { req: request } = response;
     const refused = refusal?.(request);
@@ -47,7 +48,9 @@ export function serveInOrder(
     else for (const other of others) other.call(server, request, response);
   };
   server.on(connectionEvent(server), (socket: Socket) => {
-    connectionOf(socket)?.orderWith(new Pipeline(socket, { turns, handle }));
+    const connection = connectionOf(socket);
+    const refused = (status: number): void => connection?.refused(status);
+    connection?.orderWith(new Pipeline(socket, { turns, handle, refused, keepAliveTimeoutMs }));
   });
   server.removeAllListeners('request');
   server.on('request', (_request, anyResponse) => {

@@ -145,6 +145,50 @@ describe('requests', () => {
     expect(answers()).toEqual(bodies.map((body, i) => `${statuses[i]} ${body}`));
   });
 
+  it('like one that was refused for its body are refused without being handled, until one is not', async () => {
+    const handled: string[] = [];
+    const open = await serve((request, response) => {
+      echo(request, response);
+      handled.push(request.url ?? '');
+      if (request.url !== '/403') return;
+      (response as TrackedResponse).refusesAlike = (body) =>
+        String(body) === 'x' ? { status: 403, headers: ['a', 'b'], body: 'alike' } : undefined;
+    });
+    const { socket, answers } = await open();
+    for (let i = 1; i <= 3; i++) {
+      socket.write(post('/403', 'x'));
+      await until('it is answered', () => answers().length === i);
+    }
+    expect(answers()).toEqual(['403 x', '403 x', '403 alike']);
+    socket.write(post('/403', 'x').repeat(100) + post('/403', 'y') + post('/200', 'z') + post('/403', 'x'));
+    await until('all are answered', () => answers().length === 106);
+    expect(answers().slice(3)).toEqual([...Array(100).fill('403 alike'), '403 y', '200 z', '403 x']);
+    expect(handled).toEqual(['/403', '/403', '/403', '/200', '/403']);
+  });
+
+  it('whose head only ends as a refused one does are parsed', async () => {
+    const refused: string[] = [];
+    const open = await serve((request, response) => {
+      echo(request, response);
+      (response as TrackedResponse).refusesAlike = (body) => {
+        refused.push(String(body));
+        return { status: 403, headers: [], body: 'alike' };
+      };
+    });
+    const { socket, answers } = await open();
+    socket.write(post('/403', 'x'));
+    await until('it is answered', () => answers().length === 1);
+    // What is parsed as one head comes in two pieces, the second of which would be a request by itself.
+    for (let i = 2; i <= 4; i++) {
+      socket.write('POST /403 HTTP/1.1\r\nx-y: ');
+      await new Promise((resolve) => setImmediate(resolve));
+      socket.write(post('/403', 'y'));
+      await until('it is answered', () => answers().length === i);
+    }
+    expect(answers()).toEqual(['403 x', '403 y', '403 y', '403 y']);
+    expect(refused).toEqual([]);
+  });
+
   it('that were sent ahead before the client ended its side are all answered', async () => {
     const open = await serve(echo);
     const { socket, answers } = await open();

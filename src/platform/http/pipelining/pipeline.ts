@@ -1,11 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { messageBytes, type RefuseBody, RefusedRequest } from './refusedRequest.ts';
 import type { Stepping, Turns } from './turns.ts';
 
 /** What is to be known of a response. */
 export interface OrderedResponse {
   readonly req: IncomingMessage;
   readonly statusCode: number;
+  /** Whether its connection stays open. */
+  readonly shouldKeepAlive: boolean;
+  /** Where it refused its request for what its body says: refuses what comes behind it with the same head. */
+  readonly refusesAlike: RefuseBody | undefined;
 }
 
 /** Where the responses of one connection come to know that their turn has come, and say that it is over. */
@@ -24,12 +29,17 @@ export interface PipelineDependencies<Response extends OrderedResponse> {
   readonly turns: Turns;
   /** Has a request answered. */
   readonly handle: (response: Response) => void;
+  /** Hears of the status of each answer that no response was made for. */
+  readonly refused: (status: number) => void;
+  readonly keepAliveTimeoutMs: () => number;
 }
 
 /** The parser is given so much at a time: no more than a few requests, whose objects have to be kept until they are answered. */
 const HEAD_SLICE_BYTES = 512;
 /** The same within a body: what stands behind it may be requests. */
 const BODY_SLICE_BYTES = 4 * 1024;
+/** A step refuses so many requests alike at most. */
+const MAX_ALIKE = 16;
 /** From here on a status is a refusal. */
 const FIRST_ERROR_STATUS = 400;
 
@@ -42,6 +52,7 @@ export class Pipeline<Response extends OrderedResponse> implements RequestOrder<
   readonly #socket: Socket;
   readonly #turns: Turns;
   readonly #handle: (response: Response) => void;
+  readonly #dependencies: PipelineDependencies<Response>;
   #active: Response | undefined;
   /** The last that came, whose body the parser may be in. */
   #latest: Response | undefined;
@@ -50,16 +61,21 @@ export class Pipeline<Response extends OrderedResponse> implements RequestOrder<
   /** Were parsed together with the one before them. */
   readonly #waiting: Response[] = [];
   readonly #unparsed: Buffer[] = [];
+  /** What the parser was given last, where that was one request as a whole. */
+  #message: Buffer | undefined;
+  /** The last request was refused, and the parser, which stands at its end, was given nothing since. */
+  #refused: RefusedRequest | undefined;
   /** What node:http listens to its bytes and their end with; undefined while it reads them by itself. */
   #parse: Listener | undefined;
   #end: Listener | undefined;
   #isEnded = false;
   #isUpgraded = false;
 
-  constructor(socket: Socket, { turns, handle }: PipelineDependencies<Response>) {
+  constructor(socket: Socket, dependencies: PipelineDependencies<Response>) {
     this.#socket = socket;
-    this.#turns = turns;
-    this.#handle = handle;
+    this.#dependencies = dependencies;
+    this.#turns = dependencies.turns;
+    this.#handle = dependencies.handle;
   }
 
   arrived(response: Response): void {
@@ -79,6 +95,7 @@ export class Pipeline<Response extends OrderedResponse> implements RequestOrder<
     this.#active = undefined;
     this.#yields = response.statusCode >= FIRST_ERROR_STATUS;
     if (this.#yields) this.#takeBytes();
+    if (response.refusesAlike !== undefined) this.#refused = this.#refusedBy(response, response.refusesAlike);
     if (this.#parse !== undefined) this.#turns.add(this);
   }
 
@@ -86,6 +103,7 @@ export class Pipeline<Response extends OrderedResponse> implements RequestOrder<
     this.#active = undefined;
     this.#waiting.length = 0;
     this.#unparsed.length = 0;
+    this.#refused = undefined;
     this.#turns.delete(this);
   }
 
@@ -101,7 +119,7 @@ export class Pipeline<Response extends OrderedResponse> implements RequestOrder<
   /** Parses a few requests, or has one of them answered. */
   step(): void {
     if (this.#socket.destroyed) return this.closed();
-    if (this.#mayParse && this.#unparsed.length > 0) this.#parseSlice();
+    if (!this.#refuseAlike() && this.#mayParse && this.#unparsed.length > 0) this.#parseSlice();
     if (this.#isUpgraded) return;
     if (this.#active === undefined) this.#handleNext();
     if (!this.#mayParse) return;
@@ -130,12 +148,48 @@ export class Pipeline<Response extends OrderedResponse> implements RequestOrder<
   #parseSlice(): void {
     const [first] = this.#unparsed;
     if (first === undefined) return;
-    const size = this.#latest?.req.complete === false ? BODY_SLICE_BYTES : HEAD_SLICE_BYTES;
-    if (first.length > size) this.#unparsed[0] = first.subarray(size);
-    else this.#unparsed.shift();
+    const isInBody = this.#latest?.req.complete === false;
+    const message = this.#yields && !isInBody ? messageBytes(first) : undefined;
+    const slice = this.#take(first, message ?? (isInBody ? BODY_SLICE_BYTES : HEAD_SLICE_BYTES));
+    this.#refused = undefined;
+    this.#message = message === undefined ? undefined : slice;
     this.#isParsing = true;
-    this.#parse?.(first.subarray(0, size));
+    this.#parse?.(slice);
     this.#isParsing = false;
+  }
+
+  /** Takes so many bytes off what is not parsed. */
+  #take(first: Buffer, bytes: number): Buffer {
+    if (first.length > bytes) this.#unparsed[0] = first.subarray(bytes);
+    else this.#unparsed.shift();
+    return first.subarray(0, bytes);
+  }
+
+  #refusedBy(response: Response, refuse: RefuseBody): RefusedRequest | undefined {
+    const bytes = this.#message;
+    if (bytes === undefined || this.#latest !== response || !response.shouldKeepAlive) return undefined;
+    const { req: request } = response;
+    const keepAliveTimeoutMs = this.#dependencies.keepAliveTimeoutMs();
+    return RefusedRequest.of({ request, bytes, refuse, keepAliveTimeoutMs });
+  }
+
+  /** Refuses what is like the request that was refused last. Returns whether anything was. */
+  #refuseAlike(): boolean {
+    const refused = this.#refused;
+    // Answers that are not taken are counted where a response holds them.
+    if (refused === undefined || this.#socket.writableLength > 0) return false;
+    let answers = '';
+    for (let i = 0; i < MAX_ALIKE; i++) {
+      const [first] = this.#unparsed;
+      const alike = first && refused.refuse(first);
+      if (first === undefined || alike === undefined) break;
+      this.#take(first, alike.requestBytes);
+      this.#dependencies.refused(alike.status);
+      answers += alike.answer;
+    }
+    if (answers === '') return false;
+    this.#socket.write(answers);
+    return true;
   }
 
   /** From here on the bytes come here, and from here to node:http: its server gives them up to whoever listens for them. */

@@ -80,6 +80,11 @@ export class Connection {
     this.#order?.over(response);
   }
 
+  /** A request was refused without a response. */
+  refused(status: number): void {
+    this.#owner.answered(status);
+  }
+
   /** For an answer. */
   account(request: IncomingMessage): Account {
     return this.#owner.account(request);

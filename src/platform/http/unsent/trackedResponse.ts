@@ -1,5 +1,6 @@
 import { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { RefuseBody } from '../pipelining/refusedRequest.ts';
 import { connectionOf } from './connection.ts';
 import type { Account } from './unsentBytes.ts';
 
@@ -14,6 +15,8 @@ const FREE_BYTES = 16 * 1024;
  * who makes a large answer takes room for it before.
  */
 export class TrackedResponse extends ServerResponse {
+  /** Set where it refuses its request for what its body says: refuses what comes behind it with the same head. */
+  refusesAlike: RefuseBody | undefined;
   readonly #connection = connectionOf(this.req.socket);
   #account: Account | undefined;
   /** Room that was taken for what will be written. */
