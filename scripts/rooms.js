@@ -58,11 +58,13 @@ export const rooms = [
       'ethereum/store/lmdb/gateway',
       'ethereum/store/lmdb/traces',
       'ethereum/traces',
+      'platform/accessLog',
       'platform/addresses',
       'platform/alerts',
       'platform/http',
       'platform/logging',
       'platform/metrics',
+      'platform/spans',
       'platform/storeFile',
     ],
   },
@@ -88,7 +90,7 @@ export const rooms = [
   {
     room: 'rules/api',
     purpose: 'the REST interface of the rules',
-    uses: ['rules', 'platform/http', 'platform/page'],
+    uses: ['rules', 'platform/http', 'platform/page', 'platform/spans'],
   },
   {
     room: 'rules/plan',
@@ -218,17 +220,24 @@ export const rooms = [
       'platform/logging',
       'platform/metrics',
       'platform/page',
+      'platform/spans',
     ],
   },
   {
     room: 'ethereum/ingest',
     purpose: 'following a chain, filling ranges, reorganisations',
-    uses: ['ethereum/nodes', 'ethereum/traces', 'platform/serialQueue'],
+    uses: ['ethereum/nodes', 'ethereum/traces', 'platform/serialQueue', 'platform/spans'],
   },
   {
     room: 'ethereum/nodes',
     purpose: 'one client, one health and one head of each node, and the checks that find a lying one out',
-    uses: ['ethereum/jsonrpc', 'ethereum/traces', 'ethereum/traces/convert', 'platform/serialQueue'],
+    uses: [
+      'ethereum/jsonrpc',
+      'ethereum/traces',
+      'ethereum/traces/convert',
+      'platform/serialQueue',
+      'platform/spans',
+    ],
   },
   {
     room: 'ethereum/store/lmdb/gateway',
@@ -263,6 +272,16 @@ export const rooms = [
     room: 'platform/alerts',
     purpose: 'alerts by HTTP: what began and what is over, signed, kept until it is delivered',
     uses: ['platform/addresses', 'platform/logging', 'platform/metrics', 'platform/serialQueue'],
+  },
+  {
+    room: 'platform/accessLog',
+    purpose: 'a line for each HTTP request in a standard form, written without waiting and without secrets',
+    uses: ['platform/logging'],
+  },
+  {
+    room: 'platform/spans',
+    purpose: 'spans of requests: where they belong, which are recorded, and how a collector gets them (OTLP)',
+    uses: ['platform/logging'],
   },
   {
     room: 'platform/http',

@@ -20,6 +20,7 @@ export function allowed(schema: TSchema & OptionNotes): string {
   if (Type.IsLiteral(schema)) return JSON.stringify(schema.const);
   if (Type.IsBoolean(schema)) return 'true, false';
   if (Type.IsInteger(schema)) return `a whole number from ${limits.minimum} to ${limits.maximum}${unit}`;
+  if (Type.IsNumber(schema)) return `a number from ${limits.minimum} to ${limits.maximum}${unit}`;
   if (Type.IsArray(schema)) return `a list of at most ${limits.maxItems}, each ${allowed(schema.items)}`;
   if (Type.IsString(schema)) return allowedText(limits);
   return 'see docs/configuration.md';

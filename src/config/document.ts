@@ -31,6 +31,8 @@ Secrets do not belong in flags, which other users of the machine can see. Where 
 file with the value, as containers and systemd hand secrets on (\`FLOODGATE_API_TOKEN_FILE=%d/api-token\` with \`LoadCredential=\`); of
 a list each line is an item. It and the variable itself are not set together.
 
+Where an option has a variable of OpenTelemetry's (\`OTEL_…\`), that one is read where no other variable and no flag sets the option.
+
 \`floodgate config check\` reads all three as \`floodgate start\` would, and \`floodgate config print\` shows every option with where it comes from.
 `;
 
@@ -49,7 +51,7 @@ export function configurationPage(): string {
 }
 
 function describe({ path, variable, fileVariable, flag, schema }: Option): string {
-  const variables = [variable, fileVariable].filter((name) => name !== undefined);
+  const variables = [variable, fileVariable, schema.standardVariable].filter((name) => name !== undefined);
   const names = schema.fileOnly
     ? 'only in the file'
     : [...variables, flag].map((name) => `\`${name}\``).join(', ');

@@ -74,7 +74,10 @@ interface Given {
 
 /** What a variable, or the file that one names, and a flag say of an option, in rising order. */
 function* given(option: Option, { environment, readFile, flags }: ConfigSources): Generator<Given> {
-  const { variable, fileVariable = '', flag, path } = option;
+  const { variable, fileVariable = '', flag, path, schema } = option;
+  const { standardVariable = '' } = schema;
+  const standard = environment[standardVariable] ?? '';
+  if (standard !== '') yield { text: standard, from: standardVariable };
   const text = environment[variable];
   const isSet = text !== undefined && text !== '' && !isOfKubernetes(variable, text);
   const file = environment[fileVariable] ?? '';
@@ -145,6 +148,7 @@ function parseText(option: Option, text: string | readonly string[] | boolean, s
       source,
     );
   if (Type.IsInteger(schema)) return check(option, /^-?\d+$/.test(text) ? Number(text) : text, source);
+  if (Type.IsNumber(schema)) return check(option, /^\d+(\.\d+)?$/.test(text) ? Number(text) : text, source);
   if (Type.IsBoolean(schema)) return check(option, { true: true, false: false }[text] ?? text, source);
   return check(option, text, source);
 }

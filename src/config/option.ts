@@ -26,6 +26,8 @@ export interface OptionNotes {
   readonly isAddress?: boolean;
   /** Can only be set in the file: it has members of its own. */
   readonly fileOnly?: boolean;
+  /** A variable of a standard that is read where none of ours is set. */
+  readonly standardVariable?: string;
   /** What is allowed, in words, where the schema's own words would not be understood. */
   readonly allowed?: string;
 }

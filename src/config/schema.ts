@@ -4,6 +4,16 @@
  */
 import { type Static, Type } from 'typebox';
 
+/** As OpenTelemetry names them. */
+const SAMPLERS = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
+
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 
 const Log = Type.Object(
@@ -12,6 +22,18 @@ const Log = Type.Object(
       LOG_LEVELS.map((level) => Type.Literal(level)),
       { default: 'info', description: 'The least important lines that are logged.' },
     ),
+    accessFile: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          'File to which a line for each HTTP request is appended; one that was moved away, as by logrotate, is made anew. Left out: there is no access log.',
+      }),
+    ),
+    accessFormat: Type.Union([Type.Literal('combined'), Type.Literal('json')], {
+      default: 'combined',
+      description:
+        'Form of these lines. combined: the Combined Log Format of web servers. json: one JSON object a line, with the duration.',
+    }),
   },
   { additionalProperties: false },
 );
@@ -73,6 +95,65 @@ const Agreement = Type.Object(
       default: 3,
       unit: 'nodes',
       description: 'How many nodes are asked for these methods; fewer where a network has fewer.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+const Spans = Type.Object(
+  {
+    endpoint: Type.Optional(
+      Type.String({
+        pattern: '^https?://',
+        isAddress: true,
+        standardVariable: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+        description:
+          'Where spans are sent by OTLP over HTTP, as JSON, such as http://127.0.0.1:4318/v1/traces; used as it is. Left out: nothing is traced.',
+      }),
+    ),
+    headers: Type.Array(
+      Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}=[\\x21-\\x7e]{0,4096}$" }),
+      {
+        default: [],
+        maxItems: 16,
+        secret: true,
+        standardVariable: 'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
+        allowed:
+          'a list of at most 16 headers, each NAME=VALUE with the value percent-encoded where it must be',
+        description: 'Headers that are sent with them, such as a key of the collector. Left out: none.',
+      },
+    ),
+    sampler: Type.Union(
+      SAMPLERS.map((sampler) => Type.Literal(sampler)),
+      {
+        default: 'traceidratio',
+        standardVariable: 'OTEL_TRACES_SAMPLER',
+        description:
+          'Which requests are traced, as OpenTelemetry names it. With parentbased_… it is the client who decides where its traceparent says so: for clients that are your own.',
+      },
+    ),
+    samplerArg: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      default: 1,
+      standardVariable: 'OTEL_TRACES_SAMPLER_ARG',
+      description: 'The share of requests that …traceidratio traces: 0.01 is one of a hundred.',
+    }),
+    intervalMs: Type.Integer({
+      minimum: 100,
+      maximum: 60_000,
+      default: 5_000,
+      unit: 'milliseconds',
+      standardVariable: 'OTEL_BSP_SCHEDULE_DELAY',
+      description: 'How long spans are gathered before they are sent; 512 are sent at once.',
+    }),
+    serviceName: Type.String({
+      minLength: 1,
+      maxLength: 256,
+      pattern: '^[\\x21-\\x7e]+$',
+      default: 'floodgate',
+      standardVariable: 'OTEL_SERVICE_NAME',
+      description: 'What this server is called in its spans.',
     }),
   },
   { additionalProperties: false },
@@ -722,6 +803,7 @@ export const ConfigSchema = Type.Object(
       description: 'How long a stop waits for running requests.',
     }),
     log: Log,
+    spans: Spans,
     http: Http,
     tls: Tls,
     ops: Ops,

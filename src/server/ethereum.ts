@@ -16,6 +16,7 @@ import type { NodePool } from '../ethereum/nodes/index.ts';
 import { openGatewayStorage } from '../ethereum/store/lmdb/gateway/index.ts';
 import { openTraceStore, type TraceStoreOptions } from '../ethereum/store/lmdb/traces/index.ts';
 import type { Awaitable, TraceStore } from '../ethereum/traces/index.ts';
+import type { Tracer } from '../platform/spans/index.ts';
 import { type EthereumNetwork, startEthereumNetwork } from './ethereumNetwork.ts';
 import { indexFolder } from './indexFolder.ts';
 import { IngestMetrics } from './ingestMetrics.ts';
@@ -46,10 +47,17 @@ export interface EthereumParts {
 
 export const OWN_PARTS: EthereumParts = { table: METHODS, openTraceStore };
 
+export interface EthereumDependencies {
+  readonly logger: Logger;
+  readonly registry: Registry;
+  readonly parts: EthereumParts;
+  readonly tracer: Tracer | undefined;
+}
+
 /** Starts every network. Rejects with ConfigError, and nothing left open, where one cannot be served as configured. */
 export async function startEthereum(
   config: Config,
-  { logger, registry, parts }: { logger: Logger; registry: Registry; parts: EthereumParts },
+  { logger, registry, parts, tracer }: EthereumDependencies,
 ): Promise<Ethereum> {
   checkMethods('gateway.methods', config.gateway.methods, [...parts.table, { name: SUBSCRIBE }]);
   const readers = parts.table.filter((row) => 'result' in row && row.once !== true);
@@ -83,7 +91,7 @@ export async function startEthereum(
             ...{ answers: storage.answers, filterSecret: storage.filterSecret },
             metrics,
             ingestMetrics,
-            logger,
+            ...{ logger, tracer },
           },
         ),
       );

@@ -14,9 +14,10 @@ import {
   openRpcDocument,
   startNetwork,
 } from '../ethereum/gateway/index.ts';
-import { Indexer, type IndexerStatus, PooledSource } from '../ethereum/ingest/index.ts';
+import { type BeginBlock, Indexer, type IndexerStatus, PooledSource } from '../ethereum/ingest/index.ts';
 import { ChainMismatchError, type Finality, type NodePool } from '../ethereum/nodes/index.ts';
 import type { TraceStore } from '../ethereum/traces/index.ts';
+import type { Tracer } from '../platform/spans/index.ts';
 import { decimalChainId } from './decimalChainId.ts';
 import type { IngestMetrics } from './ingestMetrics.ts';
 import { IngestReport } from './ingestReport.ts';
@@ -42,6 +43,8 @@ export interface EthereumNetworkDependencies {
   readonly metrics: GatewayMetrics;
   readonly ingestMetrics: IngestMetrics;
   readonly logger: Logger;
+  /** Undefined where nothing is traced. */
+  readonly tracer: Tracer | undefined;
 }
 
 /** One network: its index, its ingest, its nodes, and the methods that they answer. */
@@ -65,8 +68,9 @@ export interface IndexStanding extends IndexerStatus {
 
 export async function startEthereumNetwork(
   options: EthereumNetworkOptions,
-  { table, store, answers, filterSecret, metrics, ingestMetrics, logger }: EthereumNetworkDependencies,
+  dependencies: EthereumNetworkDependencies,
 ): Promise<EthereumNetwork> {
+  const { table, store, answers, filterSecret, metrics, ingestMetrics, logger, tracer } = dependencies;
   const { name, upstream, config } = options;
   checkAgreement(options);
   const finality = finalityOf(config);
@@ -75,11 +79,14 @@ export async function startEthereumNetwork(
     throw error instanceof ChainMismatchError ? new ConfigError(`network ${name}: ${error.message}`) : error;
   });
   const { pool } = network;
-  const source = new PooledSource(pool, (node, what, { reason, message }) =>
-    logger.warn(
-      { network: name, node: node.name, host: node.client.host, what, reason, detail: message },
-      'upstream did not give what it was asked for; the others are asked',
-    ),
+  const source = new PooledSource(
+    pool,
+    (node, what, { reason, message }) =>
+      logger.warn(
+        { network: name, node: node.name, host: node.client.host, what, reason, detail: message },
+        'upstream did not give what it was asked for; the others are asked',
+      ),
+    tracer && beginBlockWith(tracer, name),
   );
   const live = new Live(network);
   const filters = new Filters({ network, live, secret: filterSecret });
@@ -165,6 +172,15 @@ export async function startEthereumNetwork(
     );
   }
 }
+
+const beginBlockWith =
+  (tracer: Tracer, network: string): BeginBlock =>
+  (blockNumber) => {
+    const span = tracer.begin({ name: 'ingest block', kind: 'internal' });
+    span?.set('floodgate.network', network);
+    span?.set('floodgate.block', blockNumber);
+    return span;
+  };
 
 /** One node has nobody to agree with. Throws ConfigError. */
 function checkAgreement({ name, upstream, config }: EthereumNetworkOptions): void {

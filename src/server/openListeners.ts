@@ -1,10 +1,19 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config/index.ts';
 import { type Gateway, unparsedError } from '../ethereum/gateway/index.ts';
-import { type OpenListener, openListener, type Readers, type Shown } from '../platform/http/index.ts';
+import {
+  type OpenListener,
+  type OpenListenerDependencies,
+  openListener,
+  type Shown,
+} from '../platform/http/index.ts';
 import { sendBadUrl, unroutedEnvelope } from '../rules/api/index.ts';
 import { ListenError } from './listenError.ts';
 import { opsPlaceOf, type Place, publicPlaceOf } from './opsPlace.ts';
+
+export type OpenListenersDependencies = Omit<OpenListenerDependencies, 'logger'> & {
+  readonly logger: Logger;
+};
 
 /** What is shown: to everybody, and to operators. */
 export interface ListenerParts {
@@ -32,7 +41,7 @@ const quieter = (level: string): string => (level === 'info' ? 'warn' : level);
 export async function openListeners(
   config: Config,
   { gateway, operators }: ListenerParts,
-  { logger, readers }: { readonly logger: Logger; readonly readers: Readers },
+  { logger, readers, handled }: OpenListenersDependencies,
 ): Promise<Listeners> {
   const publicPlace = publicPlaceOf(config);
   const opsPlace = opsPlaceOf(config);
@@ -40,7 +49,7 @@ export async function openListeners(
     const { allowedHosts } = config.http;
     const child = logger.child({}, { level: quieter(logger.level) });
     try {
-      return await openListener({ ...place, allowedHosts }, shown, { logger: child, readers });
+      return await openListener({ ...place, allowedHosts }, shown, { logger: child, readers, handled });
     } catch (error) {
       throw new ListenError(place.at, place === opsPlace ? 'ops.' : '', error);
     }

@@ -3,6 +3,7 @@ import type { Registry } from 'prom-client';
 import type { Config } from '../config/index.ts';
 import type { ClientAddress } from '../platform/addresses/index.ts';
 import { operations, type Readiness, type Shown } from '../platform/http/index.ts';
+import type { Tracer } from '../platform/spans/index.ts';
 import { operatorApi, type RateLimit, rulesApi } from '../rules/api/index.ts';
 import type { RulesStorage } from '../rules/index.ts';
 import type { Dns } from './dns.ts';
@@ -21,20 +22,19 @@ export interface OperatorRoutesOptions {
   readonly readiness: () => Readiness;
   readonly history: HealthHistory;
   readonly logger: Logger;
+  readonly tracer: Tracer | undefined;
 }
 
 /** What operators and their tools use: health, metrics, the rules API, and the operations of the nodes. */
-export function operatorRoutes(
-  config: Config,
-  { storage, ethereum, dns, registry, clientAddress, readiness, history, logger }: OperatorRoutesOptions,
-): Shown['routes'] {
+export function operatorRoutes(config: Config, options: OperatorRoutesOptions): Shown['routes'] {
+  const { storage, ethereum, dns, registry, clientAddress, readiness, history, logger, tracer } = options;
   const configuredTokens = config.apiToken === undefined ? [] : [config.apiToken];
   const { rules, lists, tokens, audit } = storage;
   const answered = countRulesRequests(registry);
   return async (listener) => {
     await listener.register(operations, { readiness, metrics: registry });
     await listener.register(rulesApi, {
-      ...{ rules, lists, tokens, audit, configuredTokens, clientAddress },
+      ...{ rules, lists, tokens, audit, configuredTokens, clientAddress, tracer },
       prefix: '/client/v4',
       staleSeconds: () => storage.staleSeconds,
       analytics: dns?.analytics,

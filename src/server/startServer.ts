@@ -10,6 +10,7 @@ import { Gateway } from '../ethereum/gateway/index.ts';
 import { clientAddressBehind } from '../platform/addresses/index.ts';
 import { Readers, type Readiness } from '../platform/http/index.ts';
 import { openRules } from '../rules/store/index.ts';
+import { openAccessLog } from './accessLog.ts';
 import { Alerting } from './alerts/alerting.ts';
 import type { Looked } from './alerts/unwell.ts';
 import { type DataDirLock, lockDataDir } from './dataDirLock.ts';
@@ -25,6 +26,7 @@ import { countDroppedLogLines, showBuild, showRulesStore, showServer } from './s
 import { storeBytes } from './storeBytes.ts';
 import { StoreWatch } from './storeWatch.ts';
 import { tellChanges } from './tellChanges.ts';
+import { openTracing } from './tracing.ts';
 import { watchClock } from './watchClock.ts';
 
 export interface Server {
@@ -80,9 +82,16 @@ export async function startServer(
     const alerting = await Alerting.open(config, { logger, registry });
     if (alerting !== undefined) undo.push(() => alerting.stop());
 
+    const tracing = openTracing(config, { logger, registry });
+    undo.push(() => tracing?.stop());
+    const tracer = tracing?.tracer;
+
     let ethereum: Ethereum | undefined;
     if (!config.rulesOnly) {
-      const started = await startEthereum(config, { logger, registry, parts: { ...OWN_PARTS, ...parts } });
+      const started = await startEthereum(config, {
+        ...{ logger, registry, tracer },
+        parts: { ...OWN_PARTS, ...parts },
+      });
       undo.push(() => started.stop());
       ethereum = started;
     }
@@ -140,6 +149,9 @@ export async function startServer(
     const history = new HealthHistory({}, { dataDir: config.dataDir, registry, readiness, ethereum, dns });
     undo.push(() => history.stop());
 
+    const accessLog = await openAccessLog(config, { logger, registry, clientAddress });
+    undo.push(() => accessLog?.close());
+
     const readers = new Readers({
       maxBytes: config.http.maxUnsentBytes,
       maxBytesPerClient: config.http.maxUnsentBytesPerAddress,
@@ -159,14 +171,19 @@ export async function startServer(
           keys: ethereum.keys,
           metrics: ethereum.metrics,
           log: logger,
+          tracer,
           readers,
           isStopping: () => stopping,
         },
       );
     const operators = operatorRoutes(config, {
-      ...{ storage, ethereum, dns, registry, clientAddress, readiness, history, logger },
+      ...{ storage, ethereum, dns, registry, clientAddress, readiness, history, logger, tracer },
     });
-    const listeners = await openListeners(config, { gateway, operators }, { logger, readers });
+    const listeners = await openListeners(
+      config,
+      { gateway, operators },
+      { logger, readers, handled: accessLog?.handled },
+    );
     undo.push(async () => {
       stopping = true;
       gateway?.drain();

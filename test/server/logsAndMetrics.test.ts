@@ -35,6 +35,8 @@ describe('docs/logs-and-metrics.md', () => {
         start({
           upstream: [`http://${NOBODY}`],
           dns: { account: 'a', listen: ['127.0.0.1:0'], servers: [NOBODY] },
+          log: { accessFile: '/dev/null' },
+          spans: { endpoint: `http://${NOBODY}/v1/traces` },
           // To a private address nothing is sent.
           alerts: { webhooks: [`http://${NOBODY}`], afterMs: 0 },
         }),

@@ -1,10 +1,12 @@
 import type { Log } from '../../platform/logging/index.ts';
+import type { Span, Tracer } from '../../platform/spans/index.ts';
 import { type Call, type CallHandler, isPooled, isStream, type Result, RpcError } from '../jsonrpc/index.ts';
 import type { AnswerRoom } from '../nodes/index.ts';
 import type { Permit } from './admissionControl.ts';
 import type { CallContext, Method } from './method.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { noRoom } from './noRoom.ts';
+import { spanned } from './spanned.ts';
 
 export interface Entry {
   readonly method: Method;
@@ -45,11 +47,15 @@ export interface Admitted {
   readonly faults: { faultId(): string };
   /** Answers are WebSocket messages: whole, told apart by their ids, and others may come behind them. */
   readonly message?: Required<Pick<CallContext, 'afterAnswer'>>;
+  /** What its calls are a part of. */
+  readonly span?: Span | undefined;
 }
 
 export interface CallsHandlerDependencies {
   readonly metrics: GatewayMetrics;
   readonly log: Log;
+  /** Left out: nothing is traced. */
+  readonly tracer?: Tracer | undefined;
 }
 
 /** Carries out the calls of one request. */
@@ -63,20 +69,23 @@ export class CallsHandler implements CallHandler {
   readonly #permit: Permit;
   readonly #space: AnswerSpace;
   readonly #faults: Admitted['faults'];
+  readonly #span: Span | undefined;
 
   constructor(
     maxBatchBytes: number,
-    { methods, permit, space, faults, message }: Admitted,
+    { methods, permit, space, faults, message, span }: Admitted,
     dependencies: CallsHandlerDependencies,
   ) {
     this.maxBatchBytes = maxBatchBytes;
     this.tellsEach = message !== undefined;
-    this.context = { mayStream: message === undefined, room: space, client: permit.client, ...message };
+    const mayStream = message === undefined;
+    this.context = { mayStream, room: space, client: permit.client, span: undefined, ...message };
     this.#dependencies = dependencies;
     this.#methods = methods;
     this.#permit = permit;
     this.#space = space;
     this.#faults = faults;
+    this.#span = span;
   }
 
   admit(calls: number): void {
@@ -103,6 +112,14 @@ export class CallsHandler implements CallHandler {
     const entry = this.#methods.get(call.method);
     if (entry === undefined) throw new RpcError('methodNotFound', 'the gateway does not support this method');
     const context = mayStream ? this.context : { ...this.context, mayStream };
+    if (this.#span === undefined) return this.#carryOut(entry, call, context);
+    // Of a method that the table has: its name is no client's text.
+    return spanned(this.#span.child(call.method, 'internal'), context, () =>
+      this.#carryOut(entry, call, context),
+    );
+  }
+
+  #carryOut(entry: Entry, call: Call, context: CallContext): Promise<Result> | Result {
     return entry.observe(() => {
       const result = entry.method.handle(call.params, context);
       // What was changed is not to be refused for want of room for a few bytes more.

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readers, TrackedResponse, Upgrade } from '../../platform/http/index.ts';
+import { beginHttpSpan } from '../../platform/spans/index.ts';
 import { errorResponse, type HttpAnswer, handleBody, RateLimitedError, RpcError } from '../jsonrpc/index.ts';
 import { AdmissionControl } from './admissionControl.ts';
 import { type Admitted, CallsHandler, type CallsHandlerDependencies, tableOf } from './callsHandler.ts';
@@ -12,7 +13,7 @@ import type { Live } from './live/live.ts';
 import type { Method } from './method.ts';
 import { DISCOVER_ROW } from './methods/discoverRow.ts';
 import { pageFileOf, sendPage } from './methodsPage.ts';
-import { GATEWAY_PREFIX, type GatewayResource, isGatewayUrl, Networks, pathOf } from './networks.ts';
+import { GATEWAY_PREFIX, type GatewayResource, isGatewayUrl, Networks, pathOf, routeOf } from './networks.ts';
 import { noRoom } from './noRoom.ts';
 import { type OriginRule, originRule } from './origins.ts';
 import { refusesAlike } from './refusesAlike.ts';
@@ -114,6 +115,8 @@ export class Gateway {
     const { path, query } = partsOf(request.url);
     const { network, resource } = pathOf(path);
     const exchange = this.#exchange(request, response, resource);
+    const { tracer } = this.#dependencies;
+    const span = tracer && beginHttpSpan(tracer, response, routeOf(resource));
     const methods = this.#networks.get(network)?.methods;
     if (methods === undefined)
       return exchange.send(404, invalidRequest(`nothing is served at this path; POST to ${this.#served}`));
@@ -129,13 +132,14 @@ export class Gateway {
     const permit = this.#admission.enter(request, query);
     if ('refusal' in permit) return exchange.send(permit.status, permit.refusal, ...permit.headers);
     response.whenOver(permit.release);
-    const admitted = { methods, permit, space: response, faults: exchange };
+    span?.set('floodgate.network', network);
+    const admitted = { methods, permit, space: response, faults: exchange, span };
     const handler = this.#handler(admitted);
     if (resource === 'document') return answerDocument(exchange, handler);
     if (resource === 'explorer') return void answerExplorer(exchange, handler, query);
     this.#bodies.read(request, response, (body) => {
-      if (this.#answer(exchange, handler, body) !== 403) return;
-      // A request with the same head would come as far as this one has.
+      if (this.#answer(exchange, handler, body) !== 403 || tracer !== undefined) return;
+      // A request with the same head would come as far as this one has. Where requests are traced, each may be.
       response.refusesAlike = refusesAlike(exchange, {
         enter: () => (this.#dependencies.isStopping() ? undefined : this.#admission.enter(request, query)),
         handler: (again) => this.#handler({ ...admitted, permit: again }),

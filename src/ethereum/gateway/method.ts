@@ -1,3 +1,4 @@
+import type { Span } from '../../platform/spans/index.ts';
 import type { Result } from '../jsonrpc/index.ts';
 import type { AnswerRoom } from '../nodes/index.ts';
 import type { KeptAnswer } from './cache/keptAnswer.ts';
@@ -16,6 +17,8 @@ export interface CallContext {
   cache?: 'hit' | 'miss' | 'coalesced';
   /** The node that answered, by its place in the configuration. */
   node?: string;
+  /** The span of the call; left out: it is not traced. */
+  span?: Span | undefined;
   /** The result is this one. */
   kept?: KeptAnswer;
 }

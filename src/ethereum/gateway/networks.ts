@@ -38,6 +38,16 @@ export function pathOf(path: string): GatewayPath {
   return { network: path.slice(GATEWAY_PREFIX.length, end), resource: 'methods' };
 }
 
+const NAMES: ReadonlyMap<GatewayResource, string> = new Map(
+  [...RESOURCES].map(([name, resource]) => [resource, name]),
+);
+
+/** The form of the paths of a resource. */
+export function routeOf(resource: GatewayResource): string {
+  const name = NAMES.get(resource);
+  return `${GATEWAY_PREFIX}{network}${name === undefined ? '' : `/${name}`}`;
+}
+
 /** A chain's id as it stands in a path. */
 const CHAIN_ID = /^[1-9]\d{0,77}$/;
 

@@ -8,5 +8,5 @@ export type { IndexerObserver } from './indexerObserver.ts';
 export { missingBlocks } from './missingBlocks.ts';
 export { Pace } from './pace.ts';
 export { BlockUnavailableError } from './pastBlocks.ts';
-export { type ChainSource, type FailedOver, PooledSource } from './pooledSource.ts';
+export { type BeginBlock, type ChainSource, type FailedOver, PooledSource } from './pooledSource.ts';
 export { rewind } from './rewind.ts';

@@ -1,5 +1,7 @@
+import type { Span } from '../../platform/spans/index.ts';
 import {
   type BlockRef,
+  endWith,
   NodeError,
   type NodeHeads,
   type NodePool,
@@ -22,6 +24,9 @@ export interface ChainSource extends TraceProvider {
   readonly knownHeads: NodeHeads | undefined;
 }
 
+/** Begins the span of a block that is fetched; undefined where it is not traced. */
+export type BeginBlock = (blockNumber: number) => Span | undefined;
+
 /** Hears that a node did not give what it was asked for, and why; others are asked then. */
 export type FailedOver = (node: UpstreamNode, what: string, error: NodeError) => void;
 
@@ -32,10 +37,12 @@ export type FailedOver = (node: UpstreamNode, what: string, error: NodeError) =>
 export class PooledSource implements ChainSource, TransactionFinder {
   readonly #pool: NodePool;
   readonly #failedOver: FailedOver;
+  readonly #beginBlock: BeginBlock | undefined;
 
-  constructor(pool: NodePool, failedOver: FailedOver = () => undefined) {
+  constructor(pool: NodePool, failedOver: FailedOver = () => undefined, beginBlock?: BeginBlock) {
     this.#pool = pool;
     this.#failedOver = failedOver;
+    this.#beginBlock = beginBlock;
   }
 
   chain(): Promise<ChainIdentity> {
@@ -59,7 +66,10 @@ export class PooledSource implements ChainSource, TransactionFinder {
   }
 
   block(blockNumber: number): Promise<TracedBlock | undefined> {
-    return this.#first(`block ${blockNumber}`, blockNumber, (traces) => traces.block(blockNumber));
+    const span = this.#beginBlock?.(blockNumber);
+    const ask = (traces: NodeTraces) => traces.block(blockNumber, span);
+    const block = this.#first(`block ${blockNumber}`, blockNumber, ask);
+    return span === undefined ? block : endWith(span, block);
   }
 
   transactionBlock(hash: Hash): Promise<number | undefined> {

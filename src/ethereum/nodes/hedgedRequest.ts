@@ -1,5 +1,7 @@
+import type { Span } from '../../platform/spans/index.ts';
 import type { PendingAnswer } from './answerCollector.ts';
 import { NoRoomError } from './answerRoom.ts';
+import { callSpan } from './callSpan.ts';
 import { neverSent } from './connectionError.ts';
 import { FailedRequestError, NODES_TO_FAIL_REQUEST } from './failedRequest.ts';
 import { asNodeError, NodeBusyError, NodeError, OtherForkError } from './nodeError.ts';
@@ -15,6 +17,8 @@ const MAX_LENGTH_RATIO = 2;
 
 /** A failure that took longer has cost its node something: it is not asked of all of them. */
 const COSTLY_MS = 1_000;
+/** The word of a span for an answer that nobody waited for any more. */
+const GIVEN_UP = 'given_up';
 /** What is left when a timer fired a little early is no time for another try. */
 const MIN_TRY_MS = 5;
 
@@ -107,13 +111,17 @@ export class HedgedRequest {
     const { method, bodyByHash, mayStream, maxBytes, room } = this.#request;
     const body = (node.takesHashes === true ? bodyByHash : undefined) ?? this.#request.body;
     const startMs = performance.now();
-    const pending = node.client.relay(body, { timeoutMs, maxBytes, mayStream, room });
+    const span = this.#request.span && this.#spanOf(this.#request.span, node);
+    let failure: string | undefined;
+    const traceparent = span?.traceparent;
+    const pending = node.client.relay(body, { timeoutMs, maxBytes, mayStream, room, traceparent });
     this.#running.set(node, pending);
     node.inFlight++;
     try {
       const arrived = await pending.body;
       if (this.#settled) {
         if (arrived.kind === 'stream') arrived.stream.abort();
+        failure = GIVEN_UP;
         return;
       }
       if (arrived.kind === 'stream') {
@@ -124,6 +132,7 @@ export class HedgedRequest {
       const classified = this.#request.classify(response);
       if (typeof classified === 'object') {
         this.#lastError = new NodeError('nonsense', classified.invalid);
+        failure = this.#lastError.reason;
         this.#upstreams.failedRequest(node, method, this.#lastError);
         this.#suspects.sentInvalidResponse(node, classified.invalid);
         return this.#next(node, false);
@@ -144,21 +153,33 @@ export class HedgedRequest {
       this.#countCost(startMs);
       this.#next(node, false);
     } catch (error) {
-      if (this.#settled) return node.slow(performance.now() - startMs);
-      const failure = asNodeError(error);
-      if (failure instanceof NoRoomError) return this.#giveUp(failure);
-      if (failure instanceof RequestFaultError && !this.#isNodesFault(failure))
-        return this.#requestFailed(node, failure);
-      this.#upstreams.failedRequest(node, method, failure);
-      if (this.#isNodesFault(failure)) this.#upstreams.heldAgainst(node, failure);
-      else this.#suspects.failed(node, failure);
-      this.#lastError = failure;
-      this.#countCost(startMs);
-      this.#next(node, failure.reason === 'unreachable');
+      const known = asNodeError(error);
+      failure = this.#settled ? GIVEN_UP : known.reason;
+      this.#failed(node, known, startMs);
     } finally {
       node.inFlight--;
       this.#running.delete(node);
+      span?.end(failure);
     }
+  }
+
+  #failed(node: UpstreamNode, failure: NodeError, startMs: number): void {
+    if (this.#settled) return node.slow(performance.now() - startMs);
+    if (failure instanceof NoRoomError) return this.#giveUp(failure);
+    if (failure instanceof RequestFaultError && !this.#isNodesFault(failure))
+      return this.#requestFailed(node, failure);
+    this.#upstreams.failedRequest(node, this.#request.method, failure);
+    if (this.#isNodesFault(failure)) this.#upstreams.heldAgainst(node, failure);
+    else this.#suspects.failed(node, failure);
+    this.#lastError = failure;
+    this.#countCost(startMs);
+    this.#next(node, failure.reason === 'unreachable');
+  }
+
+  #spanOf(parent: Span, node: UpstreamNode): Span {
+    const span = callSpan(parent, node.client.host, [this.#request]);
+    span.set('floodgate.node', node.name);
+    return span;
   }
 
   /** A node was asked in vain: what now. */

@@ -4,6 +4,7 @@
  */
 export { type AnswerRoom, ArrivalRoom, NoRoomError } from './answerRoom.ts';
 export { type AnswerSink, AnswerStream } from './answerStream.ts';
+export { endWith } from './callSpan.ts';
 export { ChainMismatchError } from './chainCheck.ts';
 export { neverSent } from './connectionError.ts';
 export { FailedRequestError, NODES_TO_FAIL_REQUEST } from './failedRequest.ts';

@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'undici';
+import type { Span } from '../../platform/spans/index.ts';
 import { AnswerCollector, type CollectOptions, type PendingAnswer } from './answerCollector.ts';
 import type { ArrivalRoom } from './answerRoom.ts';
+import { callSpan, endWith } from './callSpan.ts';
 import { nodeAddress } from './nodeAddress.ts';
 import { NodeBudget, type NodeLimits } from './nodeBudget.ts';
 import { NodeError } from './nodeError.ts';
@@ -35,6 +37,8 @@ export interface RelayOptions {
   /** A large answer is given while it arrives. */
   readonly mayStream: boolean;
   readonly room: ArrivalRoom | undefined;
+  /** The header by which the node's own spans belong to those of the request. */
+  readonly traceparent?: string | undefined;
 }
 
 /** How something is carried out that we ask ourselves; left out: as the traces of a block. */
@@ -43,6 +47,15 @@ export interface CallOptions {
   readonly isPoll?: boolean;
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
+  /** What it is a part of. */
+  readonly span?: Span;
+}
+
+/** What a node may be asked for ourselves. */
+export type NodeCalls = Pick<NodeClient, 'host' | 'call' | 'batch'>;
+
+interface RpcRequest {
+  readonly method: string;
 }
 
 /** The one client of a node, over HTTP. Its URL may hold a key or a password, so it appears in no message. */
@@ -96,8 +109,19 @@ export class NodeClient {
     );
     this.budget?.takeCalls(1);
     if (this.#relayedInFlight++ >= RELAY_CONNECTIONS) answer.waitsForPlace();
-    this.#relayed.dispatch({ path: this.#path, method: 'POST', headers: this.#headers, body }, answer);
+    const headers = this.#headersWith(options.traceparent);
+    this.#relayed.dispatch({ path: this.#path, method: 'POST', headers, body }, answer);
     return answer;
+  }
+
+  /** The same node, all of whose calls are a part of this. */
+  under(span: Span): NodeCalls {
+    const batch: NodeClient['batch'] = (calls, options) => this.batch(calls, { ...options, span });
+    return {
+      host: this.host,
+      batch,
+      call: async (method, ...params) => resultOf(method, (await batch([[method, ...params]]))[0]),
+    };
   }
 
   /** The result of one call. Rejects with NodeError; a node's own error is one of reason `refused`. */
@@ -110,7 +134,8 @@ export class NodeClient {
   async batch(calls: readonly NodeCall[], options?: CallOptions): Promise<RpcResponse[]> {
     if (calls.length > 1 && !this.#takesBatches) return this.#oneByOne(calls, options);
     const requests = calls.map(([method, ...params], id) => ({ jsonrpc: '2.0', id, method, params }));
-    const body = await this.#post(requests.length === 1 ? requests[0] : requests, options);
+    const [only] = requests;
+    const body = await this.#post(requests.length === 1 && only !== undefined ? only : requests, options);
     if (calls.length > 1 && refusesBatch(body)) {
       this.#takesBatches = false;
       return this.#oneByOne(calls, options);
@@ -123,9 +148,15 @@ export class NodeClient {
     return responses.flat();
   }
 
-  async #post(
-    request: unknown,
-    { isPoll = false, timeoutMs, maxBytes = MAX_BLOCK_BYTES }: CallOptions = {},
+  async #post(request: RpcRequest | readonly RpcRequest[], options: CallOptions = {}): Promise<unknown> {
+    const span = options.span && callSpan(options.span, this.host, [request].flat());
+    if (span === undefined) return this.#send(request, options);
+    return endWith(span, this.#send(request, { ...options, span }));
+  }
+
+  async #send(
+    request: RpcRequest | readonly RpcRequest[],
+    { isPoll = false, timeoutMs, maxBytes = MAX_BLOCK_BYTES, span }: CallOptions,
   ): Promise<unknown> {
     const { budget } = this;
     const calls = Array.isArray(request) ? request.length : 1;
@@ -137,9 +168,14 @@ export class NodeClient {
     const answer = new AnswerCollector(this.host, collect, () => undefined);
     const body = JSON.stringify(request);
     const pool = isPoll ? this.#polls : this.#blocks;
-    pool.dispatch({ path: this.#path, method: 'POST', headers: this.#headers, body }, answer);
+    const headers = this.#headersWith(span?.traceparent);
+    pool.dispatch({ path: this.#path, method: 'POST', headers, body }, answer);
     const arrived = await answer.body;
     if (arrived.kind === 'stream') throw new NodeError('oversized', `${this.host} answered with a stream`);
     return parseBody(arrived.bytes, arrived.status, this.host);
+  }
+
+  #headersWith(traceparent: string | undefined): Record<string, string> {
+    return traceparent === undefined ? this.#headers : { ...this.#headers, traceparent };
   }
 }

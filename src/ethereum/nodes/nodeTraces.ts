@@ -1,3 +1,4 @@
+import type { Span } from '../../platform/spans/index.ts';
 import {
   BlockMismatchError,
   blockRewards,
@@ -14,7 +15,7 @@ import {
 } from '../traces/convert/index.ts';
 import type { ChainIdentity, Hash } from '../traces/index.ts';
 import { askChain, chainIdentity } from './nodeChain.ts';
-import type { NodeClient } from './nodeClient.ts';
+import type { NodeCalls, NodeClient } from './nodeClient.ts';
 import { NodeError } from './nodeError.ts';
 import { askBlockRef, askHeads, type BlockRef, type NodeHeads } from './nodeHeads.ts';
 import { resultOf } from './rpcResponse.ts';
@@ -59,13 +60,14 @@ export class NodeTraces implements TraceProvider, TransactionFinder {
     return Number(number);
   }
 
-  async block(blockNumber: number): Promise<TracedBlock | undefined> {
+  async block(blockNumber: number, span?: Span): Promise<TracedBlock | undefined> {
+    const node = span === undefined ? this.#node : this.#node.under(span);
     // The genesis block has no transactions, and geth's tracers refuse it.
     const method = blockNumber === 0 ? 'none' : await this.#method.current();
     try {
       return method === 'trace_block'
-        ? await this.#parityBlock(blockNumber)
-        : await this.#gethBlock(blockNumber, method);
+        ? await this.#parityBlock(node, blockNumber)
+        : await this.#gethBlock(node, blockNumber, method);
     } catch (error) {
       // A false answer is no reason to take the node's word by another method, which is less exact: it is refused.
       const isFalse = error instanceof NodeError && error.reason === 'nonsense';
@@ -74,8 +76,8 @@ export class NodeTraces implements TraceProvider, TransactionFinder {
     }
   }
 
-  async #parityBlock(blockNumber: number): Promise<TracedBlock | undefined> {
-    const answers = await this.#node.batch([
+  async #parityBlock(node: NodeCalls, blockNumber: number): Promise<TracedBlock | undefined> {
+    const answers = await node.batch([
       ['eth_getBlockByNumber', hex(blockNumber), false],
       ['trace_block', hex(blockNumber)],
     ]);
@@ -96,15 +98,16 @@ export class NodeTraces implements TraceProvider, TransactionFinder {
 
   /** By hash, so that header, transactions and traces are of one block whatever the chain does meanwhile. */
   async #gethBlock(
+    node: NodeCalls,
     blockNumber: number,
     method: 'callTracer' | 'flatCallTracer' | 'none',
   ): Promise<TracedBlock | undefined> {
-    const block = await this.#node.call('eth_getBlockByNumber', hex(blockNumber), true);
+    const block = await node.call('eth_getBlockByNumber', hex(blockNumber), true);
     if (block === null) return undefined;
     const header = this.#headerOf(blockNumber, block);
     const [answer, uncles, schedule] = await Promise.all([
-      method === 'none' || header.transactionHashes.length === 0 ? [] : this.#traced(header, method),
-      this.#uncles(header),
+      method === 'none' || header.transactionHashes.length === 0 ? [] : tracedBy(node, header, method),
+      unclesOf(node, header),
       this.#forkSchedule(),
     ]);
     return this.#checked(() => {
@@ -116,18 +119,6 @@ export class NodeTraces implements TraceProvider, TransactionFinder {
       checkBlock(header, traces);
       return { header, traces };
     });
-  }
-
-  async #traced({ number, hash }: FullHeader, tracer: 'callTracer' | 'flatCallTracer'): Promise<unknown> {
-    return resultOf(tracer, await traceByTracer(this.#node, { number: hex(number), hash }, tracer));
-  }
-
-  async #uncles({ hash, uncleHashes }: FullHeader): Promise<readonly unknown[]> {
-    if (uncleHashes.length === 0) return [];
-    const answers = await this.#node.batch(
-      uncleHashes.map((_, i) => ['eth_getUncleByBlockHashAndIndex', hash, hex(i)]),
-    );
-    return answers.map((answer) => resultOf('eth_getUncleByBlockHashAndIndex', answer));
   }
 
   async #forkSchedule(): Promise<ForkSchedule> {
@@ -157,6 +148,22 @@ export class NodeTraces implements TraceProvider, TransactionFinder {
       throw new NodeError('nonsense', `${this.#node.host}: ${error.message}`, { cause: error });
     }
   }
+}
+
+async function tracedBy(
+  node: NodeCalls,
+  { number, hash }: FullHeader,
+  tracer: 'callTracer' | 'flatCallTracer',
+): Promise<unknown> {
+  return resultOf(tracer, await traceByTracer(node, { number: hex(number), hash }, tracer));
+}
+
+async function unclesOf(node: NodeCalls, { hash, uncleHashes }: FullHeader): Promise<readonly unknown[]> {
+  if (uncleHashes.length === 0) return [];
+  const answers = await node.batch(
+    uncleHashes.map((_, i) => ['eth_getUncleByBlockHashAndIndex', hash, hex(i)]),
+  );
+  return answers.map((answer) => resultOf('eth_getUncleByBlockHashAndIndex', answer));
 }
 
 const hex = (number: number): string => `0x${number.toString(16)}`;

@@ -1,4 +1,4 @@
-import type { NodeClient } from './nodeClient.ts';
+import type { NodeCalls } from './nodeClient.ts';
 import { NodeError } from './nodeError.ts';
 import { METHOD_NOT_FOUND, type RpcResponse, resultOf } from './rpcResponse.ts';
 
@@ -14,7 +14,7 @@ export const TRACERS = {
  * Rejects with NodeError where the node cannot be asked.
  */
 export async function traceByTracer(
-  node: NodeClient,
+  node: NodeCalls,
   block: { readonly number: string; readonly hash: string },
   tracer: keyof typeof TRACERS,
 ): Promise<RpcResponse> {

@@ -1,3 +1,4 @@
+import type { Span } from '../../platform/spans/index.ts';
 import type { ArrivalRoom } from './answerRoom.ts';
 import type { AnswerStream } from './answerStream.ts';
 import type { FailedRequestError } from './failedRequest.ts';
@@ -45,6 +46,8 @@ export interface UpstreamRequest {
   readonly isBackground?: boolean;
   /** Room for what arrives; undefined where an answer must not fail for want of it. */
   readonly room: ArrivalRoom | undefined;
+  /** What it is a part of; left out: nothing that is traced. */
+  readonly span?: Span | undefined;
   readonly classify: (response: UpstreamResponse) => ResponseClass;
 }
 

@@ -1,7 +1,13 @@
 /** What both interfaces share: the listener and its limits, WebSockets, health, metrics, and the ledger of what is not sent yet. */
 
 export { createListener } from './listener.ts';
-export { type OpenListener, type OpenListenerOptions, openListener, type Shown } from './openListener.ts';
+export {
+  type OpenListener,
+  type OpenListenerDependencies,
+  type OpenListenerOptions,
+  openListener,
+  type Shown,
+} from './openListener.ts';
 export { operations, type Readiness } from './operations.ts';
 export type { RefusalAnswer, RefuseBody } from './pipelining/refusedRequest.ts';
 export { serveInOrder } from './serveInOrder.ts';

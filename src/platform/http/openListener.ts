@@ -11,6 +11,7 @@ import { followTlsFiles, type TlsFiles } from './tlsFiles.ts';
 import { listenAtPath, type UnixSocketPath } from './unixSocket.ts';
 import { answerUnparsed, type UnroutedBody } from './unparsed.ts';
 import type { Readers } from './unsent/readers.ts';
+import type { TrackedResponse } from './unsent/trackedResponse.ts';
 
 /** What a listener shows, and to nobody else is it known here. */
 export interface Shown {
@@ -35,6 +36,8 @@ export interface OpenListenerOptions {
 export interface OpenListenerDependencies {
   readonly logger: FastifyBaseLogger;
   readonly readers: Readers;
+  /** Hears of each request before it is answered. */
+  readonly handled?: ((response: TrackedResponse) => void) | undefined;
 }
 
 export interface OpenListener {
@@ -51,7 +54,7 @@ const IDLE_SWEEP_MS = 50;
 export async function openListener(
   { at, tls, allowedHosts }: OpenListenerOptions,
   shown: Shown,
-  { logger, readers }: OpenListenerDependencies,
+  { logger, readers, handled }: OpenListenerDependencies,
 ): Promise<OpenListener> {
   const place = 'path' in at ? at : { ...at, host: await addressOf(at.host) };
   const { paths, sendBadUrl } = shown;
@@ -67,6 +70,7 @@ export async function openListener(
     interceptor: shown.interceptor,
     refusal: bothOf(host, certificates?.refusal),
     errorBody: shown.errorBody,
+    handled,
   });
   const halfSent = new HalfSent(server);
   let removeSocket = (): void => undefined;

@@ -27,6 +27,8 @@ export interface ServeInOrderOptions {
   /** Looks at each request before anything else does. */
   readonly refusal?: ((request: IncomingMessage) => Refusal | undefined) | undefined;
   readonly errorBody?: UnroutedBody;
+  /** Hears of each request, refused ones too, before it is answered. */
+  readonly handled?: ((response: TrackedResponse) => void) | undefined;
 }
 
 /**
@@ -35,13 +37,15 @@ export interface ServeInOrderOptions {
  */
 export function serveInOrder(
   server: Server,
-  { interceptor, refusal, errorBody }: ServeInOrderOptions = {},
+  { interceptor, refusal, errorBody, handled }: ServeInOrderOptions = {},
 ): void {
   const others = server.listeners('request') as Array<(...args: unknown[]) => void>; // node types them as functions
   const turns = new Turns();
+  const handlesEach = handled !== undefined;
   const keepAliveTimeoutMs = (): number => server.keepAliveTimeout;
   const handle = (response: TrackedResponse): void => {
     const { req: request } = response;
+    handled?.(response);
     const refused = refusal?.(request);
     if (refused !== undefined) refuse(response, refused, errorBody);
     else if (interceptor?.handles(request.url) === true) interceptor.handle(request, response);
@@ -50,7 +54,7 @@ export function serveInOrder(
   server.on(connectionEvent(server), (socket: Socket) => {
     const connection = connectionOf(socket);
     const refused = (status: number): void => connection?.refused(status);
-    connection?.orderWith(new Pipeline(socket, { turns, handle, refused, keepAliveTimeoutMs }));
+    connection?.orderWith(new Pipeline(socket, { turns, handle, refused, keepAliveTimeoutMs, handlesEach }));
   });
   server.removeAllListeners('request');
   server.on('request', (_request, anyResponse) => {
@@ -62,8 +66,9 @@ export function serveInOrder(
     const upgrade = upgradeOf(request, socket, head);
     if (upgrade === undefined) return;
     const isRefused = refusal?.(request) !== undefined || !interceptor.handles(request.url);
-    if (isRefused) handle(upgrade.response);
-    else interceptor.upgrade?.(upgrade);
+    if (isRefused) return handle(upgrade.response);
+    handled?.(upgrade.response);
+    interceptor.upgrade?.(upgrade);
   });
 }
 

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyPluginAsync } from 'fastify';
+import type { TrackedResponse } from '../../platform/http/index.ts';
+import { beginHttpSpan, type Tracer } from '../../platform/spans/index.ts';
 import {
   type AccessListStore,
   type AuditLog,
@@ -43,6 +45,8 @@ export interface RulesApiOptions {
   readonly healthHistory?: (() => readonly object[]) | undefined;
   /** Hears of each answer: the operation's id, `none` where no operation was asked for, and the status. */
   readonly answered?: ((operationId: string, status: number) => void) | undefined;
+  /** Left out: nothing is traced. */
+  readonly tracer?: Tracer | undefined;
   /** The fields that rules have. */
   readonly format?: RuleFormat;
   /** How old what is answered may be, in seconds, while the store is away; undefined while it is not. */
@@ -105,7 +109,13 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
     request.is404 ? sendUnrouted(request, reply) : sendError(error, request, reply),
   );
 
-  const { answered } = options;
+  const { answered, tracer } = options;
+  if (tracer)
+    fastify.addHook('onRequest', ({ routeOptions }, { raw }, done) => {
+      // The listener's responses are these; its types do not tell.
+      beginHttpSpan(tracer, raw as unknown as TrackedResponse, routeOptions.url);
+      done();
+    });
   // In callback style: waiting for a promise would cost as much as a small answer.
   if (answered)
     fastify.addHook('onResponse', ({ routeOptions }, { statusCode }, done) => {

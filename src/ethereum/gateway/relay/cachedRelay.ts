@@ -120,7 +120,7 @@ export class CachedRelay {
     try {
       const { epoch } = this.#network.cache;
       const { mayStream } = context;
-      const request = { params, policy, room, client: context.client };
+      const request = { params, policy, room, client: context.client, span: context.span };
       const sent = this.#needsAgreement
         ? await this.#agreed(request)
         : await this.#sender.send({ ...request, key, mayStream, failedBefore });

@@ -13,8 +13,8 @@ export async function relayExtra(
 ): Promise<Result> {
   const room = new ArrivalRoom(context.room);
   try {
-    const { client } = context;
-    const sent = await sender.send({ params, policy: 'never', mayStream: false, room, client });
+    const { client, span } = context;
+    const sent = await sender.send({ params, policy: 'never', mayStream: false, room, client, span });
     context.node = sent.node.name;
     if ('stream' in sent) throw new Error('a node answered with a stream where none was asked for');
     return resultBytes(sent.response);

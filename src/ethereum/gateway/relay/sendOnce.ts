@@ -13,7 +13,8 @@ export async function sendOnce(
   context: CallContext,
 ): Promise<Result> {
   try {
-    const sent = await sender.send({ params, policy: 'never', mayStream: false, client: context.client });
+    const { client, span } = context;
+    const sent = await sender.send({ params, policy: 'never', mayStream: false, client, span });
     context.node = sent.node.name;
     if ('stream' in sent) throw new Error('a node answered with a stream where none was asked for');
     const { response } = sent;

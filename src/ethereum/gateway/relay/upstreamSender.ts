@@ -1,3 +1,4 @@
+import type { Span } from '../../../platform/spans/index.ts';
 import { RateLimitedError, type ResultSink, type ResultStream } from '../../jsonrpc/index.ts';
 import {
   type ArrivalRoom,
@@ -39,6 +40,8 @@ export interface RelayedRequest {
   readonly room?: ArrivalRoom;
   /** Who asks. */
   readonly client?: (() => string) | undefined;
+  /** What it is a part of. */
+  readonly span?: Span | undefined;
   /** Nobody waits for it. */
   readonly isBackground?: boolean;
   /** Nodes that are not asked; those that are asked are added. */
@@ -72,6 +75,7 @@ export class UpstreamSender {
     room,
     tried,
     client,
+    span,
     isBackground = false,
   }: RelayedRequest): Promise<HedgedResponse> {
     const { pool, maxAnswerBytes, timeoutMs } = this.#network;
@@ -97,6 +101,7 @@ export class UpstreamSender {
         room,
         ...(tried && { tried }),
         client,
+        span,
         isBackground,
         classify: (response) => this.#classify(params, response, isOfChain),
       });

@@ -44,20 +44,22 @@ export class Session implements MessageHandler {
   }
 
   message(bytes: Buffer): Promise<void> | void {
-    const { admission, connection } = this.#dependencies;
+    const { admission, connection, tracer } = this.#dependencies;
     const { request, query, maxAnswerBytes } = this.#options;
     const entered = admission.enter(request, query);
     const permit = 'refusal' in entered ? noPermit(entered) : entered;
     const space = connection.space();
     const then: (() => void)[] = [];
     const message = { afterAnswer: (next: () => void) => void then.push(next) };
+    const span = tracer?.begin({ name: 'WebSocket message', kind: 'server' });
     const handler = new CallsHandler(
       maxAnswerBytes,
-      { methods: this.#methods, permit, space, faults: { faultId: randomUUID }, message },
+      { methods: this.#methods, permit, space, faults: { faultId: randomUUID }, message, span },
       this.#dependencies,
     );
     const send = (answer: HttpAnswer): Promise<void> | void => {
       const sent = this.#send(answer, space);
+      span?.end();
       for (const next of then) next();
       if ('refusal' in entered && entered.status === 401) connection.close('unauthorized');
       if (sent === undefined) permit.release();

@@ -32,6 +32,8 @@ export interface PipelineDependencies<Response extends OrderedResponse> {
   /** Hears of the status of each answer that no response was made for. */
   readonly refused: (status: number) => void;
   readonly keepAliveTimeoutMs: () => number;
+  /** Somebody hears of each request: none is refused without being handled. */
+  readonly handlesEach?: boolean;
 }
 
 /** The parser is given so much at a time: no more than a few requests, whose objects have to be kept until they are answered. */
@@ -95,7 +97,8 @@ export class Pipeline<Response extends OrderedResponse> implements RequestOrder<
     this.#active = undefined;
     this.#yields = response.statusCode >= FIRST_ERROR_STATUS;
     if (this.#yields) this.#takeBytes();
-    if (response.refusesAlike !== undefined) this.#refused = this.#refusedBy(response, response.refusesAlike);
+    if (response.refusesAlike !== undefined && this.#dependencies.handlesEach !== true)
+      this.#refused = this.#refusedBy(response, response.refusesAlike);
     if (this.#parse !== undefined) this.#turns.add(this);
   }
 

@@ -22,6 +22,8 @@ export class TrackedResponse extends ServerResponse {
   /** Room that was taken for what will be written. */
   #heldBytes = 0;
   #writtenBytes = 0;
+  /** Undefined where nobody wants to know. */
+  #bodyBytes: number | undefined;
   #owedBytes = 0;
   #awaitsDrain = false;
   #isOver = false;
@@ -85,6 +87,16 @@ export class TrackedResponse extends ServerResponse {
     return this.#isOver;
   }
 
+  /** From here on the bytes of its body are counted. */
+  countBody(): void {
+    this.#bodyBytes = 0;
+  }
+
+  /** Bytes of its body that were written, as far as they are counted. */
+  get bodyBytes(): number {
+    return this.#bodyBytes ?? 0;
+  }
+
   /** Calls back once, when the last byte was taken or the connection is closed. At once where that is so already. */
   whenOver(then: () => void): void {
     if (this.#isOver) return then();
@@ -133,6 +145,7 @@ export class TrackedResponse extends ServerResponse {
   }
 
   #count(chunk: Chunk): void {
+    if (this.#bodyBytes !== undefined) this.#bodyBytes += Buffer.byteLength(chunk);
     this.#writtenBytes += chunk.length;
     const owed = this.#writtenBytes - this.#heldBytes;
     if (owed <= FREE_BYTES) return;

@@ -3,6 +3,8 @@ import type { Socket } from 'node:net';
 import { type Connection, connectionOf } from '../unsent/connection.ts';
 import { TrackedResponse } from '../unsent/trackedResponse.ts';
 
+const SWITCHING_PROTOCOLS = 101;
+
 /** A connection that has left HTTP. */
 export interface UpgradedConnection {
   readonly socket: Socket;
@@ -41,6 +43,7 @@ export function upgradeOf(request: IncomingMessage, socket: Socket, head: Buffer
     response,
     accept() {
       response.off('finish', finished);
+      response.statusCode = SWITCHING_PROTOCOLS;
       response.detachSocket(socket);
       return { socket, head: unparsed.length === 0 ? head : Buffer.concat([head, unparsed]), connection };
     },

@@ -1,0 +1,116 @@
+import { spawnSync } from 'node:child_process';
+import { createReadStream, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { until } from '../../../test/support/until.ts';
+import { LineFile, type LineFileOptions } from './lineFile.ts';
+
+let folder: string;
+let path: string;
+let told: Array<{ lines: number; reason: string }>;
+let open: LineFile[];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'floodgate-access-'));
+  path = join(folder, 'access.log');
+  told = [];
+  open = [];
+});
+afterEach(async () => {
+  for (const file of open) await file.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function opened(options: Partial<LineFileOptions> = {}): Promise<LineFile> {
+  const warn = (fields: object): void => void told.push(fields as { lines: number; reason: string }); // what it is told with
+  const file = await LineFile.open({ path, ...options }, { info: warn, warn, error: warn });
+  open.push(file);
+  return file;
+}
+const written = (file = path): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+
+describe('a file of lines', () => {
+  it('has them all in their order, behind what it had', async () => {
+    await (await opened()).close();
+    const first = await opened();
+    first.write('one\n');
+    await first.close();
+    const second = await opened();
+    second.write('two\n');
+    second.write('three\n');
+    await until('they are written', () => written().includes('three'));
+    second.write('four\n');
+    await second.close();
+    expect(written()).toBe('one\ntwo\nthree\nfour\n');
+  });
+
+  it('is made anew where it was moved away', async () => {
+    const file = await opened();
+    file.write('one\n');
+    await until('it is written', () => written() === 'one\n');
+    renameSync(path, `${path}.1`);
+    await until('there is another', () => {
+      file.write('two\n');
+      return written().includes('two');
+    });
+    expect(written(`${path}.1`)).toMatch(/^one\n(two\n)*$/);
+    expect(file.dropped).toBe(0);
+  });
+
+  it('takes no more than there is memory for; the rest is dropped, counted and told', async () => {
+    const file = await opened({ maxWaitingBytes: 10 });
+    for (let i = 0; i < 5; i++) file.write('1234\n');
+    expect(file.dropped).toBe(3);
+    await file.close();
+    expect(written()).toBe('1234\n1234\n');
+    expect(told.reduce((sum, { lines }) => sum + lines, 0)).toBe(3);
+  });
+
+  it('on a full disk loses lines and nothing else', async () => {
+    const file = await opened({ path: '/dev/full' });
+    for (let i = 0; i < 3; i++) file.write('line\n');
+    await until('they are dropped', () => file.dropped === 3);
+    file.write('line\n');
+    await until('one more is', () => file.dropped === 4);
+    expect(told).toEqual([{ lines: 3, reason: 'ENOSPC' }]);
+  });
+
+  it('is refused where it cannot be opened', async () => {
+    await expect(opened({ path: join(folder, 'none', 'access.log') })).rejects.toThrow('ENOENT');
+    await expect(opened({ path: folder })).rejects.toThrow('EISDIR');
+  });
+
+  it('that is a pipe nobody reads is refused, and holds nothing up', async () => {
+    spawnSync('mkfifo', [path]);
+    await expect(opened()).rejects.toThrow('ENXIO');
+  });
+
+  it('that is a pipe waits for its reader, drops what is too much, and never ends within a line', async () => {
+    spawnSync('mkfifo', [path]);
+    const reader = createReadStream(path, { highWaterMark: 1024 });
+    let read = '';
+    const file = await until('somebody reads', () =>
+      opened({ maxWaitingBytes: 1024 * 1024 }).catch(() => undefined),
+    );
+    const line = `${'x'.repeat(999)}\n`;
+    for (let i = 0; i < 2_000; i++) file.write(line);
+    expect(file.dropped).toBeGreaterThan(900);
+    const kept = 2_000 - file.dropped;
+    reader.on('data', (bytes) => {
+      read += bytes;
+    });
+    await until('all that was kept is read', () => read.length === kept * line.length);
+    await file.close();
+    expect(read).toBe(line.repeat(kept));
+  });
+
+  it('that is a pipe whose reader stops does not hold up a stop', async () => {
+    spawnSync('mkfifo', [path]);
+    const reader = createReadStream(path);
+    const file = await until('somebody reads', () => opened().catch(() => undefined));
+    for (let i = 0; i < 1_000; i++) file.write(`${'x'.repeat(999)}\n`);
+    await file.close();
+    expect(file.dropped).toBeGreaterThan(0);
+    reader.destroy();
+  });
+});

@@ -1,0 +1,6 @@
+/** Spans of requests: where they belong (W3C Trace Context), which are recorded, and how they get to a collector (OTLP over HTTP). */
+export { beginHttpSpan } from './httpSpan.ts';
+export type { Span } from './span.ts';
+export { SpanExporter } from './spanExporter.ts';
+export { SpanMetrics } from './spanMetrics.ts';
+export { Tracer } from './tracer.ts';

@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import { type AttributeName, type FinishedSpan, type Span, type SpanKind, UnrecordedSpan } from './span.ts';
+import { traceparentOf } from './traceContext.ts';
+
+/** What all spans of a trace share here. */
+export interface TracePart {
+  readonly traceId: string;
+  /** Spans that may be recorded further: a batch of many calls must not push out all other traces. */
+  spansLeft: number;
+  readonly finished: (span: FinishedSpan) => void;
+  /** A span was not recorded as there were too many. */
+  readonly dropped: () => void;
+}
+
+export interface RecordedSpanOptions {
+  readonly name: string;
+  readonly kind: SpanKind;
+  readonly parentId: string | undefined;
+}
+
+export class RecordedSpan implements Span {
+  readonly #part: TracePart;
+  readonly #options: RecordedSpanOptions;
+  readonly #spanId = newSpanId();
+  readonly #startMs = nowMs();
+  readonly #attributes = new Map<AttributeName, string | number>();
+  #isEnded = false;
+
+  constructor(part: TracePart, options: RecordedSpanOptions) {
+    this.#part = part;
+    this.#options = options;
+  }
+
+  get traceparent(): string {
+    return traceparentOf({ traceId: this.#part.traceId, spanId: this.#spanId, isSampled: true });
+  }
+
+  child(name: string, kind: SpanKind): Span {
+    if (this.#part.spansLeft-- > 0)
+      return new RecordedSpan(this.#part, { name, kind, parentId: this.#spanId });
+    this.#part.dropped();
+    return new UnrecordedSpan(this.traceparent);
+  }
+
+  set(name: AttributeName, value: string | number): void {
+    this.#attributes.set(name, value);
+  }
+
+  end(failure?: string): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    if (failure !== undefined) this.#attributes.set('error.type', failure);
+    const { traceId, finished } = this.#part;
+    const { name, kind, parentId } = this.#options;
+    finished({
+      ...{ traceId, spanId: this.#spanId, parentId, name, kind, failure },
+      startMs: this.#startMs,
+      endMs: nowMs(),
+      attributes: this.#attributes,
+    });
+  }
+}
+
+/** Finer than the system's clock, and never backwards. */
+const nowMs = (): number => performance.timeOrigin + performance.now();
+
+const SPAN_ID_BYTES = 8;
+const newSpanId = (): string => randomBytes(SPAN_ID_BYTES).toString('hex');

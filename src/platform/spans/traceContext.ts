@@ -1,0 +1,29 @@
+/** Which span of which trace something belongs to, as the header `traceparent` says it (W3C Trace Context). */
+export interface TraceContext {
+  /** 32 hex digits. */
+  readonly traceId: string;
+  /** 16 hex digits. */
+  readonly spanId: string;
+  readonly isSampled: boolean;
+}
+
+/** A version that is newer may have more behind it; ours has none. */
+const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const MAX_CHARACTERS = 256;
+const VERSION = '00';
+const INVALID_VERSION = 'ff';
+const NO_ID = /^0+$/;
+const SAMPLED = 1;
+
+/** Undefined where there is none, or it is not exactly as the standard says: then a trace begins here. */
+export function parseTraceparent(header: string | readonly string[] | undefined): TraceContext | undefined {
+  if (typeof header !== 'string' || header.length > MAX_CHARACTERS) return undefined;
+  const [, version, traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(header) ?? [];
+  if (version === undefined || version === INVALID_VERSION) return undefined;
+  if (version === VERSION && more !== undefined) return undefined;
+  if (NO_ID.test(traceId) || NO_ID.test(spanId)) return undefined;
+  return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & SAMPLED) === SAMPLED };
+}
+
+export const traceparentOf = ({ traceId, spanId, isSampled }: TraceContext): string =>
+  `${VERSION}-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
