@@ -1,0 +1,16 @@
+import { readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+
+/** The sidebar: the headings of docs/README.md and the links below them, in their order. */
+export function sidebar(root) {
+  const groups = [];
+  for (const line of readFileSync(`${root}docs/README.md`, 'utf8').split('\n')) {
+    const [, heading] = /^## (.*)$/.exec(line) ?? [];
+    if (heading !== undefined) groups.push({ text: heading, items: [] });
+    const [, text, target] = /^- \[(.*?)\]\((.*?)\)/.exec(line) ?? [];
+    if (text === undefined) continue;
+    const link = `/${posix.join('docs', target)}`.replace(/README\.md$/, '').replace(/\.md$/, '');
+    groups.at(-1)?.items.push({ text, link });
+  }
+  return groups;
+}
