@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import type { MinuteRecord } from '../../src/dns/analytics/index.ts';
+import { InvalidAnalyticsQuery, type MinuteRecord } from '../../src/dns/analytics/index.ts';
 import type { Attack } from '../../src/dns/attacks/index.ts';
 import { type AuthorityServer, serveZones, ZoneData } from '../../src/dns/authority/index.ts';
-import { FleetReporter, GuardSelf, TellingStore } from '../../src/dns/fleet/index.ts';
+import { FleetReporter, GuardSelf, MAX_MINUTES_READ, TellingStore } from '../../src/dns/fleet/index.ts';
 import { DnsStore } from '../../src/dns/store/lmdb/index.ts';
 import { PostgresFleet } from '../../src/dns/store/postgres/index.ts';
 import { QUIET } from '../../src/platform/logging/index.ts';
@@ -205,6 +205,17 @@ describe.skipIf(postgresFolder === undefined)(`guards that share a PostgreSQL${W
       expect(after.self.id).not.toBe(before.self.id);
       expect(await told({ account: 'b' })).toEqual([]);
       expect(await told()).toHaveLength(1);
+    });
+
+    it('more minutes than an answer reads are refused by name, and not for ever gone through', async () => {
+      const insert = (first: number, last: number): Promise<unknown> =>
+        postgres.query(`INSERT INTO floodgate.minutes SELECT 'a', '${RULE}', g, 'guard', '', '',
+          json_build_object('minute', g, 'verdicts', '[[0, 1]]'::json) FROM generate_series(${first}, ${last}) AS g`);
+      await insert(1, MAX_MINUTES_READ - 1);
+      expect(await told()).toHaveLength(MAX_MINUTES_READ - 1);
+      await insert(MAX_MINUTES_READ, MAX_MINUTES_READ + 1);
+      await expect(told()).rejects.toBeInstanceOf(InvalidAnalyticsQuery);
+      expect(await told({ fromMinute: MAX_MINUTES_READ })).toHaveLength(2);
     });
 
     it('what is old is forgotten', async () => {
