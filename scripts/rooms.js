@@ -23,6 +23,7 @@ export const rooms = [
       'dns/authority',
       'dns/dataplane/dnsdist',
       'dns/detector',
+      'dns/fleet',
       'dns/replay',
       'dns/zones',
       'ethereum/gateway',
@@ -49,8 +50,11 @@ export const rooms = [
       'dns/dataplane/dnsdist',
       'dns/dataplane/embedded',
       'dns/detector',
+      'dns/fleet',
+      'dns/profileFile',
       'dns/protocol',
       'dns/store/lmdb',
+      'dns/store/postgres',
       'dns/zones',
       'ethereum/gateway',
       'ethereum/ingest',
@@ -105,7 +109,7 @@ export const rooms = [
   },
   {
     room: 'rules/store/postgres',
-    purpose: 'rules, tokens and audit on PostgreSQL, for instances that share them',
+    purpose: 'rules, tokens, API keys and audit on PostgreSQL, for instances that share them',
     uses: ['rules', 'platform/logging'],
   },
   {
@@ -116,7 +120,7 @@ export const rooms = [
   {
     room: 'rules',
     purpose:
-      'what a protection rule is, which applies where, and the ports RuleStore, AccessListStore, TokenStore and AuditLog',
+      'what a protection rule is, which applies where, and the ports RuleStore, AccessListStore, TokenStore, AuditLog and WholeStore',
     pure: true,
     uses: ['platform/addresses'],
   },
@@ -184,13 +188,30 @@ export const rooms = [
   {
     room: 'dns/store/lmdb',
     purpose: 'what the guard learned and counted, on LMDB',
-    uses: ['dns/analytics', 'dns/attacks', 'dns/detector', 'platform/storeFile'],
+    uses: ['dns/analytics', 'dns/attacks', 'dns/detector', 'dns/fleet', 'platform/storeFile'],
+  },
+  {
+    room: 'dns/store/postgres',
+    purpose: 'what guards tell each other, on the PostgreSQL that they share',
+    uses: ['dns/analytics', 'dns/attacks', 'dns/fleet', 'rules'],
+  },
+  {
+    room: 'dns/fleet',
+    purpose:
+      'guards that share a store: what each tells of itself and of what it counted, and the port FleetStore',
+    uses: ['dns/analytics', 'dns/attacks', 'platform/logging', 'rules'],
+  },
+  {
+    room: 'dns/profileFile',
+    purpose: 'what a guard has learned as one file, for a new machine',
+    pure: true,
+    uses: ['dns/detector'],
   },
   {
     room: 'dns/analytics',
-    purpose: 'what the guard saw, minute by minute',
+    purpose: 'what guards saw, minute by minute and place by place',
     pure: true,
-    uses: ['dns/detector', 'dns/protocol'],
+    uses: ['dns/detector', 'dns/protocol', 'rules'],
   },
   {
     room: 'dns/attacks',

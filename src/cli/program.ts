@@ -22,6 +22,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Register>> = new Map<string, (
   ['verify', async () => (await import('./commands/dataCopies.ts')).registerVerify],
   ['key', async () => (await import('./commands/key.ts')).registerKey],
   ['alerts', async () => (await import('./commands/alerts.ts')).registerAlerts],
+  ['fleet', async () => (await import('./commands/fleet.ts')).registerFleet],
   ['dns', async () => (await import('./commands/dns.ts')).registerDns],
   [
     'completion',

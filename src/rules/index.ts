@@ -55,6 +55,7 @@ export {
   type RuleUpdate,
 } from './ruleStore.ts';
 export type { RulesStorage } from './rulesStorage.ts';
+export type { SharedDatabase, SharedRecords } from './sharedDatabase.ts';
 export { Snapshots } from './snapshots.ts';
 export {
   BadStoreAddress,
@@ -80,3 +81,11 @@ export {
 } from './token.ts';
 export { hashSecret, newTokenSecret } from './tokenSecret.ts';
 export type { TokenStore } from './tokenStore.ts';
+export {
+  type AccountRecord,
+  type RecordKind,
+  StoreNotEmpty,
+  type StoreRecord,
+  StoreSummary,
+  type WholeStore,
+} from './wholeStore.ts';

@@ -9,6 +9,7 @@ import {
   METHODS,
   type Method,
   type MethodRow,
+  type SharedKeys,
   SUBSCRIBE,
   whyNotExtra,
 } from '../ethereum/gateway/index.ts';
@@ -52,12 +53,14 @@ export interface EthereumDependencies {
   readonly registry: Registry;
   readonly parts: EthereumParts;
   readonly tracer: Tracer | undefined;
+  /** API keys that instances share; those of the data folder where left out. */
+  readonly sharedKeys: SharedKeys | undefined;
 }
 
 /** Starts every network. Rejects with ConfigError, and nothing left open, where one cannot be served as configured. */
 export async function startEthereum(
   config: Config,
-  { logger, registry, parts, tracer }: EthereumDependencies,
+  { logger, registry, parts, tracer, sharedKeys }: EthereumDependencies,
 ): Promise<Ethereum> {
   checkMethods('gateway.methods', config.gateway.methods, [...parts.table, { name: SUBSCRIBE }]);
   const readers = parts.table.filter((row) => 'result' in row && row.once !== true);
@@ -77,6 +80,9 @@ export async function startEthereum(
     await storage.close();
   };
   try {
+    // A gateway that needed keys does not open because they are looked for elsewhere now.
+    const keysTaken = await sharedKeys?.takeOver(storage.keys.entries());
+    if (keysTaken) logger.info({ keys: keysTaken }, 'API keys of the data folder are in the database now');
     for (const [name, { upstream, indexFrom }] of networksOf(config))
       networks.set(
         name,
@@ -105,7 +111,7 @@ export async function startEthereum(
     live: new Map([...networks].map(([name, { live }]) => [name, live])),
     pools: new Map([...networks].map(([name, { pool }]) => [name, pool])),
     networks,
-    keys: storage.keys,
+    keys: sharedKeys ?? storage.keys,
     metrics,
     notReady() {
       const missing = [...networks].flatMap(([name, network]) => {

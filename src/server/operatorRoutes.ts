@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { Config } from '../config/index.ts';
+import type { FleetStore } from '../dns/fleet/index.ts';
 import type { ClientAddress } from '../platform/addresses/index.ts';
 import { operations, type Readiness, type Shown } from '../platform/http/index.ts';
 import type { Tracer } from '../platform/spans/index.ts';
@@ -8,6 +9,7 @@ import { operatorApi, type RateLimit, rulesApi } from '../rules/api/index.ts';
 import type { RulesStorage } from '../rules/index.ts';
 import type { Dns } from './dns.ts';
 import type { Ethereum } from './ethereum.ts';
+import { guardAnswers } from './guardAnswers.ts';
 import { healthOf } from './health.ts';
 import type { HealthHistory } from './healthHistory.ts';
 import { nodeOperations } from './nodeOperations.ts';
@@ -17,6 +19,7 @@ export interface OperatorRoutesOptions {
   readonly storage: RulesStorage;
   readonly ethereum: Ethereum | undefined;
   readonly dns: Dns | undefined;
+  readonly fleet: FleetStore | undefined;
   readonly registry: Registry;
   readonly clientAddress: ClientAddress;
   readonly readiness: () => Readiness;
@@ -27,7 +30,8 @@ export interface OperatorRoutesOptions {
 
 /** What operators and their tools use: health, metrics, the rules API, and the operations of the nodes. */
 export function operatorRoutes(config: Config, options: OperatorRoutesOptions): Shown['routes'] {
-  const { storage, ethereum, dns, registry, clientAddress, readiness, history, logger, tracer } = options;
+  const { storage, ethereum, dns, fleet, registry, clientAddress, readiness, history, logger, tracer } =
+    options;
   const configuredTokens = config.apiToken === undefined ? [] : [config.apiToken];
   const { rules, lists, tokens, audit } = storage;
   const answered = countRulesRequests(registry);
@@ -37,8 +41,7 @@ export function operatorRoutes(config: Config, options: OperatorRoutesOptions): 
       ...{ rules, lists, tokens, audit, configuredTokens, clientAddress, tracer },
       prefix: '/client/v4',
       staleSeconds: () => storage.staleSeconds,
-      analytics: dns?.analytics,
-      guard: dns?.reports,
+      ...guardAnswers(dns, fleet),
       answered,
       healthHistory: () => history.minutes,
       health: () => healthOf({ dataDir: config.dataDir, registry, readiness, ethereum, dns }),

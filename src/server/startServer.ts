@@ -6,7 +6,8 @@ import { resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { type Config, ConfigError } from '../config/index.ts';
-import { Gateway } from '../ethereum/gateway/index.ts';
+import { PostgresFleet } from '../dns/store/postgres/index.ts';
+import { Gateway, SharedKeys } from '../ethereum/gateway/index.ts';
 import { clientAddressBehind } from '../platform/addresses/index.ts';
 import { Readers, type Readiness } from '../platform/http/index.ts';
 import { openRules } from '../rules/store/index.ts';
@@ -89,8 +90,8 @@ export async function startServer(
     let ethereum: Ethereum | undefined;
     if (!config.rulesOnly) {
       const started = await startEthereum(config, {
-        ...{ logger, registry, tracer },
-        parts: { ...OWN_PARTS, ...parts },
+        ...{ logger, registry, tracer, parts: { ...OWN_PARTS, ...parts } },
+        sharedKeys: storage.shared && new SharedKeys(storage.shared.keys),
       });
       undo.push(() => started.stop());
       ethereum = started;
@@ -98,12 +99,13 @@ export async function startServer(
 
     undo.push(await tellChanges({ audit: storage.audit, keys: ethereum?.keys, log: logger }));
 
+    const fleet = storage.shared && new PostgresFleet(storage.shared);
     let dns: Dns | undefined;
     if (config.dns.account !== undefined) {
       const started = await startDns(
         { config, account: config.dns.account },
         {
-          ...{ rules: storage.rules, lists: storage.lists, logger, registry },
+          ...{ rules: storage.rules, lists: storage.lists, fleet, logger, registry },
           onAttack: (event) => alerting?.attack(event),
         },
       );
@@ -177,7 +179,7 @@ export async function startServer(
         },
       );
     const operators = operatorRoutes(config, {
-      ...{ storage, ethereum, dns, registry, clientAddress, readiness, history, logger, tracer },
+      ...{ storage, ethereum, dns, fleet, registry, clientAddress, readiness, history, logger, tracer },
     });
     const listeners = await openListeners(
       config,

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe } from 'vitest';
+import { SharedKeys } from '../../src/ethereum/gateway/index.ts';
 import { QUIET } from '../../src/platform/logging/index.ts';
 import { openPostgresRules } from '../../src/rules/store/postgres/index.ts';
 import { Postgres, postgresFolder, WITHOUT_POSTGRES } from '../support/postgres.ts';
 import { accessListStoreContract } from './accessListStoreContract.ts';
+import { keyStoreContract } from './keyStoreContract.ts';
 import { ruleStoreContract } from './ruleStoreContract.ts';
 
 describe.skipIf(postgresFolder === undefined)(`on PostgreSQL${WITHOUT_POSTGRES}`, () => {
@@ -25,4 +27,18 @@ describe.skipIf(postgresFolder === undefined)(`on PostgreSQL${WITHOUT_POSTGRES}`
   };
   ruleStoreContract({ name: 'PostgreSQL', newPlace });
   accessListStoreContract({ name: 'PostgreSQL', newPlace });
+  keyStoreContract({
+    name: 'PostgreSQL',
+    newPlace() {
+      const place = newPlace();
+      return {
+        ...place,
+        async open() {
+          const { shared, close } = await place.open();
+          if (shared === undefined) throw new Error('it has no keys');
+          return { keys: new SharedKeys(shared.keys), close };
+        },
+      };
+    },
+  });
 });

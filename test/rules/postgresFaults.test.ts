@@ -1,19 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { PostgresFleet } from '../../src/dns/store/postgres/index.ts';
 import { QUIET } from '../../src/platform/logging/index.ts';
 import {
   type Actor,
-  type AuditEntry,
   exampleRule,
   OutcomeUnknown,
-  type Rule,
   type RulesStorage,
+  type SharedDatabase,
   StoreUnavailable,
 } from '../../src/rules/index.ts';
 import { openPostgresRules, type PostgresRulesOptions } from '../../src/rules/store/postgres/index.ts';
 import { CuttingProxy } from '../support/cuttingProxy.ts';
 import { Postgres, postgresFolder, WITHOUT_POSTGRES } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
+import { entries, Outcomes } from './support/outcomes.ts';
 
 const actor: Actor = { by: 'token-1', from: '192.0.2.1' };
 const token = {
@@ -243,7 +244,7 @@ describe.skipIf(postgresFolder === undefined)(`rules on a PostgreSQL${WITHOUT_PO
     const page = readFileSync(new URL('../../docs/postgresql.md', import.meta.url), 'utf8');
     const grants = /<!-- grants:.*?```sql\n(.*?)```/s.exec(page)?.[1] ?? '';
     await postgres.query(grants);
-    const { rules, lists, tokens, probe } = await open({ url });
+    const { rules, lists, tokens, shared, probe } = await open({ url });
     const { rule } = await rules.create('a', exampleRule, { actor, retryKey: 'key' });
     expect((await rules.create('a', exampleRule, { actor, retryKey: 'key' })).replayed).toBe(true);
     await rules.update('a', rule.id, { decide: () => ({ mode: 'disabled' }), actor });
@@ -252,6 +253,15 @@ describe.skipIf(postgresFolder === undefined)(`rules on a PostgreSQL${WITHOUT_PO
     await lists.create(list, { name: 'example.test', comment: '', enabled: true }, actor);
     await lists.deleteAll(list, actor);
     await tokens.revoke((await tokens.create(token, actor)).id, actor);
+    await shared?.keys.change('hash', () => ({ id: 'key' }));
+    const fleet = new PostgresFleet(shared as SharedDatabase);
+    const self = { id: 'guard', run: 'run', account: 'a', place: {} };
+    await fleet.seen(self, { version: '1', data_plane: 'embedded', started_on: 'now', rule_since: 'now' });
+    await fleet.resumeFrom(self);
+    await fleet.putMinutes(self, []);
+    await fleet.putAttacks(self, []);
+    await fleet.forget(Date.now());
+    expect(await fleet.instances('a')).toHaveLength(1);
     await probe();
     const forbidden = [
       'DELETE FROM floodgate.audit',
@@ -278,53 +288,3 @@ describe.skipIf(postgresFolder === undefined)(`rules on a PostgreSQL${WITHOUT_PO
     }
   });
 });
-
-/** What writers were told of their changes. */
-class Outcomes {
-  readonly acknowledged: Rule[] = [];
-  readonly #refused = new Set<string>();
-  #next = 0;
-
-  /** Creates rules, each with a name of its own, and changes them, until it is over. */
-  async write({ rules }: RulesStorage, account: string, isOver: () => boolean): Promise<void> {
-    while (!isOver()) {
-      const name = `n${++this.#next}`;
-      try {
-        const { rule } = await rules.create(account, { ...exampleRule, name }, { actor });
-        this.acknowledged.push(rule);
-        const changed = await rules.update(account, rule.id, { decide: () => ({ mode: 'disabled' }), actor });
-        if (changed) this.acknowledged.push(changed);
-        await rules.delete(account, rule.id, { check: () => undefined, actor });
-      } catch (error) {
-        expect(error).toBeInstanceOf(StoreUnavailable);
-        if (!(error instanceof OutcomeUnknown) && !this.acknowledged.some((rule) => rule.name === name))
-          this.#refused.add(name);
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
-    }
-  }
-
-  /** All that was acknowledged is in the audit, nothing that was refused, and the rules are what the audit says. */
-  async expectHeld({ rules, audit }: RulesStorage): Promise<void> {
-    const all = await entries(audit);
-    const after = new Map(all.map((entry) => [entry.at, entry.after]));
-    for (const rule of this.acknowledged) expect(after.get(rule.modified_on)).toEqual(rule);
-    const states = new Map<string, Rule>();
-    for (const entry of all) {
-      if (!('rule' in entry)) continue;
-      expect(entry.before).toEqual(states.get(entry.rule) ?? null);
-      if (entry.after) states.set(entry.rule, entry.after);
-      else states.delete(entry.rule);
-      expect(this.#refused.has((entry.after ?? entry.before)?.name ?? '')).toBe(false);
-    }
-    const accounts = new Set(all.flatMap((entry) => ('account' in entry ? [entry.account] : [])));
-    const held = await Promise.all([...accounts].map((account) => rules.list(account)));
-    expect(new Map(held.flat().map((rule) => [rule.id, rule]))).toEqual(states);
-  }
-}
-
-async function entries(audit: RulesStorage['audit']): Promise<AuditEntry[]> {
-  const found: AuditEntry[] = [];
-  for await (const entry of audit.read({})) found.push(entry);
-  return found;
-}

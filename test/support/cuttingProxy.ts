@@ -13,6 +13,9 @@ export class CuttingProxy {
   #word: Buffer | undefined;
   #cut: Cut = 'before';
   #isClosed = false;
+  #held: { readonly word: Buffer; times: number; readonly reached: () => void } | undefined;
+  /** What is passed on waits so long, each way. */
+  delayMs = 0;
   /** Connections cut for their word. */
   cuts = 0;
 
@@ -37,6 +40,19 @@ export class CuttingProxy {
   cutNext(word: string, cut: Cut): void {
     this.#word = Buffer.from(word);
     this.#cut = cut;
+  }
+
+  /** Keeps back what a client sends from the so many'th time on that it sends `word`. Resolves when it has. */
+  holdNext(word: string, times = 1): Promise<void> {
+    return new Promise((reached) => {
+      this.#held = { word: Buffer.from(word), times, reached };
+    });
+  }
+
+  /** Leads those who come from now on elsewhere, and cuts the others. */
+  leadTo(target: number): void {
+    this.#target = target;
+    for (const socket of this.#sockets) socket.destroy();
   }
 
   /** Lets nobody through, or everybody again. */
@@ -71,11 +87,20 @@ export class CuttingProxy {
       });
     }
     let isDoomed = false;
+    let isHeld = false;
+    const pass = (to: Socket, bytes: Buffer): void => {
+      if (this.delayMs === 0) to.write(bytes);
+      else setTimeout(() => to.writable && to.write(bytes), this.delayMs);
+    };
     client.on('data', (bytes) => {
-      if (this.#word === undefined || !bytes.includes(this.#word)) {
-        server.write(bytes);
-        return;
+      const held = this.#held;
+      if (held !== undefined && bytes.includes(held.word) && --held.times === 0) {
+        this.#held = undefined;
+        isHeld = true;
+        held.reached();
       }
+      if (isHeld) return;
+      if (this.#word === undefined || !bytes.includes(this.#word)) return pass(server, bytes);
       this.#word = undefined;
       this.cuts++;
       if (this.#cut === 'before') return cut();
@@ -84,7 +109,7 @@ export class CuttingProxy {
     });
     server.on('data', (bytes) => {
       if (isDoomed) cut();
-      else client.write(bytes);
+      else pass(client, bytes);
     });
   }
 }

@@ -47,14 +47,23 @@ export class Postgres {
     this.#settings = settings;
   }
 
-  /** On a free port, with settings such as `max_connections=10`. */
-  static async start(settings: readonly string[] = []): Promise<Postgres> {
-    const folder = mkdtempSync(join(tmpdir(), 'floodgate-postgres-'));
+  /** On a free port, with settings such as `max_connections=10`, in a folder below `parent`. */
+  static async start(settings: readonly string[] = [], parent = tmpdir()): Promise<Postgres> {
+    const folder = mkdtempSync(join(parent, 'floodgate-postgres-'));
     const postgres = new Postgres(folder, settings);
     const passwordFile = join(folder, 'password');
     writeFileSync(passwordFile, PASSWORD);
     if (isRoot) for (const file of [folder, passwordFile]) chownSync(file, ...ownerIds());
-    const options = ['--no-sync', '-A', 'scram-sha-256', '-U', 'floodgate', `--pwfile=${passwordFile}`];
+    // Small pieces of its log of changes: a folder may be small.
+    const options = [
+      '--no-sync',
+      '--wal-segsize=1',
+      '-A',
+      'scram-sha-256',
+      '-U',
+      'floodgate',
+      `--pwfile=${passwordFile}`,
+    ];
     const [file, ...args] = asOwner('initdb', ['-D', postgres.data, '-E', 'UTF8', ...options]);
     await run(file, args);
     await startOnFreePort(async () => {
@@ -62,6 +71,30 @@ export class Postgres {
       await postgres.restart();
     });
     return postgres;
+  }
+
+  /** A standby that follows a primary. */
+  static async follow(primary: Postgres): Promise<Postgres> {
+    const folder = mkdtempSync(join(tmpdir(), 'floodgate-postgres-'));
+    if (isRoot) chownSync(folder, ...ownerIds());
+    const standby = new Postgres(folder, primary.#settings);
+    const from = ['-h', '127.0.0.1', '-p', String(primary.port), '-U', 'floodgate'];
+    const options = ['-D', standby.data, '--write-recovery-conf', '--no-sync', '--checkpoint=fast'];
+    const [file, ...args] = asOwner('pg_basebackup', [...from, ...options]);
+    await run(file, args, { env: { ...process.env, PGPASSWORD: PASSWORD } });
+    await startOnFreePort(async () => {
+      standby.port = await freePort();
+      await standby.restart();
+    });
+    return standby;
+  }
+
+  /** A file of the server's own, as PostgreSQL wants them. */
+  put(name: string, text: string): string {
+    const file = join(this.#folder, name);
+    writeFileSync(file, text, { mode: 0o600 });
+    if (isRoot) chownSync(file, ...ownerIds());
+    return file;
   }
 
   get data(): string {
@@ -97,7 +130,8 @@ export class Postgres {
         });
       const ended = new Promise<boolean>((resolve) => child.once('exit', () => resolve(false)));
       const ready = until('it is ready or has ended', () =>
-        /database system is ready to accept connections/.test(this.#log) || child.exitCode !== null
+        /database system is ready to accept (read-only )?connections/.test(this.#log) ||
+        child.exitCode !== null
           ? { isReady: child.exitCode === null }
           : undefined,
       );
@@ -106,6 +140,12 @@ export class Postgres {
       else if (!/shared memory|postmaster\.pid/.test(this.#log)) throw new Error(this.#log);
       return isReady;
     });
+  }
+
+  /** Whether it has ended, by itself or not. */
+  get hasEnded(): boolean {
+    const child = this.#child;
+    return child === undefined || child.exitCode !== null || child.signalCode !== null;
   }
 
   /** Its first process alone, as the out-of-memory killer would: the others end by themselves. */

@@ -2,15 +2,17 @@ import type { Command } from 'commander';
 import { registerDnsAttacks } from './dnsAttacks.ts';
 import { registerDnsDnsdistConfig } from './dnsDnsdistConfig.ts';
 import { registerDnsExplain } from './dnsExplain.ts';
+import { registerDnsProfile } from './dnsProfile.ts';
 import { registerDnsReplay } from './dnsReplay.ts';
 import { registerDnsWatch } from './dnsWatch.ts';
 
-/** `floodgate dns watch|attacks|explain|replay`: what the guard does, did, would do, and would have done; `dnsdist-config` sets up a node. */
+/** `floodgate dns watch|attacks|explain|replay`: what the guard does, did, would do, and would have done; `profile` moves what it learned; `dnsdist-config` sets up a node. */
 export function registerDns(program: Command): void {
   const dns = program.command('dns').description('inspect the DNS guard');
   registerDnsWatch(dns);
   registerDnsAttacks(dns);
   registerDnsExplain(dns);
   registerDnsReplay(dns);
+  registerDnsProfile(dns);
   registerDnsDnsdistConfig(dns);
 }

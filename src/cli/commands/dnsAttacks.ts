@@ -16,6 +16,8 @@ interface AttacksOptions {
   readonly since?: string;
   readonly until?: string;
   readonly limit?: number;
+  readonly region?: string;
+  readonly datacenter?: string;
   readonly json?: boolean;
 }
 
@@ -25,6 +27,8 @@ export function registerDnsAttacks(dns: Command): void {
     .argument('[id]', 'the attack to show', readAttackId)
     .option('--since <when>', 'only those that began a span ago (24h, 7d) or since a date')
     .option('--until <when>', 'likewise')
+    .option('--region <name>', 'only those at guards in a region')
+    .option('--datacenter <name>', 'only those at guards in a datacenter')
     .option(
       '--limit <number>',
       `the latest so many, at most ${MAX_LIMIT} (default ${DEFAULT_LIMIT})`,
@@ -44,12 +48,20 @@ export function registerDnsAttacks(dns: Command): void {
     });
 }
 
-function queryOf({ since, until, limit = DEFAULT_LIMIT }: AttacksOptions): Record<string, string> {
+function queryOf({
+  since,
+  until,
+  region,
+  datacenter,
+  limit = DEFAULT_LIMIT,
+}: AttacksOptions): Record<string, string> {
   const now = wallClock();
   return {
     per_page: String(limit),
     ...(since !== undefined && { since: readMoment(since, now, 'past') }),
     ...(until !== undefined && { until: readMoment(until, now, 'past') }),
+    ...(region !== undefined && { region }),
+    ...(datacenter !== undefined && { datacenter }),
   };
 }
 
@@ -73,7 +85,7 @@ function inWords(attack: Attack): string {
     `Attack     ${attack.id}`,
     `Zones      ${zonesOf(attack, 10)}`,
     `Began      ${momentOf(attack.started_on)} UTC, ${attack.state === 'active' ? 'and lasts' : `lasted ${lastedOf(attack)}`}`,
-    `Noticed by ${attack.noticed_by}`,
+    `Noticed by ${attack.noticed_by}${placeOf(attack)}`,
     `Rule       ${rule ? `${rule.id}  ${rule.mode}, profile ${rule.profile_sensitivity}` : 'none: every query passed'}`,
     `Peak       ${attack.peak.queries} queries/s, ${attack.peak.unknown_names}/s for unknown names, ${attack.peak.refused}/s refused`,
     `Queries    ${attack.queries}, of which ${attack.refused} were refused (${percent(attack.refused_share)}) and ${attack.would_refuse} would have been`,
@@ -89,6 +101,12 @@ function inWords(attack: Attack): string {
   ]
     .map(printable)
     .join('\n');
+}
+
+/** Where the guard stands that saw it, where there are several. */
+function placeOf({ instance, region, datacenter }: Attack): string {
+  const place = [region, datacenter].filter((part) => part !== undefined).join(' ');
+  return instance === undefined ? '' : `, at ${place === '' ? instance : place}`;
 }
 
 /** The first ones of a list of heavy hitters, with their share. */

@@ -5,7 +5,7 @@ import { OperatorError } from '../operatorError.ts';
 
 export interface InForce {
   readonly rule: Rule;
-  readonly analytics: Analytics;
+  readonly analytics: Analytics & Required<Pick<Analytics, 'now'>>;
 }
 
 /** The rule in force at the guard of the server, with its analytics. Throws `OperatorError` where there is none. */
@@ -26,8 +26,8 @@ export async function findInForce(
 }
 
 /** What the server says is checked for what tells it from another server's answer. */
-function readAnalytics(value: unknown): Analytics {
+function readAnalytics(value: unknown): InForce['analytics'] {
   if (typeof value === 'object' && value !== null && 'now' in value && 'totals' in value)
-    return value as Analytics; // told by its members
+    return value as InForce['analytics']; // told by its members
   throw new OperatorError('The server has no analytics: it runs no DNS guard, or it is not Floodgate');
 }

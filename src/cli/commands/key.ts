@@ -4,36 +4,38 @@ import { ConfigError } from '../../config/index.ts';
 import {
   type ApiKey,
   hashOfSecret,
+  type KeyStore,
   newSecret,
   SERVED_METHODS,
+  SharedKeys,
   SUBSCRIBE,
 } from '../../ethereum/gateway/index.ts';
-import { type GatewayStorage, openGatewayStorage } from '../../ethereum/store/lmdb/gateway/index.ts';
+import { openGatewayStorage } from '../../ethereum/store/lmdb/gateway/index.ts';
 import { readConfig } from '../configFlags.ts';
 import { needFolder } from '../needFolder.ts';
 import { print } from '../print.ts';
-import { addDataDirFlags, commandActor } from './tokenStorage.ts';
+import { addRulesStoreFlags, commandActor, withStorage } from './tokenStorage.ts';
 
 /** An id is a name for a key that is short enough to type. */
 const ID_LENGTH = 8;
 const MAX_NAME_LENGTH = 64;
 const MAX_RATE_PER_SECOND = 1_000_000;
 
-/** `floodgate key`: the API keys of the gateway. A running server hears of a change within half a second. */
+/** `floodgate key`: the API keys of the gateway. A running server hears of a change within half a second, or two where they are in a database. */
 export function registerKey(program: Command): void {
   const group = program
     .command('key')
     .description('API keys of the gateway. Once a first key has been created, every request needs one.');
 
   const create = group.command('create').description('Create a key and show it, once.');
-  addDataDirFlags(create)
+  addRulesStoreFlags(create)
     .requiredOption('--name <name>', `what to call it (1 to ${MAX_NAME_LENGTH} characters)`)
     .option('--rate <calls>', 'calls per second that it may make (default: no limit)')
     .option('--methods <methods>', 'methods that it may call, separated by commas (default: all)')
     .action(async (flags: { name: string; rate?: string; methods?: string }) => {
       const key = newKey(flags, [...SERVED_METHODS, SUBSCRIBE, ...readConfig(create).gateway.extraMethods]);
       const secret = newSecret();
-      await withStorage(create, ({ keys }) => keys.add(hashOfSecret(secret), key));
+      await withKeys(create, (keys) => keys.add(hashOfSecret(secret), key));
       process.stdout.write(
         `${secret}\n\nKey ${key.id} (${key.name}) was created. It is shown this once: keep it safe.\n` +
           'Send it as "Authorization: Bearer KEY" or as ?key=KEY. Requests without a key are refused from now on.\n',
@@ -44,8 +46,8 @@ export function registerKey(program: Command): void {
     .command('list')
     .description('List all keys, revoked ones too.')
     .option('--json', 'print a JSON object a line');
-  addDataDirFlags(list).action(async ({ json }: { json?: boolean }) => {
-    const keys = await withStorage(list, async (storage) => storage.keys.list());
+  addRulesStoreFlags(list).action(async ({ json }: { json?: boolean }) => {
+    const keys = await withKeys(list, async (store) => store.list());
     if (json) {
       for (const key of keys) await print(JSON.stringify(shownKey(key)));
       return;
@@ -60,8 +62,8 @@ export function registerKey(program: Command): void {
     .command('revoke')
     .description('Revoke a key by its id.')
     .argument('<id>', 'see key list', readKeyId);
-  addDataDirFlags(revoke).action(async (id: string) => {
-    const revoked = await withStorage(revoke, ({ keys }) =>
+  addRulesStoreFlags(revoke).action(async (id: string) => {
+    const revoked = await withKeys(revoke, (keys) =>
       keys.revoke(id, { revokedOn: new Date().toISOString(), revokedBy: commandActor().by }),
     );
     if (revoked === undefined)
@@ -127,12 +129,18 @@ const lineOf = ({ id, name, ratePerSecond, methods, createdOn, revokedOn }: ApiK
     name,
   ].join('  ');
 
-async function withStorage<T>(command: Command, use: (storage: GatewayStorage) => Promise<T>): Promise<T> {
-  const { dataDir, gateway } = readConfig(command);
+/** The keys of the data folder, or of the database where the server has its rules. */
+async function withKeys<T>(command: Command, use: (keys: KeyStore) => Promise<T>): Promise<T> {
+  const { dataDir, gateway, rules } = readConfig(command);
+  if (rules.store !== undefined)
+    return withStorage(command, async ({ shared }) => {
+      if (shared === undefined) throw new Error('a store beyond this machine has keys');
+      return use(new SharedKeys(shared.keys));
+    });
   needFolder(dataDir, 'gateway');
   const storage = openGatewayStorage(dataDir, gateway.cacheDiskBytes);
   try {
-    return await use(storage);
+    return await use(storage.keys);
   } finally {
     await storage.close();
   }

@@ -2,9 +2,10 @@ import type { Command } from 'commander';
 import { readConfig } from '../configFlags.ts';
 import { OperatorError } from '../operatorError.ts';
 import { print } from '../print.ts';
+import { registerStoreCopy } from './storeCopy.ts';
 import { addRulesStoreFlags, withStorage } from './tokenStorage.ts';
 
-/** `floodgate store`: the database of rules, where they are kept in one. */
+/** `floodgate store migrate|copy`: the database of rules, where they are kept in one. */
 export function registerStore(program: Command): void {
   const store = program
     .command('store')
@@ -17,4 +18,5 @@ export function registerStore(program: Command): void {
       throw new OperatorError('Say which database: --rules-store postgres://…, or FLOODGATE_RULES_STORE');
     await withStorage(migrate, async () => print('The tables are those of this release.'));
   });
+  registerStoreCopy(store);
 }

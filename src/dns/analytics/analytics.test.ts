@@ -8,7 +8,7 @@ const KEY = { high: 1, low: 2 };
 const MINUTE_MS = 60_000;
 const NOW = Date.UTC(2026, 10, 21, 3, 0, 30);
 
-it('counts the minute that lasts, with what an earlier run stored of it', () => {
+it('counts the minute that lasts, with what an earlier run stored of it', async () => {
   let nowMs = NOW - MINUTE_MS;
   const detector = new AttackDetector(KEY, {}, nowMs);
   const stats = new QueryStats(detector, nowMs);
@@ -20,7 +20,9 @@ it('counts the minute that lasts, with what an earlier run stored of it', () => 
     range: (_: string, from: number, to: number) =>
       kept.filter(({ minute }) => minute >= from && minute < to).values(),
   };
-  const analytics = () => analyticsOf({ detector, stats, store, now: () => nowMs })('', {});
+  const own = { account: 'a', instance: 'here', place: {}, detector, stats, store };
+  const analytics = (query = {}) =>
+    analyticsOf({ own, now: () => nowMs })({ account: 'a', ruleId: '' }, query);
   const ask = (queries: number) => {
     for (let i = 0; i < queries; i++) detector.decide(questionOf(`h${i}.test`, 1, KEY), nowMs);
   };
@@ -29,17 +31,17 @@ it('counts the minute that lasts, with what an earlier run stored of it', () => 
   nowMs = NOW;
   stats.flush(nowMs);
   ask(5);
-  expect(analytics().minutes.map(({ passed }) => passed)).toEqual([3, 5]);
-  expect(analytics().totals.passed).toBe(8);
+  expect((await analytics()).minutes.map(({ passed }) => passed)).toEqual([3, 5]);
+  expect((await analytics()).totals.passed).toBe(8);
   // A run that was stopped a moment ago had stored two of this minute.
   const [running] = stats.running(nowMs);
   if (running === undefined) throw new Error('a minute lasts');
   kept.push({ ...running, verdicts: [[0, 2]] });
-  expect(analytics().minutes.map(({ passed }) => passed)).toEqual([3, 7]);
+  expect((await analytics()).minutes.map(({ passed }) => passed)).toEqual([3, 7]);
   // Asking changes nothing: what is stored in the end is what was counted.
   expect(mergeMinutes(running, { ...running, verdicts: [] }).verdicts).toEqual([[0, 5]]);
   expect(stats.flush(nowMs)[0]?.verdicts).toEqual([[0, 5]]);
   const until = new Date(NOW - MINUTE_MS).toISOString();
-  const before = analyticsOf({ detector, stats, store, now: () => nowMs })('', { until });
+  const before = await analytics({ until });
   expect(before.minutes.map(({ passed }) => passed)).toEqual([3]);
 });

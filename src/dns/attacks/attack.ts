@@ -38,6 +38,10 @@ export interface SampledName {
 /** An attack without its lists. */
 export interface AttackSummary {
   readonly id: string;
+  /** Which guard saw it, and where that stands; left out where there is only one. */
+  readonly instance?: string | undefined;
+  readonly region?: string | undefined;
+  readonly datacenter?: string | undefined;
   readonly state: 'active' | 'ended';
   /** The attacked zones, at most {@link MAX_ZONES_NAMED}; an empty name is what lies outside every known zone. */
   readonly zones: readonly string[];

@@ -35,7 +35,7 @@ export interface Permit {
 
 /** Why a request is not admitted. */
 export interface Refusal {
-  readonly status: 401 | 429;
+  readonly status: 401 | 429 | 503;
   readonly refusal: RpcError;
   readonly headers: readonly string[];
 }
@@ -84,6 +84,11 @@ export class AdmissionControl {
       return { status: 429, refusal, headers: ['retry-after', BUSY_RETRY_SECONDS] };
     }
     const access = this.#access(request, query);
+    if (!access.isGranted && access.isUnknown) {
+      metrics.limited('keys_unknown');
+      const refusal = new RpcError('resourceUnavailable', access.reason);
+      return { status: 503, refusal, headers: ['retry-after', BUSY_RETRY_SECONDS] };
+    }
     if (!access.isGranted) {
       metrics.limited('unauthorized');
       const refusal = new RpcError('unauthorized', access.reason);

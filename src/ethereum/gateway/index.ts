@@ -8,7 +8,8 @@ export { EXPLORER_STANDS_FOR, explorerMethod } from './explorer/explorerMethod.t
 export { Filters } from './filters/filters.ts';
 export { Gateway } from './gateway.ts';
 export { hashOfSecret, newSecret } from './keys/authenticate.ts';
-export type { ApiKey, KeyStore, Revocation } from './keys/keyStore.ts';
+export { type ApiKey, type KeyStore, KeysUnknown, type Revocation, type StoredKey } from './keys/keyStore.ts';
+export { SharedKeys } from './keys/sharedKeys.ts';
 export { Live } from './live/live.ts';
 export { TraceFeed } from './live/traceFeed.ts';
 export type { Method } from './method.ts';

@@ -19,6 +19,7 @@ const LIMITS = [
   'unsent_bytes',
   'node_budget',
   'unauthorized',
+  'keys_unknown',
   'unsupported_method',
   'connections',
   'subscriptions',

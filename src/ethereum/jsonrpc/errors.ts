@@ -36,7 +36,7 @@ export const RPC_ERRORS = {
   resourceUnavailable: {
     code: -32002,
     meaning:
-      'The server is stopping, the index is not ready for a summary, or it is not known whether a transaction got through; the message says what to do.',
+      'The server is stopping, API keys cannot be checked, the index is not ready for a summary, or it is not known whether a transaction got through; the message says what to do.',
   },
   limitExceeded: {
     code: -32005,

@@ -137,6 +137,7 @@ export const namedSchemas = ({ schemas }: RuleFormat) => ({
   GuardStatusAnswer: success({ result: ref('GuardStatus') }),
   AttackListAnswer: success({ result: Type.Array(ref('AttackSummary')), result_info: ref('ResultInfo') }),
   AttackAnswer: success({ result: ref('Attack') }),
+  FleetAnswer: success({ result: Type.Array(ref('FleetInstance'), { maxItems: 1000 }) }),
   RuleAnswer: success({ result: ref('Rule') }),
   RuleListAnswer: success({ result: Type.Array(ref('Rule')), result_info: ref('ResultInfo') }),
   RuleChange: ruleChangeSchema,

@@ -18,38 +18,48 @@ export interface AttackPageRequest {
   readonly perPage: number;
   readonly sinceMs: number | undefined;
   readonly untilMs: number | undefined;
+  /** Only those at a place. */
+  readonly region: string | undefined;
+  readonly datacenter: string | undefined;
 }
 
-/** What the guard beside this API tells of itself. */
+/** What guards tell: the one beside this API, and the others of an account where they share a store. */
 export interface GuardReports {
-  /** Whose DNS it guards. */
-  readonly accountId: string;
-  status(): object;
-  attacks(request: AttackPageRequest): { readonly result: readonly object[]; readonly total: number };
-  attack(id: string): object | undefined;
-  /** Attacks that ended since then, of those that began last. */
+  /** Whose DNS the guard beside this API guards; undefined where there is none. */
+  readonly accountId: string | undefined;
+  /** How that one stands; undefined where there is none. */
+  status(): object | undefined;
+  attacks(
+    accountId: string,
+    request: AttackPageRequest,
+  ): Promise<{ readonly result: readonly object[]; readonly total: number }>;
+  attack(accountId: string, id: string): Promise<object | undefined>;
+  /** Attacks here that ended since then, of those that began last. */
   endedSince(ms: number): readonly object[];
+  /** The guards of an account, in the form of the schema `FleetInstance`. */
+  fleet(accountId: string): Promise<readonly object[]>;
 }
 
 export interface GuardHandlers {
   readonly status: Handler;
   readonly attacks: Handler;
   readonly attack: Handler;
+  readonly fleet: Handler;
 }
 
-/** Other accounts have no guard here: no status, and no attacks. */
+/** The status is of the guard beside this API: other accounts have none here. */
 export function guardHandlers(guard: GuardReports): GuardHandlers {
-  const isOf = ({ accountId }: ApiRequest): boolean => accountId === guard.accountId;
   return {
     async status(request) {
-      if (!isOf(request)) throw notFound(request);
-      return { body: successEnvelope(guard.status()) };
+      const status = request.accountId === guard.accountId ? guard.status() : undefined;
+      if (status === undefined) throw notFound(request);
+      return { body: successEnvelope(status) };
     },
 
     async attacks(request) {
       const asked = readAttackQuery(request.query);
       const { page, perPage } = asked;
-      const { result, total } = isOf(request) ? guard.attacks(asked) : { result: [], total: 0 };
+      const { result, total } = await guard.attacks(request.accountId, asked);
       const resultInfo = {
         ...{ page, per_page: perPage, count: result.length, total_count: total },
         total_pages: Math.ceil(total / perPage),
@@ -58,9 +68,13 @@ export function guardHandlers(guard: GuardReports): GuardHandlers {
     },
 
     async attack(request) {
-      const attack = isOf(request) ? guard.attack(request.attackId.toLowerCase()) : undefined;
+      const attack = await guard.attack(request.accountId, request.attackId.toLowerCase());
       if (attack === undefined) throw notFound(request);
       return { body: successEnvelope(attack) };
+    },
+
+    async fleet({ accountId }) {
+      return { body: successEnvelope(await guard.fleet(accountId)) };
     },
   };
 }
@@ -89,12 +103,18 @@ function readAttackQuery(query: ApiRequest['query']): AttackPageRequest {
     if (parsed === undefined) return wrong(name, 'a time such as 2026-11-20T22:10:38Z');
     return Math.floor(parseTimestamp(parsed) / MICROS_PER_MILLI);
   };
+  const word = (name: string): string | undefined => {
+    const text = query[name];
+    return text === undefined || typeof text === 'string' ? text : wrong(name, 'one value');
+  };
   const perPageAllowed = `an integer from 1 to ${MAX_ATTACKS_PER_PAGE}`;
   const asked = {
     page: number('page', PAGES, 'an integer from 1'),
     perPage: number('per_page', PER_PAGE, perPageAllowed),
     sinceMs: moment('since'),
     untilMs: moment('until'),
+    region: word('region'),
+    datacenter: word('datacenter'),
   };
   if (faults.length > 0) throw new InvalidRule(faults);
   return asked;

@@ -4,7 +4,7 @@ import type { Route } from './route.ts';
 /** What the guard beside the API tells of itself, below `…/configs/dns_protection`. */
 export function guardRoutes(
   family: 'network' | 'magic',
-  { status, attacks, attack }: GuardHandlers,
+  { status, attacks, attack, fleet }: GuardHandlers,
 ): Route[] {
   const base = `/accounts/{account_id}/${family}/advanced_dns_protection/configs/dns_protection`;
   const suffix = family === 'network' ? '' : 'Magic';
@@ -25,7 +25,7 @@ export function guardRoutes(
       operationId: `listAttacks${suffix}`,
       summary: 'List the attacks of the last 90 days, the one that began last first',
       permission: 'dns_protection:read',
-      parameters: ['page', 'attacks per_page', 'attacks since', 'attacks until'],
+      parameters: ['page', 'attacks per_page', 'attacks since', 'attacks until', 'region', 'datacenter'],
       answer: 'AttackListAnswer',
       errors: ['notFound', 'invalid'],
       handle: attacks,
@@ -39,6 +39,17 @@ export function guardRoutes(
       answer: 'AttackAnswer',
       errors: ['notFound'],
       handle: attack,
+    },
+    {
+      method: 'GET',
+      path: `${base}/fleet`,
+      operationId: `listFleet${suffix}`,
+      summary:
+        'List the guards of an account: where each stands, which rule it enforces, when it was seen last',
+      permission: 'dns_protection:read',
+      answer: 'FleetAnswer',
+      errors: ['notFound'],
+      handle: fleet,
     },
   ];
 }

@@ -12,6 +12,11 @@ const heavyHitters = (description: string) => Type.Array(ref('HeavyHitter'), { m
 
 const summary = {
   id: Type.String({ format: 'uuid' }),
+  instance: Type.Optional(
+    Type.String({ format: 'uuid', description: 'Which guard saw it; left out where there is only one.' }),
+  ),
+  region: Type.Optional(Type.String({ description: 'Where that stands.' })),
+  datacenter: Type.Optional(Type.String()),
   state: Type.Enum(['active', 'ended'], { type: 'string' }),
   zones: Type.Array(Type.String(), {
     description: 'The attacked zones, 100 at most; empty for what lies outside every known zone.',
@@ -55,6 +60,21 @@ export const guardSchemas = {
   AttackRates: Type.Object(
     { queries: count(), unknown_names: count(), refused: count() },
     { ...closed, description: 'A second.' },
+  ),
+  FleetInstance: Type.Object(
+    {
+      id: Type.String({ format: 'uuid', description: 'The same for as long as there is its data folder.' }),
+      region: Type.Optional(Type.String()),
+      datacenter: Type.Optional(Type.String()),
+      version: Type.String({ description: 'Of Floodgate.' }),
+      data_plane: Type.Enum(['embedded', 'dnsdist'], { type: 'string' }),
+      rule: Type.Optional(ref('AttackRule')),
+      rule_since: moment('Since when that rule, or none, is in force there.'),
+      started_on: moment(),
+      last_seen_on: moment(),
+      is_up: Type.Boolean({ description: 'Whether it was seen within the last 30 seconds.' }),
+    },
+    closed,
   ),
   HeavyHitter: Type.Object(
     { value: Type.String(), count: count(), error: count('So much of the count may be that of others.') },

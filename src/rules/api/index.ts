@@ -3,7 +3,7 @@
  * everything below its prefix itself, in its own form, and leaves nothing to the framework's defaults. Why it is as it is: docs/decisions/rules-api.md.
  */
 export { errorTable } from './errors.ts';
-export type { GuardReports } from './guardHandlers.ts';
+export type { AttackPageRequest, GuardReports } from './guardHandlers.ts';
 export { type OperatorRoute, operatorApi } from './operatorApi.ts';
 export type { RateLimit } from './rateLimit.ts';
 export type { RuleAnalytics } from './ruleHandlers.ts';

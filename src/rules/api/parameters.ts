@@ -87,6 +87,18 @@ export const parameters = {
     example: 'A',
     schema: Type.String({ maxLength: 16, default: 'A' }),
   },
+  region: {
+    in: 'query',
+    description: 'Only what guards in this region tell.',
+    example: 'WNAM',
+    schema: Type.String({ maxLength: 256 }),
+  },
+  datacenter: {
+    in: 'query',
+    description: 'Only what guards in this datacenter tell.',
+    example: 'SJC',
+    schema: Type.String({ maxLength: 256 }),
+  },
   'audit since': {
     name: 'since',
     in: 'query',

@@ -10,10 +10,13 @@ import { readRetryKey } from './retryKey.ts';
 type Handler = (request: ApiRequest) => Promise<ApiAnswer>;
 
 /**
- * What a guard saw under a rule, for the query of a request (`since`, `until`). Throws `InvalidRule` where the query is
+ * What guards saw under a rule, for the query of a request (`since`, `until`). Rejects with `InvalidRule` where the query is
  * not as it should be.
  */
-export type RuleAnalytics = (ruleId: string, query: Readonly<Record<string, unknown>>) => unknown;
+export type RuleAnalytics = (
+  asked: { readonly account: string; readonly ruleId: string },
+  query: Readonly<Record<string, unknown>>,
+) => Promise<unknown>;
 
 export interface RuleHandlers {
   /** The tag that `list` answers for all rules of an account. */
@@ -120,7 +123,8 @@ export function ruleHandlers({ format, store, analytics }: RuleHandlersOptions):
     ...(analytics && {
       async analytics(request: ApiRequest) {
         const { id } = await storedRule(store, request);
-        return { body: successEnvelope(analytics(id, request.query)) };
+        const asked = { account: request.accountId, ruleId: id };
+        return { body: successEnvelope(await analytics(asked, request.query)) };
       },
     }),
   };

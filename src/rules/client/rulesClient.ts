@@ -149,6 +149,11 @@ export class RulesClient {
     );
   }
 
+  /** The guards of the account, as the server tells them. */
+  async fleet(): Promise<unknown> {
+    return member(await this.#transport.send('GET', `${this.#guard}/fleet`), 'result');
+  }
+
   #path(ruleId: string): string {
     return `${this.#collection}/${checkedRuleId(ruleId)}`;
   }

@@ -1,5 +1,5 @@
 import type { Log } from '../../platform/logging/index.ts';
-import { BadStoreAddress, type RulesStorage } from '../index.ts';
+import { BadStoreAddress, type RulesStorage, type WholeStore } from '../index.ts';
 
 export interface OpenRulesOptions {
   readonly dataDir: string;
@@ -23,4 +23,9 @@ export async function openRules(
     if (!(error instanceof BadStoreAddress)) throw error;
     throw new BadStoreAddress(`rules.store (FLOODGATE_RULES_STORE, --rules-store): ${error.message}`);
   }
+}
+
+/** Opens a store in a PostgreSQL as a whole, for copying it. Throws `StoreUnavailable`, `BadStoreAddress`. */
+export async function openWholeDatabase(url: string, { log }: { readonly log: Log }): Promise<WholeStore> {
+  return (await import('./postgres/index.ts')).openWholeRules(url, { log });
 }

@@ -56,6 +56,11 @@ export class LmdbAttacks implements AttackStore {
     return { result, total: keys.length };
   }
 
+  attacksAfter(after: readonly [startedMs: number, id: string], limit: number): Attack[] {
+    const keys = this.#attacks.getKeys({ start: [...after], exclusiveStart: true, limit });
+    return [...keys].flatMap((key) => this.#attacks.get(key) ?? []);
+  }
+
   unfinished(sinceMs: number): { open: Attack[]; begun: number[] } {
     const open = [...this.#open.getKeys()].flatMap((id) => this.attack(id) ?? []);
     const begun = [...this.#attacks.getKeys({ start: [sinceMs, ''] })].map(([startedMs]) => startedMs);

@@ -17,12 +17,14 @@ import {
 } from '../../analytics/index.ts';
 import type { Attack, AttackQuery, AttackStore } from '../../attacks/index.ts';
 import type { Learned, ProfileEntry, ProfileStore } from '../../detector/index.ts';
+import type { Identity, IdentityStore, LocalRecords } from '../../fleet/index.ts';
 import { LmdbAttacks } from './attacks.ts';
 
 /** 64 KiB: large enough that a million names are 245 values, small enough to copy between two packets. */
 const ENTRIES_PER_CHUNK = 4096;
 const WORDS_PER_ENTRY = 4;
 const LEARNED_KEY = 'learned';
+const SELF_KEY = 'self';
 const MAX_DATABASES = 12;
 const FORMAT = 1;
 
@@ -33,7 +35,7 @@ interface Stored {
   readonly learned: Learned;
 }
 
-export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore {
+export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, LocalRecords, IdentityStore {
   readonly #root: RootDatabase;
   readonly #file: StoreFile;
   readonly #profile: Database<Stored, string>;
@@ -42,7 +44,7 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore {
   readonly #minutes: Database<MinuteRecord, [string, number]>;
   /** Keys (minute, rule): what is too old, found without looking at the rest. */
   readonly #ages: Database<true, [number, string]>;
-
+  readonly #identity: Database<Identity, string>;
   readonly #attacks: LmdbAttacks;
 
   /** Opens or creates the environment in `dataDir`. Throws where the folder cannot be used. */
@@ -67,6 +69,7 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore {
     this.#chunks = this.#root.openDB({ name: 'chunks', encoding: 'binary' });
     this.#minutes = this.#root.openDB({ name: 'minutes', encoding: 'json' });
     this.#ages = this.#root.openDB({ name: 'ages', encoding: 'json' });
+    this.#identity = this.#root.openDB({ name: 'identity', encoding: 'json' });
     this.#attacks = new LmdbAttacks(this.#root);
   }
 
@@ -136,6 +139,20 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore {
     for (const { value } of range) yield value;
   }
 
+  minutesAfter(after: readonly [minute: number, ruleId: string], limit: number): MinuteRecord[] {
+    const keys = this.#ages.getKeys({ start: [...after], exclusiveStart: true, limit });
+    return [...keys].flatMap(([minute, ruleId]) => this.#minutes.get([ruleId, minute]) ?? []);
+  }
+
+  identity(): Identity | undefined {
+    return this.#identity.get(SELF_KEY);
+  }
+
+  async setIdentity(identity: Identity): Promise<void> {
+    await committed(this.#identity.put(SELF_KEY, identity));
+    await this.#root.flushed;
+  }
+
   async putAttacks(attacks: readonly Attack[]): Promise<void> {
     this.#file.assertInPlace();
     await this.#attacks.putAttacks(attacks);
@@ -152,6 +169,10 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore {
 
   attacks(query: AttackQuery): { result: readonly Attack[]; total: number } {
     return this.#attacks.attacks(query);
+  }
+
+  attacksAfter(after: readonly [startedMs: number, id: string], limit: number): readonly Attack[] {
+    return this.#attacks.attacksAfter(after, limit);
   }
 
   unfinished(sinceMs: number): { open: readonly Attack[]; begun: readonly number[] } {

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { ApiKey, KeyStore } from './keyStore.ts';
+import { type ApiKey, type KeyStore, KeysUnknown } from './keyStore.ts';
 
 /** Of a secret, how many random bytes: 40 characters of base64url. */
 const SECRET_BYTES = 30;
@@ -16,7 +16,7 @@ export const hashOfSecret = (secret: string): string => createHash('sha256').upd
 /** What a request may do. */
 export type Access =
   | { readonly isGranted: true; readonly key: ApiKey | undefined }
-  | { readonly isGranted: false; readonly reason: string };
+  | { readonly isGranted: false; readonly reason: string; readonly isUnknown?: true };
 
 const OPEN: Access = { isGranted: true, key: undefined };
 
@@ -41,9 +41,15 @@ export class Authenticator {
     const secret = secretOf(authorization, queryKey);
     if (secret === undefined)
       return denied('an API key is required: send it as "Authorization: Bearer KEY" or as ?key=KEY');
-    const key = secret.length > MAX_SECRET_LENGTH ? undefined : this.#store.find(hashOfSecret(secret));
-    if (key === undefined || key.revokedOn !== undefined) return denied('the API key is unknown or revoked');
-    return { isGranted: true, key };
+    try {
+      const key = secret.length > MAX_SECRET_LENGTH ? undefined : this.#store.find(hashOfSecret(secret));
+      if (key === undefined || key.revokedOn !== undefined)
+        return denied('the API key is unknown or revoked');
+      return { isGranted: true, key };
+    } catch (error) {
+      if (!(error instanceof KeysUnknown)) throw error;
+      return { ...denied(error.message), isUnknown: true };
+    }
   }
 
   #isOpenNow(): boolean {
@@ -56,7 +62,7 @@ export class Authenticator {
   }
 }
 
-const denied = (reason: string): Access => ({ isGranted: false, reason });
+const denied = (reason: string) => ({ isGranted: false, reason }) as const;
 
 function secretOf(
   authorization: string | undefined,

@@ -15,8 +15,9 @@ const asked: number[] = [];
 const guard = {
   accountId: 'a',
   status: () => ({ attack: false }),
-  attacks: () => ({ result: [], total: 0 }),
-  attack: () => undefined,
+  attacks: async () => ({ result: [], total: 0 }),
+  attack: async () => undefined,
+  fleet: async () => [],
   endedSince(ms: number) {
     asked.push(ms);
     return [{ id: 'over' }];

@@ -162,6 +162,13 @@ export class RulesEnvironment {
     return [{ database: this.#state, key: BEHIND_KEY, ...(!noted && { value: this.#now() }) }];
   }
 
+  /** The clock of another store, and since when that is ahead of the wall clock. */
+  clockWrites(moment: Micros, behindSince: Micros | null): Write[] {
+    const behind: Write[] =
+      behindSince === null ? [] : [{ database: this.#state, key: BEHIND_KEY, value: behindSince }];
+    return [this.clockAt(moment), ...behind];
+  }
+
   clockAt(moment: Micros): Write {
     return { database: this.#state, key: CLOCK_KEY, value: moment };
   }

@@ -5,6 +5,7 @@ import { LmdbAuditLog } from './auditLog.ts';
 import { RulesEnvironment } from './environment.ts';
 import { LmdbRuleStore } from './ruleStore.ts';
 import { LmdbTokenStore } from './tokenStore.ts';
+import { assertFinished } from './wholeRules.ts';
 
 export interface RulesStorageOptions {
   /** The clock that changes are stamped with; the wall clock unless a test needs another. */
@@ -15,6 +16,7 @@ export interface RulesStorageOptions {
 
 /** Opens the rules, tokens and audit kept in `${dataDir}/rules`. Throws `StoreUnavailable` where that cannot be. */
 export function openRulesStorage(dataDir: string, options: RulesStorageOptions = {}): RulesStorage {
+  assertFinished(dataDir);
   const environment = new RulesEnvironment(join(dataDir, 'rules'), options.now);
   const rules = new LmdbRuleStore(environment, options.format ?? ruleFormat);
   const lists = new LmdbAccessListStore(environment);
@@ -24,6 +26,7 @@ export function openRulesStorage(dataDir: string, options: RulesStorageOptions =
     tokens: new LmdbTokenStore(environment),
     audit: new LmdbAuditLog(environment),
     isShared: false,
+    shared: undefined,
     staleSeconds: undefined,
     clockBehindSeconds: Math.round(environment.behindMicros / 1_000_000),
     probe: () => environment.probe(),

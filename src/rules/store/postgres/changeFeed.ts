@@ -12,13 +12,14 @@ export const NOTICES = 'floodgate_changes';
 const POLL_INTERVAL_MS = 1_000;
 const RECONNECT_MS = 1_000;
 
-const LOOK = `SELECT c.moment, c.tokens_changed_at, a.account, a.rules_changed_at, a.lists_changed_at
+const LOOK = `SELECT c.moment, c.tokens_changed_at, c.keys_changed_at, a.account, a.rules_changed_at, a.lists_changed_at
   FROM floodgate.clock c LEFT JOIN floodgate.accounts a
     ON a.rules_changed_at > $1 OR a.lists_changed_at > $1 OR a.account = ANY($2)`;
 
 interface Row {
   readonly moment: Micros;
   readonly tokens_changed_at: Micros;
+  readonly keys_changed_at: Micros;
   readonly account: string | null;
   readonly rules_changed_at: Micros;
   readonly lists_changed_at: Micros;
@@ -36,11 +37,14 @@ export class ChangeFeed {
   readonly lists = new Listeners();
   /** Called where tokens changed, or may have. What it rejects with is tried again. */
   onTokens: () => Promise<void> = async () => undefined;
+  /** The same of API keys; `isAll`: what is known of them may be of another database than this one. */
+  onKeys: (isAll: boolean) => Promise<void> = async () => undefined;
   readonly #connections: Connections;
   readonly #log: Log;
   readonly #monotonicMs: () => number;
   #seen: Micros | undefined;
   #tokensSeen: Micros = -1;
+  #keysSeen: Micros = -1;
   /** By the monotonic clock: what is remembered was that of the database then. */
   #syncedAtMs: number;
   #comparesAll = true;
@@ -154,6 +158,8 @@ export class ChangeFeed {
     this.#seen = clock.moment;
     if (comparesAll || clock.tokens_changed_at !== this.#tokensSeen) await this.onTokens();
     this.#tokensSeen = clock.tokens_changed_at;
+    if (comparesAll || clock.keys_changed_at !== this.#keysSeen) await this.onKeys(comparesAll);
+    this.#keysSeen = clock.keys_changed_at;
     this.#syncedAtMs = startedAtMs;
   }
 

@@ -47,6 +47,32 @@ const MIGRATIONS: readonly Migration[] = [
         wall_clock bigint NOT NULL, fingerprint text COLLATE "C" NOT NULL, rule json NOT NULL, overrides json NOT NULL,
         PRIMARY KEY (account, key));`,
   },
+  // What format 1 knows stays as it was.
+  {
+    oldestUser: 1,
+    statements: `
+      ALTER TABLE floodgate.clock ADD COLUMN keys_changed_at bigint NOT NULL DEFAULT 0;
+      CREATE TABLE floodgate.gateway_keys (
+        hash text COLLATE "C" PRIMARY KEY, changed_at bigint NOT NULL, key json NOT NULL);
+      CREATE INDEX ON floodgate.gateway_keys (changed_at);
+      CREATE TABLE floodgate.instances (
+        id text COLLATE "C" PRIMARY KEY, account text COLLATE "C" NOT NULL, run text COLLATE "C" NOT NULL,
+        told json NOT NULL, last_seen timestamptz NOT NULL);
+      CREATE INDEX ON floodgate.instances (account, last_seen);
+      CREATE TABLE floodgate.minutes (
+        account text COLLATE "C" NOT NULL, rule text COLLATE "C" NOT NULL, minute bigint NOT NULL,
+        instance text COLLATE "C" NOT NULL, region text COLLATE "C" NOT NULL, datacenter text COLLATE "C" NOT NULL,
+        record json NOT NULL, PRIMARY KEY (account, rule, minute, instance));
+      CREATE INDEX ON floodgate.minutes (instance, minute);
+      CREATE INDEX ON floodgate.minutes (minute);
+      CREATE TABLE floodgate.attacks (
+        account text COLLATE "C" NOT NULL, id text COLLATE "C" NOT NULL, instance text COLLATE "C" NOT NULL,
+        region text COLLATE "C" NOT NULL, datacenter text COLLATE "C" NOT NULL,
+        started_ms bigint NOT NULL, is_active boolean NOT NULL, attack json NOT NULL, PRIMARY KEY (account, id));
+      CREATE INDEX ON floodgate.attacks (account, started_ms, id);
+      CREATE INDEX ON floodgate.attacks (instance, started_ms);
+      CREATE INDEX ON floodgate.attacks (started_ms);`,
+  },
 ];
 
 /** The format that this release writes. */

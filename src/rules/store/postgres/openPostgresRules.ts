@@ -5,6 +5,7 @@ import {
   type RuleFormat,
   type RulesStorage,
   ruleFormat,
+  type SharedDatabase,
   StoreUnavailable,
 } from '../../index.ts';
 import { PostgresAccessListStore } from './accessListStore.ts';
@@ -13,6 +14,7 @@ import { ChangeFeed } from './changeFeed.ts';
 import { Connections } from './connections.ts';
 import { GroupCommit } from './groupCommit.ts';
 import { migrate } from './migrations.ts';
+import { PostgresRecords } from './records.ts';
 import { PostgresRuleStore } from './ruleStore.ts';
 import { statement } from './statement.ts';
 import { PostgresTokenStore } from './tokenStore.ts';
@@ -62,6 +64,10 @@ export async function openPostgresRules(
   };
   const look = async (): Promise<{ is_writable: boolean; behind: Micros } | undefined> =>
     (await connections.read(statement<{ is_writable: boolean; behind: Micros }>(TAKES_WRITES)))[0];
+  const shared: SharedDatabase = {
+    keys: new PostgresRecords(parts),
+    query: (sql, parameters) => connections.read(statement(sql, parameters)),
+  };
   const storage = {
     rules: new PostgresRuleStore(format, parts),
     lists: new PostgresAccessListStore(parts),
@@ -75,6 +81,7 @@ export async function openPostgresRules(
     return {
       ...storage,
       isShared: true,
+      shared,
       clockBehindSeconds: behind > CLOCK_TOLERANCE_MICROS ? Math.round(behind / 1_000_000) : 0,
       get staleSeconds() {
         return connections.isAway ? Math.round(feed.ageMs / 1000) : undefined;

@@ -20,6 +20,7 @@ export interface Tables {
     /** Of the last change of anything. */
     readonly moment: Micros;
     readonly tokens_changed_at: Micros;
+    readonly keys_changed_at: Micros;
     /** Since when by the wall clock, as far as a transaction noted it, that has been behind the last change. */
     readonly behind_since: Micros | null;
   };

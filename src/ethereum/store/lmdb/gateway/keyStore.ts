@@ -1,6 +1,6 @@
 import type { Database, RootDatabase } from 'lmdb';
 import { committed } from '../../../../platform/storeFile/index.ts';
-import type { ApiKey, KeyStore, Revocation } from '../../../gateway/index.ts';
+import type { ApiKey, KeyStore, Revocation, StoredKey } from '../../../gateway/index.ts';
 
 /** API keys in LMDB, under the hash of their secret. */
 export class GatewayKeys implements KeyStore {
@@ -27,8 +27,22 @@ export class GatewayKeys implements KeyStore {
       .sort((a, b) => (a.createdOn < b.createdOn ? -1 : 1));
   }
 
+  entries(): StoredKey[] {
+    return [...this.#keys.getRange()].map(({ key, value }) => ({ secretHash: key, key: value }));
+  }
+
   async add(secretHash: string, key: ApiKey): Promise<void> {
     await committed(this.#keys.put(secretHash, key));
+    await this.#root.flushed;
+  }
+
+  /** Puts these in place of all that there are. */
+  async replaceAll(keys: readonly StoredKey[]): Promise<void> {
+    const replaced = this.#root.transaction(() => {
+      this.#keys.clearSync();
+      for (const { secretHash, key } of keys) this.#keys.putSync(secretHash, key);
+    });
+    await committed(replaced);
     await this.#root.flushed;
   }
 

@@ -8,7 +8,7 @@ import {
   NO_TURN_BATCHES,
   StoreFile,
 } from '../../../../platform/storeFile/index.ts';
-import type { AnswerStore, KeyStore } from '../../../gateway/index.ts';
+import type { AnswerStore } from '../../../gateway/index.ts';
 import { GatewayAnswers } from './answerStore.ts';
 import { GatewayKeys } from './keyStore.ts';
 
@@ -21,7 +21,7 @@ const SECRET_BYTES = 32;
 
 export interface GatewayStorage {
   readonly answers: AnswerStore;
-  readonly keys: KeyStore;
+  readonly keys: GatewayKeys;
   /** Proves that ids of filters are ours, also over a restart. */
   readonly filterSecret: Uint8Array;
   close(): Promise<void>;

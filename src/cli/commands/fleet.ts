@@ -1,0 +1,45 @@
+import type { Command } from 'commander';
+import type { Instance } from '../../dns/fleet/index.ts';
+import { OperatorError } from '../operatorError.ts';
+import { print } from '../print.ts';
+import { addConnectionFlags, connect } from './rulesConnection.ts';
+import { formatTable } from './rulesTable.ts';
+
+const HEADINGS = [
+  ...['region', 'datacenter', 'state', 'last seen (UTC)', 'rule', 'mode', 'since (UTC)', 'version', 'id'],
+];
+
+/** `floodgate fleet`: the guards of an account. */
+export function registerFleet(program: Command): void {
+  addConnectionFlags(
+    program
+      .command('fleet')
+      .description('list the guards of an account: where each stands, which rule it enforces and since when'),
+  )
+    .option('--json', 'print a JSON object a line')
+    .action(async ({ json }: { json?: boolean }, command: Command) => {
+      const told = await connect(command).client.fleet();
+      if (!Array.isArray(told))
+        throw new OperatorError('The answer is not what Floodgate gives; check the URL');
+      const instances: readonly Instance[] = told; // what this server's version answers
+      if (json) for (const instance of instances) await print(JSON.stringify(instance));
+      else if (instances.length === 0) await print('No guard of the account was seen in the last 7 days.');
+      else await print(formatTable(HEADINGS, instances.map(rowOf)));
+    });
+}
+
+const rowOf = ({
+  id,
+  region = '-',
+  datacenter = '-',
+  version,
+  rule,
+  rule_since,
+  last_seen_on,
+  is_up,
+}: Instance): string[] => [
+  ...[region, datacenter, is_up ? 'up' : 'silent', momentOf(last_seen_on)],
+  ...[rule?.id ?? 'none', rule?.mode ?? '-', momentOf(rule_since), version, id],
+];
+
+const momentOf = (text: string): string => text.slice(0, 19).replace('T', ' ');

@@ -1,0 +1,66 @@
+import { KEPT_MINUTES } from './queryStatsStore.ts';
+
+const MINUTE_MS = 60_000;
+/** The last hour, where the caller does not say. */
+const DEFAULT_SPAN_MINUTES = 60;
+const PARAMETERS = ['since', 'until', 'name', 'type', 'region', 'datacenter'];
+
+/** A query that cannot be answered; the message names the parameter and what it may be. */
+export class InvalidAnalyticsQuery extends Error {
+  override readonly name = 'InvalidAnalyticsQuery';
+  readonly parameter: string;
+
+  constructor(parameter: string, message: string) {
+    super(message);
+    this.parameter = parameter;
+  }
+}
+
+/** What is asked for: a span, a place, a name to be explained. */
+export interface AnalyticsQuery {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  readonly fromMinute: number;
+  readonly toMinute: number;
+  readonly region: string | undefined;
+  readonly datacenter: string | undefined;
+  readonly name: unknown;
+  readonly type: unknown;
+}
+
+/** Throws `InvalidAnalyticsQuery`. */
+export function readAnalyticsQuery(query: Readonly<Record<string, unknown>>, nowMs: number): AnalyticsQuery {
+  for (const name of Object.keys(query))
+    if (!PARAMETERS.includes(name))
+      throw new InvalidAnalyticsQuery(
+        name,
+        `${name} is no parameter here; there are ${PARAMETERS.join(', ')}`,
+      );
+  const untilMs = moment('until', query['until'], nowMs);
+  const sinceMs = moment('since', query['since'], untilMs - DEFAULT_SPAN_MINUTES * MINUTE_MS);
+  if (sinceMs > untilMs) throw new InvalidAnalyticsQuery('since', 'since lies after until');
+  const oldest = Math.floor(nowMs / MINUTE_MS) - KEPT_MINUTES;
+  return {
+    sinceMs,
+    untilMs,
+    fromMinute: Math.max(oldest, Math.floor(sinceMs / MINUTE_MS)),
+    toMinute: Math.ceil(untilMs / MINUTE_MS),
+    region: text('region', query['region']),
+    datacenter: text('datacenter', query['datacenter']),
+    name: query['name'],
+    type: query['type'],
+  };
+}
+
+function moment(name: string, value: unknown, fallbackMs: number): number {
+  if (value === undefined) return fallbackMs;
+  const ms = typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T/.test(value) ? Date.parse(value) : Number.NaN;
+  if (Number.isNaN(ms))
+    throw new InvalidAnalyticsQuery(name, `${name} is no date and time; write 2026-11-21T10:00:00Z`);
+  return ms;
+}
+
+function text(name: string, value: unknown): string | undefined {
+  if (value === undefined || typeof value === 'string') return value;
+  throw new InvalidAnalyticsQuery(name, `${name} is there more than once`);
+}

@@ -1,0 +1,2 @@
+/** What guards tell each other, on the PostgreSQL that they share. */
+export { PostgresFleet } from './postgresFleet.ts';

@@ -1,0 +1,83 @@
+import type { Micros, SharedRecords } from '../../index.ts';
+import { NOTICES } from './changeFeed.ts';
+import { statement } from './statement.ts';
+import type { StoreParts } from './storeParts.ts';
+import { Transaction } from './transaction.ts';
+
+const CHANGED = 'SELECT hash, changed_at, key FROM floodgate.gateway_keys WHERE changed_at > $1';
+const STORED = 'SELECT key FROM floodgate.gateway_keys WHERE hash = $1';
+const WRITE = `INSERT INTO floodgate.gateway_keys (hash, changed_at, key) VALUES ($1, $2, $3)
+  ON CONFLICT (hash) DO UPDATE SET changed_at = excluded.changed_at, key = excluded.key`;
+const TELL = `WITH told AS (SELECT pg_notify('${NOTICES}', ''))
+  UPDATE floodgate.clock SET moment = $1, keys_changed_at = $1 FROM told`;
+
+interface Row {
+  readonly hash: string;
+  readonly changed_at: Micros;
+  readonly key: unknown;
+}
+
+/** Records in PostgreSQL, all of which are in memory: each look of the feed reads those that changed. */
+export class PostgresRecords implements SharedRecords {
+  readonly #parts: StoreParts;
+  #known: ReadonlyMap<string, unknown> = new Map();
+  #seen: Micros = -1;
+  #reading: Promise<void> = Promise.resolve();
+
+  constructor(parts: StoreParts) {
+    this.#parts = parts;
+    parts.feed.onKeys = (isAll) => this.#read({ isAll, evenIfAway: true });
+  }
+
+  get ageMs(): number {
+    return this.#parts.feed.ageMs;
+  }
+
+  all(): ReadonlyMap<string, unknown> {
+    return this.#known;
+  }
+
+  refresh(): Promise<void> {
+    return this.#read({ isAll: false, evenIfAway: false });
+  }
+
+  async change(key: string, decide: (stored: unknown) => unknown): Promise<unknown> {
+    const { connections } = this.#parts;
+    connections.assertThere();
+    // Made again where a connection was lost: what is decided of the same record is the same.
+    const changed = await connections.attempt(async (connection) => {
+      const transaction = await Transaction.begin(connection);
+      const [row] = await transaction.read(statement<Pick<Row, 'key'>>(STORED, [key]));
+      const decided = decide(row?.key);
+      if (decided !== undefined) {
+        const at = transaction.nextMoment();
+        await transaction.read(statement(WRITE, [key, at, JSON.stringify(decided)]));
+        await transaction.read(statement(TELL, [at]));
+      }
+      await connection.command(decided === undefined ? 'ROLLBACK' : 'COMMIT');
+      return decided ?? row?.key;
+    });
+    if (changed !== undefined) this.#known = new Map(this.#known).set(key, changed);
+    return changed;
+  }
+
+  /** One after the other: an older state does not come after a newer one. */
+  #read(how: { readonly isAll: boolean; readonly evenIfAway: boolean }): Promise<void> {
+    const read = this.#reading.catch(() => undefined).then(() => this.#readNow(how));
+    this.#reading = read;
+    return read;
+  }
+
+  async #readNow({ isAll, evenIfAway }: { readonly isAll: boolean; readonly evenIfAway: boolean }) {
+    const since = isAll ? -1 : this.#seen;
+    const rows = await this.#parts.connections.read(statement<Row>(CHANGED, [since]), { evenIfAway });
+    if (rows.length === 0 && !isAll) return;
+    const known = new Map(isAll ? [] : this.#known);
+    this.#seen = since;
+    for (const { hash, changed_at, key } of rows) {
+      known.set(hash, key);
+      this.#seen = Math.max(this.#seen, changed_at);
+    }
+    this.#known = known;
+  }
+}

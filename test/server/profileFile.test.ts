@@ -1,0 +1,113 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, it } from 'vitest';
+import { AttackDetector, type Learned, type ProfileEntry } from '../../src/dns/detector/index.ts';
+import { questionOf } from '../../src/dns/protocol/index.ts';
+import { DnsStore } from '../../src/dns/store/lmdb/index.ts';
+import { exportProfile, importProfile } from '../../src/server/index.ts';
+import { floodgate } from '../rules/support/command.ts';
+import { temporaryFolder } from '../support/smallFileSystem.ts';
+
+const KEY = { high: 3, low: 4 };
+/** More than one chunk. */
+const NAMES = 5_000;
+
+let source: string;
+let file: string;
+let learned: Learned;
+let entries: ProfileEntry[];
+beforeEach(async () => {
+  source = temporaryFolder();
+  file = join(temporaryFolder(), 'profile');
+  const detector = new AttackDetector(KEY, {}, Date.now());
+  detector.zones.add('example.test');
+  learned = detector.learned(Date.now());
+  entries = Array.from({ length: NAMES }, (_, index) => {
+    const { hashHigh, hashLow } = questionOf(`n${index}.example.test`, 1, KEY);
+    return [hashHigh, hashLow, (1 << 16) | 1, 0];
+  });
+  const store = new DnsStore(source);
+  await store.save(learned, entries);
+  await store.close();
+});
+
+async function profileOf(folder: string) {
+  const store = new DnsStore(folder);
+  const stored = store.load();
+  const profile = stored && { learned: stored.learned, entries: [...stored.entries] };
+  await store.close();
+  return profile;
+}
+
+it('is the same on the other machine, and secret in between', async () => {
+  const target = join(temporaryFolder(), 'new');
+  const out = await floodgate(['dns', 'profile', 'export', file, '--data-dir', source]);
+  expect([out.status, out.stdout]).toEqual([0, `Wrote ${NAMES} names and 2 zones to ${file}.\n`]);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const into = await floodgate(['dns', 'profile', 'import', file, '--data-dir', target]);
+  expect(into.status, into.stderr).toBe(0);
+  expect(await profileOf(target)).toEqual({ learned: JSON.parse(JSON.stringify(learned)), entries });
+  const again = await floodgate(['dns', 'profile', 'import', file, '--data-dir', target]);
+  expect([again.status, again.stderr.split('\n').length]).toEqual([1, 2]);
+  expect(again.stderr).toMatch(/has a profile already; --replace/);
+  expect(await importProfile({ dataDir: target, file, replaces: true })).toEqual({ names: NAMES, zones: 2 });
+});
+
+it('is not written over a file, from a folder without one, or read where a server runs', async () => {
+  await exportProfile(source, file);
+  await expect(exportProfile(source, file)).rejects.toThrow(/is there already/);
+  await expect(exportProfile(temporaryFolder(), `${file}2`)).rejects.toThrow(/holds no profile/);
+  const running = temporaryFolder();
+  // Of another process that runs: that which started the tests.
+  writeFileSync(
+    `${running}/floodgate.lock`,
+    JSON.stringify({ pid: process.ppid, started: startOf(process.ppid) }),
+  );
+  await expect(importProfile({ dataDir: running, file, replaces: false })).rejects.toThrow(
+    /in use by another/,
+  );
+});
+
+it.each([
+  ['cut off', (bytes: Buffer) => bytes.subarray(0, -1), /not whole: it has/],
+  ['cut off in its head', (bytes: Buffer) => bytes.subarray(0, 40), /not whole: its head is cut off/],
+  ['longer', (bytes: Buffer) => Buffer.concat([bytes, Buffer.from([0])]), /not whole: it has/],
+  ['changed in a name', (bytes: Buffer) => flipped(bytes, bytes.length - 40), /its digest is another/],
+  ['changed in its head', (bytes: Buffer) => replaced(bytes, '"form":2', '"form":3'), /learned\/form/],
+  ['with a head that is no object', (bytes: Buffer) => replaced(bytes, '{"madeOn"', '["madeOn"'), /no JSON/],
+  ['with less than nothing', (bytes: Buffer) => replaced(bytes, '"unknownShare":0', '"unknownShare":-'), /./],
+  ['of a later version', (bytes: Buffer) => replaced(bytes, 'profile 1', 'profile 2'), /has format 2/],
+  ['something else', () => Buffer.from('hello'), /it is no profile/],
+  ['empty', () => Buffer.alloc(0), /it is no profile/],
+  ['endless by its word', (bytes: Buffer) => withLength(bytes, 0xffffffff), /its head has 4294967295 bytes/],
+])('that is %s is refused, and nothing is there of it', async (_, change, says) => {
+  await exportProfile(source, file);
+  writeFileSync(file, change(readFileSync(file)));
+  const target = join(temporaryFolder(), 'new');
+  await expect(importProfile({ dataDir: target, file, replaces: false })).rejects.toThrow(says);
+  expect(existsSync(join(target, 'dns'))).toBe(false);
+});
+
+const MAGIC_BYTES = 'floodgate profile 1\n'.length;
+
+function flipped(bytes: Buffer, at: number): Buffer {
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  return bytes;
+}
+
+function replaced(bytes: Buffer, from: string, to: string): Buffer {
+  const at = bytes.indexOf(from);
+  if (at < 0 || from.length !== to.length) throw new Error(`${from} is not in it`);
+  bytes.write(to, at);
+  return bytes;
+}
+
+function withLength(bytes: Buffer, length: number): Buffer {
+  bytes.writeUInt32LE(length, MAGIC_BYTES);
+  return bytes;
+}
+
+function startOf(pid: number): string {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+}
