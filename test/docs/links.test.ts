@@ -32,6 +32,15 @@ it.each(pages)('every link of %s leads somewhere', (page) => {
   }
 });
 
+it('docs/README.md leads to every page of docs/, and that of runbooks/ to every runbook', () => {
+  const missing = ['docs', 'docs/runbooks'].flatMap((folder) => {
+    const index = read(`${folder}/README.md`);
+    const names = readdirSync(root + folder).filter((name) => name.endsWith('.md') && name !== 'README.md');
+    return names.filter((name) => !index.includes(`](${name})`)).map((name) => `${folder}/${name}`);
+  });
+  expect(missing).toEqual([]);
+});
+
 it('every file that pages and comments name by its path exists', () => {
   const named = /(?<![\w./])(?:src|test|docs|bench|scripts)\/[\w./-]+\.(?:ts|md|json)\b/g;
   const sources = ['src', 'test', 'bench'].flatMap((folder) => below(folder, /\.ts$/));
