@@ -1,9 +1,9 @@
 // Makes what a release consists of, in release/: the package, its bill of materials, checksums, and a signature of those where
 // FLOODGATE_RELEASE_KEY names a private key of OpenSSH's. Run by `npm run release`; with --snapshot it is one to try: neither the
-// changelog nor the tests are looked at.
+// changelog nor the tests are looked at, nor the advisories.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { root } from './compile.js';
 import { sbom } from './sbom.js';
@@ -34,6 +34,10 @@ if (!snapshot) {
     fail(
       `CHANGELOG.md has no section for ${version}: rename "Unreleased", or set another version in package.json`,
     );
+  if (!existsSync(`${root}test/fixtures/releases/${version}.tar.br`))
+    fail(`later versions are tested on what ${version} writes: run npm run release:fixture, and commit it`);
+  const { status } = spawnSync(process.execPath, ['scripts/audit.js'], { cwd: root, stdio: 'inherit' });
+  if (status !== 0) fail('no release without a look at the advisories: see the messages above');
   run('npm', 'test');
 }
 run('npm', 'run', '--silent', 'build');

@@ -2,10 +2,12 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { call } from '../gateway/support/send.ts';
 import { startSpoiltNode } from '../gateway/support/spoiltNode.ts';
 import { floodgate as run } from '../rules/support/command.ts';
+import { run as runFile } from '../server/support/run.ts';
 import { type Anvil, createTraffic, startAnvil } from '../support/anvil.ts';
 import { gethBinary, NO_GETH, startGeth } from '../support/geth.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
@@ -135,6 +137,62 @@ describe('floodgate doctor and floodgate export', () => {
     expect(rows[0]).toMatch(/^blockNumber,blockHash,transactionPosition/);
     const { stdout: lines } = await exported('--from', '0', '--to', String(head));
     expect(rows.length - 1).toBe(lines.trim().split('\n').length);
+  });
+
+  describe('export as Parquet', () => {
+    const file = join(folder, 'out.parquet');
+    let traces: Record<string, unknown>[];
+    beforeAll(async () => {
+      const range = ['--from', '0', '--to', String(head)];
+      expect(await exported(...range, '--format', 'parquet', '--out', file)).toMatchObject({ status: 0 });
+      const { stdout } = await exported(...range);
+      traces = stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+    });
+
+    test('is read back as the traces are', async () => {
+      const bytes = readFileSync(file);
+      const rows = await parquetReadObjects({ file: bytes.buffer.slice(0, bytes.length) });
+      expect(rows.length).toBe(traces.length);
+      expect(traces.length).toBeGreaterThan(100);
+      for (const [i, { action, result, ...trace }] of traces.entries()) {
+        const { from, to, value, gas, input } = action as Record<string, string>;
+        if (trace['type'] !== 'call') continue;
+        const { gasUsed, output } = (result ?? {}) as Record<string, string>;
+        expect(rows[i]).toEqual({
+          ...{ ...trace, kind: expect.any(String), blockNumber: BigInt(trace['blockNumber'] as number) },
+          ...{ from, to, input, output: output ?? null, error: trace['error'] ?? null },
+          ...{ value: BigInt(value ?? '').toString(), gas: BigInt(gas ?? '') },
+          gasUsed: gasUsed === undefined ? null : BigInt(gasUsed),
+        });
+      }
+    });
+
+    test('is read by DuckDB', async (context) => {
+      const find = "import importlib.util as u, sys; sys.exit(u.find_spec('duckdb') is None)";
+      if ((await runFile('sh', ['-c', 'python3 -c "$0"', find])).code !== 0)
+        context.skip('DuckDB is not there; `pip install duckdb` brings it');
+      const query =
+        'select count(*), sum("value"::decimal(38, 0))::varchar, max(len("traceAddress")), max("blockNumber"), sum("gasUsed")::varchar ' +
+        'from read_parquet(?)';
+      const script = `import duckdb, json, sys; print(json.dumps(duckdb.execute(sys.argv[1], [sys.argv[2]]).fetchone()))`;
+      const { stdout, stderr } = await runFile('python3', ['-c', script, query, file]);
+      expect(stderr).toBe('');
+      const sum = (values: readonly unknown[]): string =>
+        values
+          .reduce((all: bigint, value) => all + BigInt((value as string | undefined) ?? 0), 0n)
+          .toString();
+      const actions = traces.map(({ action }) => action as Record<string, string>);
+      expect(JSON.parse(stdout)).toEqual([
+        traces.length,
+        sum(actions.map(({ value, balance }) => value ?? balance)),
+        Math.max(...traces.map(({ traceAddress }) => (traceAddress as number[]).length)),
+        head,
+        sum(traces.map(({ result }) => (result as Record<string, string> | null)?.['gasUsed'])),
+      ]);
+    });
   });
 
   test('export beside the running server writes nothing to its index', async () => {

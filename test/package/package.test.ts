@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askTcp, query, RCODE } from '../dns/support/dnsClient.ts';
 import { root, run } from '../server/support/run.ts';
@@ -157,25 +157,31 @@ describe('the package', () => {
     expect(readFileSync(installed('dist/exports/traces.js'), 'utf8')).not.toMatch(/node:|node_modules/);
   });
 
-  it('starts by `npx floodgate dev` without anvil: rules and guard, and a line that says how to get it', async () => {
-    const dev = await startDev(join(folder, 'dev'), ['npx', '--offline', 'floodgate', 'dev'], project);
-    const told = dev
-      .log()
-      .split('\n')
-      .filter((line) => line.includes('anvil'));
-    expect(told).toHaveLength(1);
-    expect(told[0]).toContain('npm install @foundry-rs/anvil');
-    expect(dev.welcome).not.toContain('Gateway');
-    const url = /Rules API +(\S+)/.exec(dev.welcome)?.[1] ?? '';
-    expect((await fetch(`${url}/openapi.json`)).status).toBe(200);
-    const [, host = '', port] = /DNS +(\S+) port (\d+)/.exec(dev.welcome) ?? [];
-    const [answer] = await askTcp([query('www.example.test')], { host, port: Number(port) });
-    expect(answer?.rcode).toBe(RCODE.NOERROR);
-    // A terminal's Ctrl-C goes to the whole foreground group.
-    process.kill(-dev.pid, 'SIGINT');
-    await dev.ended;
-    expect(dev.log()).toContain('"msg":"stopped"');
-  });
+  it.for(LINES)(
+    'starts by `npx floodgate dev` without anvil, on $name: rules and guard, and a line that says how to get it',
+    async ({ name, node }, ctx) => {
+      if (node === undefined) return ctx.skip(`${name} is not there: run .ci/install-node`);
+      const path = `PATH=${dirname(node)}:${process.env['PATH']}`;
+      const command = ['env', path, 'npx', '--offline', 'floodgate', 'dev'] as const;
+      const dev = await startDev(join(folder, 'dev', name), command, project);
+      const told = dev
+        .log()
+        .split('\n')
+        .filter((line) => line.includes('anvil'));
+      expect(told).toHaveLength(1);
+      expect(told[0]).toContain('npm install @foundry-rs/anvil');
+      expect(dev.welcome).not.toContain('Gateway');
+      const url = /Rules API +(\S+)/.exec(dev.welcome)?.[1] ?? '';
+      expect((await fetch(`${url}/openapi.json`)).status).toBe(200);
+      const [, host = '', port] = /DNS +(\S+) port (\d+)/.exec(dev.welcome) ?? [];
+      const [answer] = await askTcp([query('www.example.test')], { host, port: Number(port) });
+      expect(answer?.rcode).toBe(RCODE.NOERROR);
+      // A terminal's Ctrl-C goes to the whole foreground group.
+      process.kill(-dev.pid, 'SIGINT');
+      await dev.ended;
+      expect(dev.log()).toContain('"msg":"stopped"');
+    },
+  );
 
   it.for(LINES)('runs where it was installed for all users, on $name', async ({ name, node }, ctx) => {
     if (node === undefined) return ctx.skip(`${name} is not there: run .ci/install-node`);

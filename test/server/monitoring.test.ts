@@ -71,6 +71,8 @@ describe('alerts and dashboards', () => {
     async () => {
       const { stdout } = await run(promtool ?? '', ['check', 'rules', join(root, ALERTS)]);
       expect(stdout).toContain(`SUCCESS: ${rules.length} rules found`);
+      const config = join(root, 'deploy/prometheus/prometheus.yml');
+      expect((await run(promtool ?? '', ['check', 'config', config])).stdout).toContain('SUCCESS');
       const tests = join(root, 'deploy/prometheus/alerts.test.yml');
       expect((await run(promtool ?? '', ['test', 'rules', tests])).stdout).toContain('SUCCESS');
     },

@@ -10,11 +10,13 @@ import { CSV_HEADER, csvRow } from '../traceCsv.ts';
 import { readBlockNumber } from './indexBlocks.ts';
 import { addDataDirFlags } from './tokenStorage.ts';
 
+const FORMATS = ['ndjson', 'csv', 'parquet'] as const;
+
 interface ExportFlags {
   readonly from: number;
   readonly to: number;
   readonly address?: Address;
-  readonly format: 'ndjson' | 'csv';
+  readonly format: (typeof FORMATS)[number];
   readonly out?: string;
   readonly network: string;
 }
@@ -29,8 +31,8 @@ export function registerExport(program: Command): void {
     .addOption(networkFlag())
     .option('--address <address>', 'only traces from or to this address', readAddress)
     .addOption(
-      new Flag('--format <format>', 'one JSON object a line, or a table')
-        .choices(['ndjson', 'csv'])
+      new Flag('--format <format>', 'one JSON object a line, or a table as text or as Apache Parquet')
+        .choices(FORMATS)
         .default('ndjson'),
     )
     .option('--out <file>', 'file to write; left out: standard output')
@@ -45,26 +47,41 @@ async function writeTraces(
   if (from > to) throw new OperatorError(`--from ${from} is after --to ${to}`);
   const { dataDir } = readConfig(command);
   const { exportTraces } = await import('../../server/index.ts');
+  if (format === 'parquet' && out === undefined && process.stdout.isTTY)
+    throw new OperatorError('a Parquet file is no text for a terminal: name a file with --out');
   const pages = exportTraces({ dataDir, network, fromBlock: from, toBlock: to, address });
   // The first page tells whether the range is there: a file is made only then.
   const first = await pages.next();
-  const text = textOf(first, pages, format);
-  if (out === undefined) await pipeline(Readable.from(text), process.stdout, { end: false });
-  else await pipeline(Readable.from(text), createWriteStream(out));
+  const pieces = Readable.from(await piecesOf(allOf(first, pages), format));
+  if (out === undefined) await pipeline(pieces, process.stdout, { end: false });
+  else await pipeline(pieces, createWriteStream(out));
 }
 
-async function* textOf(
+async function* allOf(
   first: IteratorResult<readonly Trace[]>,
   rest: AsyncGenerator<readonly Trace[]>,
+): AsyncGenerator<readonly Trace[]> {
+  if (!first.done) yield first.value;
+  yield* rest;
+}
+
+async function piecesOf(
+  pages: AsyncIterable<readonly Trace[]>,
   format: ExportFlags['format'],
+): Promise<AsyncIterable<string | Uint8Array>> {
+  if (format === 'ndjson') return linesOf(pages, (trace) => `${JSON.stringify(trace)}\n`);
+  if (format === 'csv') return linesOf(pages, (trace) => `${csvRow(trace)}\r\n`, `${CSV_HEADER}\r\n`);
+  const { parquetOf } = await import('../traceParquet.ts');
+  return parquetOf(pages);
+}
+
+async function* linesOf(
+  pages: AsyncIterable<readonly Trace[]>,
+  lineOf: (trace: Trace) => string,
+  header?: string,
 ): AsyncGenerator<string> {
-  if (format === 'csv') yield `${CSV_HEADER}\r\n`;
-  const line =
-    format === 'csv'
-      ? (trace: Trace) => `${csvRow(trace)}\r\n`
-      : (trace: Trace) => `${JSON.stringify(trace)}\n`;
-  if (!first.done) yield first.value.map(line).join('');
-  for await (const page of rest) yield page.map(line).join('');
+  if (header !== undefined) yield header;
+  for await (const page of pages) yield page.map(lineOf).join('');
 }
 
 function readAddress(value: string): Address {

@@ -13,6 +13,7 @@ import {
 import { openGatewayStorage } from '../../ethereum/store/lmdb/gateway/index.ts';
 import { readConfig } from '../configFlags.ts';
 import { needFolder } from '../needFolder.ts';
+import { OperatorError } from '../operatorError.ts';
 import { print } from '../print.ts';
 import { addRulesStoreFlags, commandActor, withStorage } from './tokenStorage.ts';
 
@@ -67,7 +68,7 @@ export function registerKey(program: Command): void {
       keys.revoke(id, { revokedOn: new Date().toISOString(), revokedBy: commandActor().by }),
     );
     if (revoked === undefined)
-      throw new ConfigError(`there is no key ${id}; \`floodgate key list\` shows those that there are`);
+      throw new OperatorError(`there is no key ${id}; \`floodgate key list\` shows those that there are`);
     process.stdout.write(`Key ${revoked.id} (${revoked.name}) is revoked.\n`);
   });
 }

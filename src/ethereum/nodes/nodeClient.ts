@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Pool } from 'undici';
+import Pool from 'undici/lib/dispatcher/pool.js';
 import type { Span } from '../../platform/spans/index.ts';
 import { AnswerCollector, type CollectOptions, type PendingAnswer } from './answerCollector.ts';
 import type { ArrivalRoom } from './answerRoom.ts';

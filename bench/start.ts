@@ -1,0 +1,159 @@
+/**
+ * The start of the packed program, as `npm install` puts it on a machine: from exec to the first answer, against a bare node:http server
+ * that is started by turns with it. The store has rules, keys and the traces of some hundred blocks. Processor time is what to compare:
+ * what else the machine does is not in it.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { get } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { newerNode } from '../test/support/newerNode.ts';
+import { startScript } from './child.ts';
+import { makeChain } from './madeChain.ts';
+import { progress, row } from './turns.ts';
+
+const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 9);
+const BLOCKS = { first: 1, last: 400, tracesPerBlock: 100 };
+const RULES = 100;
+const TARGET_MS = 400;
+const POLL_MS = 100;
+const NANOSECONDS_PER_MS = 1e6;
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'floodgate-bench-'));
+const dataDir = join(folder, 'data');
+const ACCOUNT = 'bench';
+const TOKEN = 'a-token-of-the-benchmark';
+const env = { PATH: process.env['PATH'], XDG_CACHE_HOME: join(folder, 'cache'), FLOODGATE_API_TOKEN: TOKEN };
+
+const BARE = `require('node:http').createServer((_, response) => response.end('ok')).listen(0, '127.0.0.1', function () {
+  console.log('"url":"http://127.0.0.1:' + this.address().port + '"');
+})`;
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly url: string;
+  /** From exec to the first answer. */
+  readonly wallMs: number;
+  readonly processorMs: number;
+}
+
+/** Starts a server that tells its URL, and asks it for something. */
+async function start(file: string, args: readonly string[], path: string): Promise<Started> {
+  const startMs = performance.now();
+  const child = spawn(file, args, { env, cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+  const url = await new Promise<string>((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr])
+      createInterface(stream).on('line', (line) => {
+        const [, told] = /"url":"([^"]+)"/.exec(line) ?? [];
+        if (told !== undefined) resolve(told);
+      });
+    child.once('exit', (code) => reject(new Error(`${file} ${args[0]} ended with ${code}`)));
+  });
+  await new Promise<void>((resolve, reject) => {
+    get(url + path, (response) => response.resume().once('end', resolve)).once('error', reject);
+  });
+  return { child, url, wallMs: performance.now() - startMs, processorMs: processorMs(child.pid) };
+}
+
+/** Of all threads of a process, as Linux counts it. */
+function processorMs(pid: number | undefined): number {
+  const tasks = `/proc/${pid}/task`;
+  const spent = readdirSync(tasks).map((task) =>
+    Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0]),
+  );
+  return spent.reduce((sum, ns) => sum + ns, 0) / NANOSECONDS_PER_MS;
+}
+
+async function stop({ child }: Started): Promise<void> {
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  await ended;
+}
+
+/** As a user does: `npm pack`, `npm install` of the file, elsewhere. */
+function install(): string {
+  const npm = (cwd: string, ...args: string[]): string =>
+    execFileSync(
+      'npm',
+      [...args, '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', '--silent'],
+      {
+        cwd,
+        encoding: 'utf8',
+      },
+    );
+  const packed = npm(root, 'pack', '--pack-destination', folder).trim().split('\n').at(-1) ?? '';
+  writeFileSync(join(folder, 'package.json'), '{}');
+  npm(folder, 'install', join(folder, packed));
+  return join(folder, 'node_modules/floodgate/dist/bundle/floodgate.js');
+}
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[values.length >>> 1] ?? Number.NaN;
+
+async function fill(program: string, flags: readonly string[]): Promise<void> {
+  const first = await start(process.execPath, [program, ...flags, '--index-from', '1'], '/healthz');
+  const rules = `${first.url}/client/v4/accounts/${ACCOUNT}/network/advanced_dns_protection/configs/dns_protection/rules`;
+  const sensitivity = { rate_sensitivity: 'low', burst_sensitivity: 'low', profile_sensitivity: 'low' };
+  for (let n = 0; n < RULES; n++) {
+    const rule = { scope: 'datacenter', name: `dc${n}`, mode: 'monitoring', ...sensitivity };
+    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+    const { ok } = await fetch(rules, { method: 'POST', headers, body: JSON.stringify(rule) });
+    if (!ok) throw new Error('a rule could not be created');
+  }
+  const isFilled = async (): Promise<boolean> => {
+    const metrics = await (await fetch(`${first.url}/metrics`)).text();
+    return (
+      new RegExp(`^floodgate_index_head_block\\S* ${BLOCKS.last}$`, 'm').test(metrics) &&
+      /^floodgate_index_first_missing_block\S* -1$/m.test(metrics)
+    );
+  };
+  while (!(await isFilled())) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  await stop(first);
+}
+
+try {
+  const program = install();
+  const chain = join(folder, 'chain');
+  mkdirSync(chain);
+  makeChain(chain, BLOCKS, progress);
+  const node = await startScript('blockNode.js', chain);
+  const guard = ['--dns-account', ACCOUNT, '--dns-listen', '127.0.0.1:0', '--dns-servers', '127.0.0.1:9'];
+  const flags = ['start', '--port', '0', '--data-dir', dataDir, '--upstream', node.url, ...guard];
+  await fill(program, flags);
+  for (const file of new Set([process.execPath, newerNode() ?? process.execPath])) {
+    const version = execFileSync(file, ['--version'], { encoding: 'utf8' }).trim();
+    const results: Record<'bare' | 'floodgate', Started[]> = { bare: [], floodgate: [] };
+    // The first of each fills the caches of disk and compiler, and is not counted.
+    const turns = [
+      ['bare', ['-e', BARE], '/'],
+      ['floodgate', [program, ...flags], '/healthz'],
+    ] as const;
+    // The first of each fills the caches of disk and compiler, and is not counted.
+    for (let round = 0; round <= ROUNDS; round++)
+      for (const [name, args, path] of turns) {
+        const started = await start(file, args, path);
+        await stop(started);
+        if (round > 0) results[name].push(started);
+      }
+    const of = (name: keyof typeof results, what: 'wallMs' | 'processorMs'): number =>
+      median(results[name].map((one) => one[what]));
+    for (const [what, words] of [
+      ['processorMs', 'processor time'],
+      ['wallMs', 'time'],
+    ] as const)
+      row({
+        name: `${version}: ${words} to the first answer, bare node:http`,
+        value: of('floodgate', what) / of('bare', what),
+        must: what === 'wallMs' ? `below ${TARGET_MS} ms` : '',
+        note: `${of('floodgate', what).toFixed(0)} ms against ${of('bare', what).toFixed(0)} ms`,
+      });
+  }
+  await node.stop();
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

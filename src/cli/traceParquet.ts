@@ -1,0 +1,128 @@
+import type { SchemaElement } from 'hyparquet';
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
+import type { Trace } from '../ethereum/traces/index.ts';
+import { OperatorError } from './operatorError.ts';
+import { COLUMNS, rowOf, type TraceRow } from './traceRow.ts';
+
+type Column = (typeof COLUMNS)[number];
+
+/** Of a group of rows, which is in memory until it is written: more makes files smaller and reading them faster. */
+const MAX_GROUP_BYTES = 32 * 1024 * 1024;
+/** What a row takes besides its texts of any length. */
+const ROW_BYTES = 600;
+/** Numbers in a group's trace addresses. The writer begins a page after 1 MiB of them (262,144), were it in the middle of a row. */
+const MAX_GROUP_PATH_NUMBERS = 200_000;
+const MAX_INT64 = 2n ** 63n - 1n;
+
+const column = (name: Column, type: Partial<SchemaElement>): SchemaElement => ({
+  name,
+  repetition_type: 'OPTIONAL',
+  ...type,
+});
+const REQUIRED = { repetition_type: 'REQUIRED' } as const;
+const TEXT = { type: 'BYTE_ARRAY', converted_type: 'UTF8' } as const;
+const INT32 = { type: 'INT32' } as const;
+const INT64 = { type: 'INT64' } as const;
+
+const SCHEMA: SchemaElement[] = [
+  { name: 'traces', num_children: COLUMNS.length },
+  column('blockNumber', { ...INT64, ...REQUIRED }),
+  column('blockHash', { ...TEXT, ...REQUIRED }),
+  column('transactionPosition', INT32),
+  column('transactionHash', TEXT),
+  column('traceAddress', { ...REQUIRED, converted_type: 'LIST', num_children: 1 }),
+  { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
+  { name: 'element', ...INT32, ...REQUIRED },
+  column('type', { ...TEXT, ...REQUIRED }),
+  column('kind', TEXT),
+  column('from', TEXT),
+  column('to', TEXT),
+  // 256 bits are more than any number of Parquet: exact as decimal digits.
+  column('value', TEXT),
+  column('gas', INT64),
+  column('gasUsed', INT64),
+  column('input', TEXT),
+  column('output', TEXT),
+  column('error', TEXT),
+  column('subtraces', { ...INT32, ...REQUIRED }),
+];
+
+/** Traces as a Parquet file, piece by piece: no more than one group of rows is in memory. */
+export async function* parquetOf(pages: AsyncIterable<readonly Trace[]>): AsyncGenerator<Uint8Array> {
+  const bytes = new ByteWriter();
+  const file = new ParquetWriter({ writer: bytes, schema: SCHEMA });
+  let group = new RowGroup();
+  for await (const page of pages)
+    for (const trace of page) {
+      group.add(rowOf(trace));
+      if (!group.isFull) continue;
+      group.writeTo(file);
+      yield taken(bytes);
+      group = new RowGroup();
+    }
+  group.writeTo(file);
+  file.finish();
+  yield taken(bytes);
+}
+
+/** What was written since the last time. */
+function taken(bytes: ByteWriter): Uint8Array {
+  const copy = new Uint8Array(bytes.getBuffer());
+  bytes.index = 0;
+  return copy;
+}
+
+class RowGroup {
+  readonly #columns = new Map<Column, unknown[]>(COLUMNS.map((name) => [name, []]));
+  #rows = 0;
+  #bytes = 0;
+  #pathNumbers = 0;
+
+  add(row: TraceRow): void {
+    for (const [name, values] of this.#columns) values.push(cellOf(row, name));
+    this.#rows++;
+    this.#bytes += ROW_BYTES + lengthOf(row.input) + lengthOf(row.output) + lengthOf(row.error);
+    this.#pathNumbers += row.traceAddress.length;
+  }
+
+  get isFull(): boolean {
+    return this.#bytes >= MAX_GROUP_BYTES || this.#pathNumbers >= MAX_GROUP_PATH_NUMBERS;
+  }
+
+  writeTo(file: ParquetWriter): void {
+    if (this.#rows === 0) return;
+    const columnData = [...this.#columns].map(([name, data]) => ({ name, data }));
+    file.write({ columnData, rowGroupSize: this.#rows });
+  }
+}
+
+const lengthOf = (text: string | undefined): number => text?.length ?? 0;
+
+const utf8 = new TextEncoder();
+
+function cellOf(row: TraceRow, name: Column): unknown {
+  switch (name) {
+    case 'blockNumber':
+      return BigInt(row.blockNumber);
+    case 'value':
+      return row.value === undefined ? undefined : BigInt(row.value).toString();
+    case 'gas':
+    case 'gasUsed':
+      return row[name] === undefined ? undefined : gasOf(row, row[name]);
+    case 'error':
+      // As bytes: the writer compares texts by UTF-16, which orders what is no ASCII otherwise than readers do.
+      return row.error === undefined ? undefined : utf8.encode(row.error);
+    default:
+      return row[name] ?? undefined;
+  }
+}
+
+function gasOf({ blockNumber, transactionPosition }: TraceRow, gas: string): bigint {
+  const value = BigInt(gas);
+  if (value > MAX_INT64)
+    throw new OperatorError(
+      `a trace of block ${blockNumber}, transaction ${transactionPosition}, has ${value} gas, more than a column of Parquet holds ` +
+        '(2^63 - 1): export the range as csv or ndjson',
+    );
+  return value;
+}

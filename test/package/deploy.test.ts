@@ -1,0 +1,109 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, type TestContext } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { ConfigSchema, optionsOf } from '../../src/config/index.ts';
+import { floodgate, root, run } from '../server/support/run.ts';
+
+const deploy = `${root}deploy`;
+const folder = mkdtempSync(join(tmpdir(), 'floodgate-deploy-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Go fetches nothing while tests run. */
+const OFFLINE = { GOPROXY: 'off', GOFLAGS: '-mod=readonly', GOWORK: 'off' };
+const READER = `${root}test/package/deploy`;
+
+/** What a tool makes of a place in deploy/. */
+async function readBy(tool: 'compose' | 'kustomize', place: string, context: TestContext): Promise<string> {
+  const isThere = spawnSync('go', ['list', '-deps', '.'], {
+    cwd: READER,
+    env: { ...process.env, ...OFFLINE },
+  });
+  if (isThere.status !== 0)
+    context.skip(
+      'go or the modules of the tools are not there; `go mod download` in test/package/deploy brings these',
+    );
+  const env = { ...OFFLINE, FLOODGATE_UPSTREAM: 'http://node.example:8545' };
+  const read = await run('go', ['run', '.', tool, join(deploy, place)], { cwd: READER, env });
+  expect(read).toMatchObject({ code: 0, stderr: '' });
+  return read.stdout;
+}
+
+const files = (readdirSync(deploy, { recursive: true }) as string[]) // names, as no types are asked for
+  .filter((name) => /\.(ya?ml|service)$|Dockerfile$/.test(name));
+
+describe('deploy/', () => {
+  it('sets no variable that is no option', () => {
+    const options = optionsOf(ConfigSchema).flatMap(({ variable, fileVariable }) => [variable, fileVariable]);
+    const known = new Set([...options, 'FLOODGATE_CONFIG']);
+    const set = files.flatMap((name) =>
+      [...readFileSync(join(deploy, name), 'utf8').matchAll(/\bFLOODGATE_[A-Z_]+/g)].map(
+        ([variable]) => variable,
+      ),
+    );
+    expect(set.length).toBeGreaterThan(8);
+    expect(set.filter((variable) => !known.has(variable))).toEqual([]);
+  });
+
+  it('has a configuration for Kubernetes that can be used', async () => {
+    const file = join(deploy, 'kubernetes/floodgate.yaml');
+    const env = { FLOODGATE_UPSTREAM: 'http://node.example:8545' };
+    const checked = await floodgate(['config', 'check', '--config', file], { env, cwd: folder });
+    expect(checked).toMatchObject({ code: 0, stderr: '' });
+    // Also what is only an example in it.
+    const all = join(folder, 'floodgate.yaml');
+    writeFileSync(all, readFileSync(file, 'utf8').replaceAll(/^#(?! \S)/gm, ''));
+    expect(parse(readFileSync(all, 'utf8')).dns.account).toBe('YOUR-ACCOUNT');
+    expect(await floodgate(['config', 'check', '--config', all], { env, cwd: folder })).toMatchObject({
+      code: 0,
+    });
+  });
+
+  it('has a compose file that Compose takes, whose files are there', async (context) => {
+    const { services } = JSON.parse(await readBy('compose', 'docker/compose.yaml', context));
+    expect(Object.keys(services).sort()).toEqual([
+      'clickhouse',
+      'floodgate',
+      'grafana',
+      'postgres',
+      'prometheus',
+    ]);
+    expect(services.floodgate).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
+    const mounted = Object.values(
+      services as Record<string, { volumes?: { type: string; source: string }[] }>,
+    )
+      .flatMap(({ volumes = [] }) => volumes)
+      .filter(({ type }) => type === 'bind');
+    expect(mounted.length).toBeGreaterThan(4);
+    for (const { source } of mounted) expect(() => readdirSync(join(source, '..')), source).not.toThrow();
+  });
+
+  it('has manifests that kustomize takes, and that are as the schemas of Kubernetes say', async (context) => {
+    const made = await readBy('kustomize', 'kubernetes', context);
+    const resources = parseAllDocuments(made).map((document) => document.toJS());
+    expect(resources.map(({ kind }) => kind).sort()).toEqual([
+      ...['ConfigMap', 'Namespace', 'NetworkPolicy', 'PodDisruptionBudget'],
+      ...['Service', 'Service', 'Service', 'StatefulSet'],
+    ]);
+    const pod = resources.find(({ kind }) => kind === 'StatefulSet').spec.template;
+    for (const { kind, spec } of resources) {
+      const selector = { Service: spec?.selector, NetworkPolicy: spec?.podSelector?.matchLabels }[
+        kind as string
+      ];
+      if (selector !== undefined) expect(pod.metadata.labels).toMatchObject(selector);
+    }
+    const file = join(folder, 'made.yaml');
+    writeFileSync(file, made);
+    if (spawnSync('kubernetes-validate', ['--help']).status !== 0)
+      context.skip(
+        'the manifests were built and not validated: `pip install kubernetes-validate` brings the schemas',
+      );
+    const valid = await run('kubernetes-validate', ['--strict', file]);
+    expect(valid.code, valid.stdout + valid.stderr).toBe(0);
+    // It does find what is wrong.
+    writeFileSync(file, made.replace('readOnlyRootFilesystem', 'readOnlyRootFileSystem'));
+    expect((await run('kubernetes-validate', ['--strict', file])).code).not.toBe(0);
+  });
+});
