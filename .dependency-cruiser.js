@@ -16,6 +16,7 @@ function filesOf(room) {
 
 /** Packages that only some rooms know. */
 const PACKAGES = {
+  '@clickhouse/client': ['ethereum/store/clickhouse'],
   commander: ['cli'],
   fastify: ['platform/http', 'rules/api'],
   kysely: ['rules/store/postgres'],
@@ -25,7 +26,7 @@ const PACKAGES = {
       (room) =>
         room.endsWith('/store/lmdb') || room.includes('/store/lmdb/') || room === 'platform/storeFile',
     ),
-  pg: ['rules/store/postgres'],
+  pg: ['rules/store/postgres', 'ethereum/store/clickhouse', 'platform/postgres'],
   undici: ['ethereum/nodes', 'rules/client', 'devchain'],
 };
 

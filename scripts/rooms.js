@@ -59,8 +59,10 @@ export const rooms = [
       'ethereum/gateway',
       'ethereum/ingest',
       'ethereum/nodes',
+      'ethereum/store/clickhouse',
       'ethereum/store/lmdb/gateway',
       'ethereum/store/lmdb/traces',
+      'ethereum/store/tiered',
       'ethereum/traces',
       'platform/accessLog',
       'platform/addresses',
@@ -110,7 +112,7 @@ export const rooms = [
   {
     room: 'rules/store/postgres',
     purpose: 'rules, tokens, API keys and audit on PostgreSQL, for instances that share them',
-    uses: ['rules', 'platform/logging'],
+    uses: ['rules', 'platform/logging', 'platform/postgres'],
   },
   {
     room: 'rules/store/lmdb',
@@ -271,6 +273,17 @@ export const rooms = [
     uses: ['ethereum/traces', 'platform/serialQueue', 'platform/storeFile'],
   },
   {
+    room: 'ethereum/store/clickhouse',
+    purpose: 'the trace store on ClickHouse and PostgreSQL, for instances that share it',
+    uses: ['ethereum/traces', 'platform/logging', 'platform/postgres', 'platform/serialQueue'],
+  },
+  {
+    room: 'ethereum/store/tiered',
+    purpose: 'a trace store that others share, with the newest blocks in an index of its own',
+    pure: true,
+    uses: ['ethereum/traces', 'platform/serialQueue'],
+  },
+  {
     room: 'ethereum/traces/convert',
     purpose: 'whatever a node answers, as traces; pure',
     pure: true,
@@ -330,6 +343,7 @@ export const rooms = [
     purpose: 'the file of a store: whether it is its own, of a known format, and whole',
     uses: [],
   },
+  { room: 'platform/postgres', purpose: 'how to connect to a PostgreSQL', uses: [] },
   { room: 'platform/metrics', purpose: 'metrics that cost little on a hot path', uses: [] },
   { room: 'platform/logging', purpose: 'what rooms that log need of a logger', pure: true, uses: [] },
   { room: 'platform/addresses', purpose: 'addresses, networks, and who is one client', uses: [] },

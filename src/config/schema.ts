@@ -773,6 +773,34 @@ export const ConfigSchema = Type.Object(
       default: 'floodgate-data',
       description: 'Folder for all data; created if it is missing.',
     }),
+    traceStore: Type.Optional(
+      Type.String({
+        pattern: '^clickhouse://',
+        maxLength: 4096,
+        secret: true,
+        allowed: 'a URL such as clickhouse://USER:PASSWORD@HOST:8443/DATABASE (docs/clickhouse.md)',
+        description:
+          'ClickHouse in which the index of traces is kept, for instances that share it. Left out: it is in the data folder.',
+      }),
+    ),
+    traceStorePostgres: Type.Optional(
+      Type.String({
+        pattern: '^postgres(ql)?://',
+        maxLength: 4096,
+        secret: true,
+        allowed:
+          'a URL such as postgres://USER:PASSWORD@HOST:5432/DATABASE?sslmode=verify-full (docs/postgresql.md)',
+        description:
+          'PostgreSQL that says which blocks of traceStore count, and who writes it. Left out: that of rules.store.',
+      }),
+    ),
+    traceStoreRecentBlocks: Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      default: 1024,
+      description:
+        'Beside traceStore: how many of the newest blocks are answered from an index in the data folder, at the least; it has twice as many at the most. 0 for none.',
+    }),
     upstream: Type.Array(Upstream, {
       default: [],
       maxItems: MAX_UPSTREAMS,

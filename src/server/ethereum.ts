@@ -19,8 +19,8 @@ import { openTraceStore, type TraceStoreOptions } from '../ethereum/store/lmdb/t
 import type { Awaitable, TraceStore } from '../ethereum/traces/index.ts';
 import type { Tracer } from '../platform/spans/index.ts';
 import { type EthereumNetwork, startEthereumNetwork } from './ethereumNetwork.ts';
-import { indexFolder } from './indexFolder.ts';
 import { IngestMetrics } from './ingestMetrics.ts';
+import { openIndex } from './openIndex.ts';
 import { upgradeReport } from './upgradeReport.ts';
 
 /** The Ethereum half of the server: all networks, with the methods that their indexes and nodes answer. */
@@ -90,10 +90,10 @@ export async function startEthereum(
           { name, upstream, indexFrom, config },
           {
             table,
-            store: await parts.openTraceStore(indexFolder(config.dataDir, name), {
-              ...config.index,
-              upgrade: upgradeReport(logger, name),
-            }),
+            store: await openIndex(
+              { config, network: name, upgrade: upgradeReport(logger, name) },
+              { logger, openTraceStore: parts.openTraceStore },
+            ),
             ...{ answers: storage.answers, filterSecret: storage.filterSecret },
             metrics,
             ingestMetrics,

@@ -14,15 +14,18 @@ export class IndexingError extends Error {
   override readonly name = 'IndexingError';
 }
 
-export interface FillIndexOptions {
-  readonly dataDir: string;
-  readonly network: string;
-  readonly upstream: readonly string[];
+export interface FillOptions {
   readonly fromBlock: number;
   /** Left out: the newest block that is final. */
   readonly toBlock: number | undefined;
   readonly signal: AbortSignal;
   readonly progress: FillProgress;
+}
+
+export interface FillIndexOptions extends FillOptions {
+  readonly dataDir: string;
+  readonly network: string;
+  readonly upstream: readonly string[];
 }
 
 /** Hears how far it is. */
@@ -35,19 +38,35 @@ export interface FillProgress {
 
 /** Indexes a range of blocks beside no server: the data folder is locked. Rejects with IndexingError and what it throws. */
 export async function fillIndex(options: FillIndexOptions): Promise<{ complete: boolean }> {
-  const { dataDir, network, upstream, fromBlock, signal, progress } = options;
+  const { dataDir, network, upstream, progress } = options;
   const lock = lockDataDir(dataDir);
   const store = openTraceStore(indexFolder(dataDir, network));
   const nodes = await openNodes(upstream, await store.chain(), (_, what, { message }) =>
     progress.trouble(`${what}: ${message}`),
   );
-  const { source } = nodes;
+  try {
+    return await fillFrom(nodes.source, store, options);
+  } finally {
+    await nodes.close();
+    await store.close();
+    lock.release();
+  }
+}
+
+/** Adds what a store has not of a range. Rejects with IndexingError and what it throws. */
+export async function fillFrom(
+  source: TraceProvider,
+  store: TraceStore & { readonly countMissing?: (fromBlock: number, toBlock: number) => Promise<number> },
+  { fromBlock, toBlock: asked, signal, progress }: FillOptions,
+): Promise<{ complete: boolean }> {
   try {
     await store.bindChain(await source.chain());
-    const toBlock = await lastBlock(source, store, options.toBlock);
+    const toBlock = await lastBlock(source, store, asked);
     if (fromBlock > toBlock)
       throw new IndexingError(`--from ${fromBlock} is after the last block to index, ${toBlock}`);
-    progress.started(fromBlock, toBlock, await countMissing(store, fromBlock, toBlock));
+    const missing = await (store.countMissing?.(fromBlock, toBlock) ??
+      countMissing(store, fromBlock, toBlock));
+    progress.started(fromBlock, toBlock, missing);
     const pace = new Pace();
     await fillRange({
       store,
@@ -69,10 +88,6 @@ export async function fillIndex(options: FillIndexOptions): Promise<{ complete: 
     return { complete: (await store.firstMissing(fromBlock, toBlock)) === undefined };
   } catch (error) {
     throw error instanceof NodeError ? new IndexingError(`no node can be asked: ${error.message}`) : error;
-  } finally {
-    await nodes.close();
-    await store.close();
-    lock.release();
   }
 }
 

@@ -6,6 +6,7 @@ export { type DataDirLock, lockDataDir } from './dataDirLock.ts';
 export { examineNode } from './examineNode.ts';
 export { exportTraces } from './exportTraces.ts';
 export { type FillProgress, fillIndex } from './fillIndex.ts';
+export { fillSharedIndex } from './fillSharedIndex.ts';
 export { exportProfile, importProfile } from './profileFiles.ts';
 export { rewindIndex } from './rewindIndex.ts';
 export { setAsideForeignIndex } from './setAsideForeignIndex.ts';

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { ConfigError, nodesOf } from '../../config/index.ts';
+import { type Config, ConfigError, networksOf, nodesOf } from '../../config/index.ts';
 import { addOwnConfigFlags, readConfig } from '../configFlags.ts';
 import { EXIT_CODES } from '../exitCodes.ts';
 import { networkFlag } from '../networkFlag.ts';
@@ -12,6 +12,7 @@ interface IndexFlags {
   readonly to?: number;
   readonly network: string;
   readonly upstream?: readonly string[];
+  readonly toStore?: true;
 }
 
 /** `floodgate index`: fills the index while no server runs on the data folder. */
@@ -32,26 +33,30 @@ export function registerIndex(program: Command): void {
         .argParser(readBlockNumber)
         .conflicts(['from', 'to']),
     )
+    .addOption(
+      new Option(
+        '--to-store',
+        'into the index that instances share (--trace-store): out of the data folder, where that has an index, and from --upstream',
+      ).conflicts(['rewind']),
+    )
     .addOption(networkFlag());
-  addOwnConfigFlags(command, ['dataDir', 'upstream']).action(async () => {
+  const options = ['dataDir', 'upstream', 'traceStore', 'traceStorePostgres', 'rules.store'];
+  addOwnConfigFlags(command, options).action(async () => {
     const config = readConfig(command);
-    const { from, to, rewind, network, upstream } = command.opts<IndexFlags>();
+    const { from, to, rewind, network, upstream, toStore } = command.opts<IndexFlags>();
     if (rewind !== undefined) return print(await rewound(config.dataDir, network, rewind));
     if (from === undefined)
       throw new ConfigError('say which blocks to index, --from BLOCK, or which to remove, --rewind BLOCK');
     const stop = new AbortController();
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
-    const { fillIndex } = await import('../../server/index.ts');
+    const { fillIndex, fillSharedIndex } = await import('../../server/index.ts');
     const progress = new ProgressBar(process.stderr);
-    const { complete } = await fillIndex({
-      dataDir: config.dataDir,
-      network,
-      upstream: nodesOf(config, network, upstream ?? []),
-      fromBlock: from,
-      toBlock: to,
-      signal: stop.signal,
-      progress,
-    }).finally(() => progress.end());
+    const { dataDir } = config;
+    const fill = { dataDir, network, fromBlock: from, toBlock: to, signal: stop.signal, progress };
+    const filled = toStore
+      ? fillSharedIndex({ ...fill, stores: config, upstream: upstreamOf(config, network, upstream) })
+      : fillIndex({ ...fill, upstream: nodesOf(config, network, upstream ?? []) });
+    const { complete } = await filled.finally(() => progress.end());
     await print(
       complete
         ? progress.summary()
@@ -66,6 +71,11 @@ async function rewound(dataDir: string, network: string, lastBlock: number): Pro
   const { from, to } = await rewindIndex({ dataDir, network, lastBlock });
   if (from === to) return `The index has no block above ${lastBlock}.`;
   return `Removed the blocks above ${lastBlock}, up to ${from}. The highest block of the index is now ${to ?? 'none'}.`;
+}
+
+/** Those that are named or configured; none where there are none, as an index may be copied without. */
+function upstreamOf(config: Config, network: string, named: readonly string[] = []): readonly string[] {
+  return named.length > 0 || networksOf(config).has(network) ? nodesOf(config, network, named) : [];
 }
 
 export function readBlockNumber(value: string): number {

@@ -1,7 +1,16 @@
 import type { Log } from '../../platform/logging/index.ts';
 import type { Span, Tracer } from '../../platform/spans/index.ts';
-import { type Call, type CallHandler, isPooled, isStream, type Result, RpcError } from '../jsonrpc/index.ts';
+import {
+  type Call,
+  type CallHandler,
+  isPooled,
+  isStream,
+  NoNodeError,
+  type Result,
+  RpcError,
+} from '../jsonrpc/index.ts';
 import type { AnswerRoom } from '../nodes/index.ts';
+import { IndexUnavailableError } from '../traces/index.ts';
 import type { Permit } from './admissionControl.ts';
 import type { CallContext, Method } from './method.ts';
 import type { GatewayMetrics } from './metrics.ts';
@@ -147,6 +156,10 @@ export class CallsHandler implements CallHandler {
   }
 
   fault(error: unknown): RpcError {
+    if (error instanceof IndexUnavailableError) {
+      this.#dependencies.log.warn({ reason: error.message }, 'the index could not be read for a request');
+      return new NoNodeError('the index cannot be read now; try again', 'noIndex');
+    }
     const id = this.#faults.faultId();
     this.#dependencies.log.error({ err: error, requestId: id }, 'a request failed by a fault of ours');
     return new RpcError('internalError', `a fault of the gateway; its log has it as request ${id}`);

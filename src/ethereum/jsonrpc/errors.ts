@@ -17,7 +17,7 @@ export const RPC_ERRORS = {
   noNode: {
     code: -32603,
     meaning:
-      'No node can answer now, also after a wait: `data` is `{"reason":"noNode"}`, the HTTP status 503; try again.',
+      'No node can answer now, also after a wait: `data` is `{"reason":"noNode"}`, or `noIndex` where a shared index cannot be read; the HTTP status 503; try again.',
   },
   unauthorized: {
     code: -32000,
@@ -89,9 +89,12 @@ export class RateLimitedError extends RetryLaterError {
 /** By then polls have found a node that is back. */
 const NO_NODE_RETRY_SECONDS = 1;
 
-/** No node can answer: HTTP status 503. Libraries try -32603 again, and -32002 not. */
+/** No node can answer, or the index cannot be read: HTTP status 503. Libraries try -32603 again, and -32002 not. */
 export class NoNodeError extends RetryLaterError {
-  constructor(message = 'no node can answer now; try again', reason: 'noNode' | 'noAgreement' = 'noNode') {
+  constructor(
+    message = 'no node can answer now; try again',
+    reason: 'noNode' | 'noAgreement' | 'noIndex' = 'noNode',
+  ) {
     super(message, { status: 503, retryAfterSeconds: NO_NODE_RETRY_SECONDS, data: { reason } });
   }
 }

@@ -10,7 +10,15 @@ export {
   visitMatches,
 } from './answerFilter.ts';
 export { type Awaitable, andThen } from './awaitable.ts';
-export { actionValue, attributesOf, type TraceKind } from './chunk/attributes.ts';
+export {
+  actionValue,
+  attributesOf,
+  hasFailed,
+  kindIn,
+  TRACE_KINDS,
+  type TraceKind,
+  valueBitsIn,
+} from './chunk/attributes.ts';
 export { writeHex } from './chunk/byteWriter.ts';
 export { chunkOf, TRACE_TYPES, TRACES_PER_CHUNK } from './chunk/format.ts';
 export { transactionPositionOf } from './chunk/framePlace.ts';
@@ -84,6 +92,7 @@ export {
   type IndexChange,
   IndexConflictError,
   type IndexedBlock,
+  IndexUnavailableError,
   type PostingTerm,
   type Side,
   type StoredBlock,

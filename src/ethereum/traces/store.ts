@@ -169,3 +169,6 @@ export class AnswerTooLargeError extends Error {
 export class IndexConflictError extends Error {
   override readonly name = 'IndexConflictError';
 }
+
+/** The index cannot be read or written now: what it is kept in is away, or has not all of it. */
+export class IndexUnavailableError extends Error {}

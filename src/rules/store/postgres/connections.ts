@@ -2,8 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { CompiledQuery } from 'kysely';
 import pg from 'pg';
 import type { Log } from '../../../platform/logging/index.ts';
+import { BadPostgresUrl, connectionOptions } from '../../../platform/postgres/index.ts';
+import { BadStoreAddress } from '../../index.ts';
 import { Connection } from './connection.ts';
-import { connectionOptions } from './connectionOptions.ts';
 import { ConnectionFailed, failureOf, TOO_MANY_CONNECTIONS } from './failures.ts';
 
 /** Of one instance. It keeps them, so that a database that has no more to give does not stop it. */
@@ -33,7 +34,7 @@ export class Connections {
   constructor(url: string, { log }: ConnectionsDependencies) {
     this.#log = log;
     this.#options = {
-      ...connectionOptions(url),
+      ...optionsOf(url),
       ...{ connectionTimeoutMillis: CONNECT_TIMEOUT_MS, statement_timeout: STATEMENT_TIMEOUT_MS },
       ...{ lock_timeout: LOCK_TIMEOUT_MS, idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS },
       ...{ keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS },
@@ -137,3 +138,11 @@ export class Connections {
 const INT8 = 20;
 const getTypeParser = ((oid: number, format?: 'text' | 'binary') =>
   oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser; // as its overloads say
+
+function optionsOf(url: string): pg.ClientConfig {
+  try {
+    return connectionOptions(url);
+  } catch (error) {
+    throw error instanceof BadPostgresUrl ? new BadStoreAddress(error.message) : error;
+  }
+}

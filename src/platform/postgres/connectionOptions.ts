@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import type { ClientConfig } from 'pg';
-import { BadStoreAddress } from '../../index.ts';
+
+/** A URL of a PostgreSQL is not as it should be. */
+export class BadPostgresUrl extends Error {
+  override readonly name = 'BadPostgresUrl';
+}
 
 /** How the certificate of the server is looked at, by libpq's names. */
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
@@ -15,13 +19,13 @@ const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)?$/;
 const SYSTEM_AUTHORITIES = 'system';
 
 /**
- * How to connect, from a URL as libpq takes it. Throws `BadStoreAddress`, whose message has nothing of the URL but names of parameters
+ * How to connect, from a URL as libpq takes it. Throws `BadPostgresUrl`, whose message has nothing of the URL but names of parameters
  * and of files: there may be a password in it.
  */
 export function connectionOptions(url: string): ClientConfig {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !/^postgres(ql)?:$/.test(parsed.protocol))
-    throw new BadStoreAddress('it is no URL like postgres://USER:PASSWORD@HOST:5432/DATABASE');
+    throw new BadPostgresUrl('it is no URL like postgres://USER:PASSWORD@HOST:5432/DATABASE');
   const parameters = parametersOf(parsed);
   const host = parameters.get('host') ?? decoded(parsed.hostname.replace(/^\[(.*)\]$/, '$1'));
   const isLocal = host.startsWith('/') || LOOPBACK.test(host);
@@ -39,7 +43,7 @@ export function connectionOptions(url: string): ClientConfig {
 function parametersOf({ searchParams }: URL): Map<string, string> {
   const unknown = [...searchParams.keys()].filter((name) => !PARAMETERS.some((known) => known === name));
   if (unknown.length > 0)
-    throw new BadStoreAddress(
+    throw new BadPostgresUrl(
       `there is no parameter ${unknown.map((name) => JSON.stringify(name.slice(0, 40))).join(', ')}; allowed: ${PARAMETERS.join(', ')}`,
     );
   return new Map(searchParams);
@@ -50,7 +54,7 @@ function tlsOf(parameters: ReadonlyMap<string, string>, isLocal: boolean): Clien
   const wanted = parameters.get('sslmode') ?? (isLocal ? 'disable' : 'verify-full');
   const mode = SSL_MODES.find((known) => known === wanted);
   if (mode === undefined)
-    throw new BadStoreAddress(
+    throw new BadPostgresUrl(
       `sslmode is ${JSON.stringify(wanted.slice(0, 40))}; allowed: ${SSL_MODES.join(', ')}`,
     );
   if (mode === 'disable') return false;
@@ -77,7 +81,7 @@ function certificateOf(parameters: ReadonlyMap<string, string>): { cert?: string
   const cert = parameters.get('sslcert');
   const key = parameters.get('sslkey');
   if ((cert === undefined) !== (key === undefined))
-    throw new BadStoreAddress('of sslcert and sslkey there is only one; a certificate of ours needs both');
+    throw new BadPostgresUrl('of sslcert and sslkey there is only one; a certificate of ours needs both');
   if (cert === undefined || key === undefined) return {};
   return { cert: fileOf('sslcert', cert), key: fileOf('sslkey', key) };
 }
@@ -87,7 +91,7 @@ function fileOf(parameter: string, file: string): string {
     return readFileSync(file, 'utf8');
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    throw new BadStoreAddress(`${parameter} names ${JSON.stringify(file)}, which cannot be read (${reason})`);
+    throw new BadPostgresUrl(`${parameter} names ${JSON.stringify(file)}, which cannot be read (${reason})`);
   }
 }
 
@@ -95,7 +99,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new BadStoreAddress('a % in it is not followed by two hex digits; write % itself as %25');
+    throw new BadPostgresUrl('a % in it is not followed by two hex digits; write % itself as %25');
   }
 }
 
@@ -103,6 +107,6 @@ function userName(): string {
   try {
     return userInfo().username;
   } catch {
-    throw new BadStoreAddress('it names no user');
+    throw new BadPostgresUrl('it names no user');
   }
 }

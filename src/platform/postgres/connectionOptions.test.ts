@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { BadStoreAddress } from '../../index.ts';
-import { connectionOptions } from './connectionOptions.ts';
+import { BadPostgresUrl, connectionOptions } from './connectionOptions.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'floodgate-connection-options-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -67,7 +66,7 @@ describe('the URL of a PostgreSQL', () => {
     ['postgres://u:%zzsecret@h/r', /followed by two hex digits/],
   ])('%s is refused, with the reason and without the password', (url, reason) => {
     const refused = (): unknown => connectionOptions(url);
-    expect(refused).toThrow(BadStoreAddress);
+    expect(refused).toThrow(BadPostgresUrl);
     expect(refused).toThrow(reason);
     expect(refused).not.toThrow(/secret/);
   });

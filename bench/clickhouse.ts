@@ -1,0 +1,165 @@
+/**
+ * The index of traces on ClickHouse's engine (chdb, behind HTTP of the tests): bytes, ingest and latency. Times are against `SELECT 1`
+ * through the same client, taken in turns; the engine runs in one process beside this one and PostgreSQL.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@clickhouse/client';
+import { openClickHouseTraces } from '../src/ethereum/store/clickhouse/index.ts';
+import { checkBlock, parseHeader, parseTraceBlock } from '../src/ethereum/traces/convert/index.ts';
+import {
+  type Address,
+  type IndexedBlock,
+  indexBlock,
+  JsonWriter,
+  MAX_COUNT,
+  type TraceFilter,
+} from '../src/ethereum/traces/index.ts';
+import { QUIET } from '../src/platform/logging/index.ts';
+import { ClickHouseServer } from '../test/support/clickHouse.ts';
+import { Postgres } from '../test/support/postgres.ts';
+import { Random } from '../test/support/random.ts';
+import { makeChain, openMadeChain } from './madeChain.ts';
+import { addressAt } from './mainnetLike.ts';
+import { progress, row } from './turns.ts';
+
+const BLOCKS = Number(process.env['BENCH_BLOCKS'] ?? 864);
+const TRACES_PER_BLOCK = 1_000;
+const FIRST = 1_088;
+const LAST = FIRST + BLOCKS - 1;
+const BLOCKS_PER_CHANGE = 32;
+const QUESTIONS = 60;
+const MAX_BYTES = 64 * 1024 * 1024;
+const HOT_ADDRESSES = 40;
+const TAIL_ADDRESSES = 4_000;
+const MEGABYTE = 1e6;
+
+const folder = mkdtempSync(join(tmpdir(), 'floodgate-bench-'));
+const [postgres, clickHouse] = [await Postgres.start(), await ClickHouseServer.start()];
+const store = await openClickHouseTraces(
+  { url: clickHouse.url(), postgres: postgres.url(), network: 'bench' },
+  { log: QUIET },
+);
+try {
+  makeChain(folder, { first: FIRST, last: LAST, tracesPerBlock: TRACES_PER_BLOCK }, progress);
+  const chain = openMadeChain(folder);
+  const rawBytes = await ingest(chain);
+  await clickHouse.query('OPTIMIZE TABLE by_address FINAL');
+  await clickHouse.query('OPTIMIZE TABLE trace_chunks FINAL');
+  const bytes = Number(await clickHouse.query('SELECT sum(bytes_on_disk) FROM system.parts WHERE active'));
+  const blocks = await postgres.query(
+    "SELECT pg_total_relation_size('floodgate_traces.blocks')::int AS bytes",
+  );
+  row({
+    name: 'bytes against the raw JSON',
+    value: (bytes + Number(blocks[0]?.['bytes'])) / rawBytes,
+    must: 'at most 0.17',
+    note: `${(bytes / MEGABYTE).toFixed(0)} MB of ${(rawBytes / MEGABYTE).toFixed(0)} MB, and PostgreSQL's`,
+  });
+  await ask();
+  chain.close();
+} finally {
+  await store.close();
+  await clickHouse.remove();
+  await postgres.remove();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function ingest(chain: ReturnType<typeof openMadeChain>): Promise<number> {
+  let [rawBytes, ms] = [0, 0];
+  const before = process.cpuUsage();
+  for (let first = FIRST; first <= LAST; first += BLOCKS_PER_CHANGE) {
+    const blocks: IndexedBlock[] = [];
+    for (let number = first; number <= Math.min(LAST, first + BLOCKS_PER_CHANGE - 1); number++) {
+      const bytes = chain.traces(number);
+      rawBytes += bytes.length;
+      const header = parseHeader(JSON.parse(chain.header(number).toString()));
+      const traces = parseTraceBlock(JSON.parse(bytes.toString()));
+      checkBlock(header, traces);
+      blocks.push(indexBlock(header, traces));
+    }
+    const started = performance.now();
+    await store.apply({ blocks });
+    ms += performance.now() - started;
+    progress(Math.min(LAST, first + BLOCKS_PER_CHANGE - 1) - FIRST + 1, BLOCKS);
+  }
+  const { user, system } = process.cpuUsage(before);
+  row({
+    name: 'ingest, blocks of 1,000 traces a second',
+    value: BLOCKS / (ms / 1000),
+    must: 'at least 60',
+    note: `blocks made ready before; ${((user + system) / 1000 / BLOCKS).toFixed(1)} ms of this process a block, that included`,
+  });
+  return rawBytes;
+}
+
+async function ask(): Promise<void> {
+  const random = new Random(7);
+  const address = (ranks: number): Address => addressAt(random.below(ranks));
+  const filterOf = (from: Address, after = 0): TraceFilter => ({
+    ...{ fromBlock: FIRST, toBlock: Math.min(LAST, FIRST + 799), toAddresses: [], fromAddresses: [from] },
+    ...{ mode: 'intersection', after, count: MAX_COUNT },
+  });
+  const client = createClient({
+    url: `http://127.0.0.1:${clickHouse.port}`,
+    username: 'floodgate',
+    password: decodeURIComponent(new URL(clickHouse.url()).password),
+  });
+  const json = new JsonWriter();
+  const asked = (filterFor: () => TraceFilter) => async () => {
+    await store.filter(filterFor(), MAX_BYTES, json);
+  };
+  const all = (after: number) => (): TraceFilter => ({ ...filterOf(address(1)), fromAddresses: [], after });
+  const contenders = {
+    one: async () => {
+      await (await client.query({ query: 'SELECT 1', format: 'JSON' })).text();
+    },
+    typical: asked(() => filterOf(address(TAIL_ADDRESSES))),
+    hot: asked(() => filterOf(address(HOT_ADDRESSES))),
+    far: asked(() => filterOf(address(2), 20_000)),
+    near: asked(() => filterOf(address(2))),
+    all: asked(all(0)),
+    allFar: asked(all(100_000)),
+  };
+  const times = new Map(Object.keys(contenders).map((name) => [name, [] as number[]]));
+  for (let question = -5; question < QUESTIONS; question++)
+    for (const [name, run] of Object.entries(contenders)) {
+      const started = performance.now();
+      await run();
+      if (question >= 0) times.get(name)?.push(performance.now() - started);
+    }
+  await client.close();
+  const p = (name: keyof typeof contenders, share: number): number => {
+    const sorted = (times.get(name) ?? []).sort((a, b) => a - b);
+    return sorted[Math.floor(share * sorted.length)] ?? 0;
+  };
+  const note = (name: keyof typeof contenders): string =>
+    `p50 ${p(name, 0.5).toFixed(1)} ms, p99 ${p(name, 0.99).toFixed(1)} ms; SELECT 1 ${p('one', 0.5).toFixed(1)} ms`;
+  const against = (name: keyof typeof contenders, other: keyof typeof contenders): number =>
+    p(name, 0.5) / p(other, 0.5);
+  row({
+    name: 'typical, p50 against SELECT 1',
+    value: against('typical', 'one'),
+    must: 'at most 8',
+    note: note('typical'),
+  });
+  row({
+    name: 'hot, p50 against SELECT 1',
+    value: against('hot', 'one'),
+    must: 'at most 16',
+    note: note('hot'),
+  });
+  row({
+    name: 'after: 20000 of an address against 0',
+    value: against('far', 'near'),
+    must: 'at most 1.5',
+    note: note('far'),
+  });
+  row({
+    name: 'after: 100000 of all against 0',
+    value: against('allFar', 'all'),
+    must: 'at most 1.5',
+    note: note('allFar'),
+  });
+}

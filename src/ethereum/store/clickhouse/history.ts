@@ -1,0 +1,147 @@
+import {
+  AnswerTooLargeError,
+  type HistoryPage,
+  type HistoryPlace,
+  type HistoryQuery,
+  type HistorySummary,
+  hasFailed,
+  type InternalTransactionsPage,
+  type InternalTransactionsQuery,
+  internalFrameAt,
+  type JsonWriter,
+  MAX_TRACES_PER_BLOCK,
+  type Order,
+  type SummaryQuery,
+  TRACES_PER_CHUNK,
+} from '../../traces/index.ts';
+import { type FoundPlace, isEmpty, type Looked, lookAtRows, type RowsQuery } from './addressRows.ts';
+import { lookAtBlocks } from './blockRows.ts';
+import type { ChainReader, TimedBlock } from './chainReader.ts';
+import type { ChunkReader } from './chunks.ts';
+import type { ClickHouse } from './clickHouse.ts';
+import { IncompleteReplica } from './failures.ts';
+import { INTERNAL } from './internal.ts';
+import { attemptOf } from './span.ts';
+import { summarize } from './summary.ts';
+import type { Tables } from './tables.ts';
+import { upTo, type WideState } from './wideReader.ts';
+import { writeBehind } from './writeTraces.ts';
+
+/** Ranges of missing blocks that a page tells. */
+const MAX_MISSING_RANGES = 1_000;
+/** Blocks that a page goes over: the rows of each of their segments are counted. */
+const MAX_PAGE_BLOCKS = 4_096 * 1_024;
+const CHUNK_BYTES = 64 * 1024 * 1024;
+
+export interface HistoryParts {
+  readonly clickHouse: ClickHouse;
+  readonly tables: Tables;
+  readonly reader: ChainReader;
+  readonly chunks: ChunkReader;
+}
+
+/** Histories of addresses, out of the rows by address. */
+export class History {
+  readonly #parts: HistoryParts;
+
+  constructor(parts: HistoryParts) {
+    this.#parts = parts;
+  }
+
+  async page(query: HistoryQuery, maxBytes: number, json: JsonWriter): Promise<HistoryPage> {
+    const state = await this.#state(query);
+    const looked = await this.#look({ ...query, behind: query.behind }, state);
+    const blocks = await this.#blocksOf(looked.found, state);
+    const chunks = await this.#parts.chunks.at(looked.found, (number) => blocks.get(number), CHUNK_BYTES);
+    const taken = writeBehind(json, { places: looked.found, chunks, maxBytes });
+    if (taken === 0 && looked.found.length > 0) throw new AnswerTooLargeError(maxBytes);
+    const isFull = taken === query.limit || taken < looked.found.length;
+    const last = isFull ? looked.found[taken - 1] : looked.last;
+    return { range: state.range, ...(await this.#end(state, query.order, { last, blocks })) };
+  }
+
+  async internal(query: InternalTransactionsQuery): Promise<InternalTransactionsPage> {
+    const { address, order, skip, limit, behind } = query;
+    const state = await this.#state(query);
+    const addresses = address === undefined ? ('all' as const) : [address];
+    const looked = await this.#look({ ...query, addresses, filter: INTERNAL, behind }, state);
+    const { found } = looked;
+    const blocks = await this.#blocksOf(found, state);
+    const given = found.slice(skip);
+    const chunks = await this.#parts.chunks.at(given, (number) => blocks.get(number), CHUNK_BYTES);
+    const transactions = given.map((place) => ({
+      ...internalFrameAt(chunks.with(place), place.traceIndex % TRACES_PER_CHUNK),
+      blockNumber: place.number,
+      timestamp: blocks.get(place.number)?.timestamp ?? 0,
+      hasFailed: hasFailed(place.attributes),
+    }));
+    const last = found.length === limit ? found.at(-1) : looked.last;
+    return { transactions, found: found.length, ...(await this.#end(state, order, { last, blocks })) };
+  }
+
+  async summary({ address, fromBlock, toBlock }: SummaryQuery): Promise<HistorySummary> {
+    const state = await this.#parts.reader.wide({
+      ...{ fromBlock, toBlock, order: 'desc', behind: undefined },
+      ...{ maxMissing: MAX_MISSING_RANGES, maxBlocks: Number.MAX_SAFE_INTEGER },
+      isWhole: true,
+    });
+    return summarize(this.#parts, address, state);
+  }
+
+  #state({ fromBlock, toBlock, order, behind }: Asked): Promise<WideState> {
+    return this.#parts.reader.wide({
+      ...{ fromBlock, toBlock, order, behind },
+      ...{ maxMissing: MAX_MISSING_RANGES, maxBlocks: MAX_PAGE_BLOCKS },
+    });
+  }
+
+  /** Everybody's traces are read block by block, those of some addresses by their rows. */
+  async #look(
+    { addresses, ...query }: Omit<RowsQuery, 'addresses'> & Pick<HistoryQuery, 'addresses'>,
+    state: WideState,
+  ): Promise<Looked> {
+    if (isEmpty(state.within)) return { found: [], last: undefined };
+    if (addresses === 'all') return lookAtBlocks(this.#parts, query, state);
+    return lookAtRows(this.#parts, { ...query, addresses }, state);
+  }
+
+  /** The blocks of what was found, which must be those of the state that it was found in. */
+  async #blocksOf(found: readonly FoundPlace[], { attempts }: WideState): Promise<Map<number, TimedBlock>> {
+    const numbers = [...new Set(found.map(({ number }) => number))];
+    const blocks = await this.#parts.reader.timedBlocks(numbers);
+    const isSame = (number: number): boolean => blocks.get(number)?.attempt === attemptOf(attempts, number);
+    if (!numbers.every(isSame)) throw new IncompleteReplica('the chain has changed meanwhile');
+    return blocks;
+  }
+
+  /** Where the next page goes on, and the missing blocks that this one went over. */
+  async #end(
+    { missing, toldUpTo }: WideState,
+    order: Order,
+    {
+      last,
+      blocks,
+    }: { last: { number: number; traceIndex: number } | undefined; blocks: ReadonlyMap<number, TimedBlock> },
+  ): Promise<Pick<HistoryPage, 'next' | 'missing'>> {
+    const edge = toldUpTo === undefined ? undefined : edgeOf(toldUpTo, order);
+    const next = last === undefined ? edge : { blockNumber: last.number, traceIndex: last.traceIndex };
+    if (next === undefined) return { next, missing };
+    const known = blocks.get(next.blockNumber) ?? (await this.#parts.reader.blocks([next.blockNumber]))[0];
+    const hash = known?.hash;
+    return {
+      next: { ...next, ...(hash !== undefined && { blockHash: hash }) },
+      missing: missing.map((gap) => upTo(gap, next.blockNumber, order)).filter((gap) => !isEmpty(gap)),
+    };
+  }
+}
+
+interface Asked extends Pick<HistoryQuery, 'toBlock' | 'order'> {
+  readonly fromBlock?: number;
+  readonly behind?: HistoryPlace;
+}
+
+/** The last place of a block in an order. */
+const edgeOf = (blockNumber: number, order: Order): HistoryPlace => ({
+  blockNumber,
+  traceIndex: order === 'asc' ? MAX_TRACES_PER_BLOCK - 1 : 0,
+});

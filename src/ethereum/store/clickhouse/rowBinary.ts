@@ -1,0 +1,144 @@
+const INITIAL_BYTES = 1024 * 1024;
+const HEX_PREFIX_CHARS = 2;
+const WORD_BYTES = 8;
+const WORD_BITS = 64n;
+const UINT256_BYTES = 32;
+
+/** Writes rows in ClickHouse's format RowBinary, column after column. */
+export class RowWriter {
+  #bytes = Buffer.allocUnsafe(INITIAL_BYTES);
+  #length = 0;
+
+  uint8(value: number): void {
+    this.#reserve(1);
+    this.#bytes[this.#length++] = value;
+  }
+
+  uint16(value: number): void {
+    this.#reserve(2);
+    this.#length = this.#bytes.writeUInt16LE(value, this.#length);
+  }
+
+  uint32(value: number): void {
+    this.#reserve(4);
+    this.#length = this.#bytes.writeUInt32LE(value, this.#length);
+  }
+
+  uint256(value: bigint): void {
+    this.#reserve(UINT256_BYTES);
+    if (value === 0n) {
+      this.#bytes.fill(0, this.#length, this.#length + UINT256_BYTES);
+      this.#length += UINT256_BYTES;
+      return;
+    }
+    for (let word = 0, rest = value; word < UINT256_BYTES / WORD_BYTES; word++, rest >>= WORD_BITS)
+      this.#length = this.#bytes.writeBigUInt64LE(BigInt.asUintN(Number(WORD_BITS), rest), this.#length);
+  }
+
+  /** As many bytes as the text has digits for, behind `0x`. */
+  fixedHex(hex: string): void {
+    const bytes = (hex.length - HEX_PREFIX_CHARS) / 2;
+    this.#reserve(bytes);
+    this.#bytes.write(hex.slice(HEX_PREFIX_CHARS), this.#length, 'hex');
+    this.#length += bytes;
+  }
+
+  string(value: Uint8Array): void {
+    this.#reserve(value.length + WORD_BYTES);
+    let rest = value.length;
+    for (; rest >= 0x80; rest >>>= 7) this.#bytes[this.#length++] = (rest & 0x7f) | 0x80;
+    this.#bytes[this.#length++] = rest;
+    this.#bytes.set(value, this.#length);
+    this.#length += value.length;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** What was written; good until anything more is. */
+  written(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#length + bytes <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(2 * this.#bytes.length, this.#length + bytes));
+    this.#bytes.copy(larger, 0, 0, this.#length);
+    this.#bytes = larger;
+  }
+}
+
+/** An answer is not what was asked for: it was cut, or there is an error in the middle of it. */
+export class BadRowBinary extends Error {
+  override readonly name = 'BadRowBinary';
+}
+
+/** Reads one row of RowBinary. Throws BadRowBinary where there is less, or more, than is read. */
+export class RowReader {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  uint8(): number {
+    return this.#bytes[this.#take(1)] ?? 0;
+  }
+
+  uint16(): number {
+    return this.#bytes.readUInt16LE(this.#take(2));
+  }
+
+  uint32(): number {
+    return this.#bytes.readUInt32LE(this.#take(4));
+  }
+
+  uint64(): number {
+    return Number(this.#bytes.readBigUInt64LE(this.#take(WORD_BYTES)));
+  }
+
+  uint256(): bigint {
+    let value = 0n;
+    const at = this.#take(UINT256_BYTES);
+    for (let word = UINT256_BYTES / WORD_BYTES - 1; word >= 0; word--)
+      value = (value << WORD_BITS) | this.#bytes.readBigUInt64LE(at + word * WORD_BYTES);
+    return value;
+  }
+
+  bytes(): Buffer {
+    const length = this.#varint();
+    const at = this.#take(length);
+    return this.#bytes.subarray(at, at + length);
+  }
+
+  array<T>(read: () => T): T[] {
+    const length = this.#varint();
+    // Each element has a byte at the least: an error that stands here is not taken for a great number of them.
+    if (length > this.#bytes.length - this.#at) throw new BadRowBinary('the answer was cut');
+    return Array.from({ length }, read);
+  }
+
+  /** Nothing may stand behind the row. */
+  end(): void {
+    if (this.#at !== this.#bytes.length) throw new BadRowBinary('there is more behind the answer');
+  }
+
+  #varint(): number {
+    let value = 0;
+    for (let factor = 1; factor < 2 ** 35; factor *= 0x80) {
+      const byte = this.uint8();
+      value += (byte & 0x7f) * factor;
+      if (byte < 0x80) return value;
+    }
+    throw new BadRowBinary('the answer has a length that is none');
+  }
+
+  #take(bytes: number): number {
+    const at = this.#at;
+    if (at + bytes > this.#bytes.length) throw new BadRowBinary('the answer was cut');
+    this.#at = at + bytes;
+    return at;
+  }
+}

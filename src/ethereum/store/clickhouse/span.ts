@@ -1,0 +1,79 @@
+import type { Hash } from '../../traces/index.ts';
+import type { ChunkedBlock } from './place.ts';
+
+/** Bytes of a block in what PostgreSQL tells of a range: hash, traces, postings, attempt. */
+const HASH_BYTES = 32;
+const BLOCK_BYTES = HASH_BYTES + 4 + 4 + 4;
+/** The attempt of blocks that have rows and are none of the chain. */
+const NO_ATTEMPT = 0xffff;
+
+/** In SQL: one block of a `Span`. */
+export const BLOCK_AS_BYTES = 'hash || int4send(traces) || int4send(postings) || int4send(attempt)';
+
+/** Blocks of one chain, as PostgreSQL has them in one moment: what rows of them count, and how many there must be. */
+export class Span {
+  readonly chain: number;
+  readonly #first: number;
+  readonly #bytes: Buffer;
+
+  constructor(chain: number, first: number, bytes: Buffer) {
+    this.chain = chain;
+    this.#first = first;
+    this.#bytes = bytes;
+  }
+
+  block(number: number): ChunkedBlock {
+    const at = this.#at(number);
+    const hash = `0x${this.#bytes.toString('hex', at, at + HASH_BYTES)}` as Hash; // 32 bytes as digits
+    return { number, hash, attempt: this.#attempt(number), traces: this.traces(number) };
+  }
+
+  traces(number: number): number {
+    return this.#bytes.readUInt32BE(this.#at(number) + HASH_BYTES);
+  }
+
+  postings(number: number): number {
+    return this.#bytes.readUInt32BE(this.#at(number) + HASH_BYTES + 4);
+  }
+
+  #attempt(number: number): number {
+    return this.#bytes.readUInt32BE(this.#at(number) + HASH_BYTES + 8);
+  }
+
+  #at(number: number): number {
+    return (number - this.#first) * BLOCK_BYTES;
+  }
+}
+
+/** Which rows of a range count: those of attempt 0, but for the blocks that are named. */
+export interface Attempts {
+  readonly numbers: readonly number[];
+  readonly attempts: readonly number[];
+}
+
+/** In ClickHouse's SQL: whether a row counts. */
+export const COUNTS =
+  'attempt = transform(number, {numbers:Array(UInt32)}, {attempts:Array(UInt16)}, toUInt16(0))';
+
+/** In PostgreSQL's SQL: the blocks of chain $1 from $2 to $3 of which rows of another attempt count, or none. */
+export const UNUSUAL = `SELECT u.number, coalesce(c.attempt, ${NO_ATTEMPT}) AS attempt
+  FROM (SELECT DISTINCT number FROM floodgate_traces.blocks
+    WHERE chain = $1 AND number BETWEEN $2 AND $3 AND (attempt > 0 OR NOT is_canonical)) u
+  LEFT JOIN floodgate_traces.blocks c ON c.chain = $1 AND c.number = u.number AND c.is_canonical
+  WHERE coalesce(c.attempt, ${NO_ATTEMPT}) > 0`;
+
+export const attemptsOf = (
+  rows: readonly { readonly number: number; readonly attempt: number }[],
+): Attempts => ({
+  numbers: rows.map(({ number }) => number),
+  attempts: rows.map(({ attempt }) => attempt),
+});
+
+/** For ClickHouse, which takes no empty list: block 4294967295 is none. */
+export const attemptParameters = ({ numbers, attempts }: Attempts): Attempts =>
+  numbers.length > 0 ? { numbers, attempts } : { numbers: [0xffffffff], attempts: [0] };
+
+export const attemptOf = ({ numbers, attempts }: Attempts, number: number): number => {
+  const i = numbers.indexOf(number);
+  return i < 0 ? 0 : (attempts[i] ?? 0);
+};

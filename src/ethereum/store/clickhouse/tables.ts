@@ -1,0 +1,58 @@
+import type { ClickHouse } from './clickHouse.ts';
+
+/** Tables of one shard; where a cluster is named they are replicated, and reached through `…_all`. */
+export interface Tables {
+  readonly chunks: string;
+  readonly byAddress: string;
+  /** Those that rows are deleted from, and on which machines. */
+  readonly own: readonly { readonly table: string }[];
+  readonly onCluster: string;
+}
+
+export const CHUNK_COLUMNS = 'chain, number, chunk, attempt, bytes';
+export const ADDRESS_COLUMNS = 'chain, address, number, trace_index, attempt, sides, attributes, value';
+
+/** Blocks of a partition: what a deletion rewrites at the most. */
+const BLOCKS_PER_PARTITION = 1_048_576;
+/** Inserts that are remembered, so that one sent twice is there once. */
+const REMEMBERED_INSERTS = 1_000;
+
+const CHUNKS = `(
+  chain UInt32, number UInt32 CODEC(Delta, ZSTD(1)), chunk UInt32 CODEC(Delta, ZSTD(1)), attempt UInt16 CODEC(ZSTD(1)),
+  bytes String CODEC(ZSTD(3)))`;
+const CHUNKS_ORDER = `PARTITION BY intDiv(number, ${BLOCKS_PER_PARTITION}) ORDER BY (chain, number, chunk, attempt)
+  SETTINGS index_granularity = 64, min_compress_block_size = 32768, max_compress_block_size = 262144`;
+
+const BY_ADDRESS = `(
+  chain UInt32, address FixedString(20) CODEC(ZSTD(1)), number UInt32 CODEC(Delta, ZSTD(1)),
+  trace_index UInt32 CODEC(ZSTD(1)), attempt UInt16 CODEC(ZSTD(1)), sides UInt8 CODEC(ZSTD(1)),
+  attributes UInt16 CODEC(ZSTD(1)), value UInt256 CODEC(ZSTD(1)),
+  PROJECTION counts (SELECT chain, number, attempt, count() GROUP BY chain, number, attempt))`;
+const BY_ADDRESS_ORDER = `PARTITION BY intDiv(number, ${BLOCKS_PER_PARTITION}) ORDER BY (chain, address, number, trace_index)
+  SETTINGS index_granularity = 1024`;
+
+/** Makes the tables where they are missing. */
+export async function makeTables(clickHouse: ClickHouse, cluster: string | undefined): Promise<Tables> {
+  const onCluster = cluster === undefined ? '' : ` ON CLUSTER ${cluster}`;
+  const remembered =
+    cluster === undefined ? `, non_replicated_deduplication_window = ${REMEMBERED_INSERTS}` : '';
+  const make = async (table: string, columns: string, order: string): Promise<string> => {
+    const engine =
+      cluster === undefined
+        ? 'MergeTree'
+        : `ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/${table}', '{replica}')`;
+    await clickHouse.command(
+      `CREATE TABLE IF NOT EXISTS ${table}${onCluster} ${columns} ENGINE = ${engine} ${order}${remembered}`,
+    );
+    if (cluster === undefined) return table;
+    // By block, so that one is whole on one shard.
+    await clickHouse.command(
+      `CREATE TABLE IF NOT EXISTS ${table}_all${onCluster} AS ${table}
+        ENGINE = Distributed(${cluster}, currentDatabase(), ${table}, intHash64(number))`,
+    );
+    return `${table}_all`;
+  };
+  const chunks = await make('trace_chunks', CHUNKS, CHUNKS_ORDER);
+  const byAddress = await make('by_address', BY_ADDRESS, BY_ADDRESS_ORDER);
+  return { chunks, byAddress, onCluster, own: [{ table: 'trace_chunks' }, { table: 'by_address' }] };
+}

@@ -1,0 +1,216 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  AnswerTooLargeError,
+  type ChainIdentity,
+  findFrame,
+  firstTraceFrom,
+  type Hash,
+  type HistoryPage,
+  type HistoryPlace,
+  type HistoryQuery,
+  type HistorySummary,
+  type IndexChange,
+  type InternalTransactionsPage,
+  type InternalTransactionsQuery,
+  JsonWriter,
+  type StoredBlock,
+  type SummaryQuery,
+  TRACES_PER_CHUNK,
+  type TraceFilter,
+  type TraceStore,
+  type TransactionLimits,
+  writeTrace,
+} from '../../traces/index.ts';
+import type { ChainReader, RangeState } from './chainReader.ts';
+import type { ChunkReader, Chunks } from './chunks.ts';
+import type { ClickHouse } from './clickHouse.ts';
+import { IncompleteReplica } from './failures.ts';
+import type { History } from './history.ts';
+import type { ChunkedBlock, Place } from './place.ts';
+import { countedPlaces, isUnrestricted, matchingPlaces } from './places.ts';
+import type { Tables } from './tables.ts';
+import { findTransaction, type RootFrame } from './transactions.ts';
+import type { IndexWriter } from './writer.ts';
+import { arrayOf } from './writeTraces.ts';
+
+/** A machine that has not all rows is asked again: the next may have them, or the chain has changed meanwhile. */
+const MAX_READS = 4;
+const READ_AGAIN_MS = 50;
+
+export interface TraceStoreParts {
+  readonly clickHouse: ClickHouse;
+  readonly tables: Tables;
+  readonly reader: ChainReader;
+  readonly chunks: ChunkReader;
+  readonly history: History;
+  readonly writer: IndexWriter;
+  readonly close: () => Promise<void>;
+}
+
+/** The index of traces in ClickHouse; which of its rows count stands in PostgreSQL. */
+export class ClickHouseTraceStore implements TraceStore {
+  readonly #parts: TraceStoreParts;
+
+  constructor(parts: TraceStoreParts) {
+    this.#parts = parts;
+  }
+
+  chain(): Promise<ChainIdentity | undefined> {
+    return this.#parts.reader.identity();
+  }
+
+  bindChain(identity: ChainIdentity): Promise<void> {
+    return this.#parts.writer.bind(identity);
+  }
+
+  head(): Promise<StoredBlock | undefined> {
+    return this.#parts.reader.lastBlock(Number.MAX_SAFE_INTEGER);
+  }
+
+  finalizedNumber(): Promise<number | undefined> {
+    return this.#parts.reader.finalized();
+  }
+
+  async block(blockNumber: number): Promise<StoredBlock | undefined> {
+    return (await this.#parts.reader.blocks([blockNumber]))[0];
+  }
+
+  lastBlock(upTo: number): Promise<StoredBlock | undefined> {
+    return this.#parts.reader.lastBlock(upTo);
+  }
+
+  firstMissing(fromBlock: number, toBlock: number): Promise<number | undefined> {
+    return this.#parts.reader.firstMissing(fromBlock, toBlock);
+  }
+
+  countMissing(fromBlock: number, toBlock: number): Promise<number> {
+    return this.#parts.reader.countMissing(fromBlock, toBlock);
+  }
+
+  filter(filter: TraceFilter, maxBytes: number, json?: JsonWriter): Promise<Uint8Array | undefined> {
+    return again(async () => {
+      const { reader, chunks } = this.#parts;
+      const state = await reader.range(filter.fromBlock, filter.toBlock);
+      if (state === undefined) return undefined;
+      const places = await this.#placesOf(filter, state);
+      const read = await chunks.at(places, (number) => state.span.block(number), maxBytes);
+      return arrayOf({ places, chunks: read, maxBytes, json });
+    });
+  }
+
+  blockTraces(blockNumber: number, maxBytes: number): Promise<Buffer | undefined> {
+    return again(async () => {
+      const block = await this.#chunkedBlock(blockNumber);
+      if (block === undefined) return undefined;
+      const chunks = await this.#parts.chunks.ofBlock(block, 0, maxBytes);
+      return arrayOf({ places: placesFrom(block, 0, block.traces), chunks, maxBytes });
+    });
+  }
+
+  transactionTraces(hash: Hash, { maxBytes, upTo }: TransactionLimits): Promise<Buffer | undefined> {
+    return again(async () => {
+      const found = await this.#transaction(hash, upTo, maxBytes);
+      if (found === undefined) return undefined;
+      const { root, chunks, chunkAt } = found;
+      const { block, traceIndex, transactionPosition } = root;
+      const next = { transactionPosition: transactionPosition + 1, traceAddress: [] };
+      const end = firstTraceFrom(chunkAt, { first: traceIndex + 1, end: block.traces }, next);
+      return arrayOf({ places: placesFrom(block, traceIndex, end), chunks, maxBytes });
+    });
+  }
+
+  transactionTrace(
+    hash: Hash,
+    traceAddress: readonly number[],
+    { maxBytes, upTo }: TransactionLimits,
+  ): Promise<Buffer | null | undefined> {
+    return again(async () => {
+      const found = await this.#transaction(hash, upTo, Number.MAX_SAFE_INTEGER);
+      if (found === undefined) return undefined;
+      const { block, traceIndex, transactionPosition } = found.root;
+      const place = { transactionPosition, traceAddress };
+      const index = findFrame(found.chunkAt, { first: traceIndex, end: block.traces }, place);
+      if (index === undefined) return null;
+      const json = new JsonWriter();
+      writeTrace(json, found.chunkAt(index), index % TRACES_PER_CHUNK, block.number);
+      if (json.textBytes > maxBytes) throw new AnswerTooLargeError(maxBytes);
+      return json.copy();
+    });
+  }
+
+  addressTraces(query: HistoryQuery, maxBytes: number, json: JsonWriter): Promise<HistoryPage> {
+    return again(() => this.#parts.history.page(query, maxBytes, json));
+  }
+
+  addressSummary(query: SummaryQuery): Promise<HistorySummary> {
+    return again(() => this.#parts.history.summary(query));
+  }
+
+  internalTransactions(query: InternalTransactionsQuery): Promise<InternalTransactionsPage> {
+    return again(() => this.#parts.history.internal(query));
+  }
+
+  transactionPlace(hash: Hash, { upTo }: Pick<TransactionLimits, 'upTo'>): Promise<HistoryPlace | undefined> {
+    return again(async () => {
+      const root = await findTransaction(this.#parts, hash, upTo);
+      if (root === undefined) return undefined;
+      const { block, traceIndex } = root;
+      return { blockNumber: block.number, traceIndex, blockHash: block.hash };
+    });
+  }
+
+  apply(change: IndexChange): Promise<void> {
+    return this.#parts.writer.apply(change);
+  }
+
+  close(): Promise<void> {
+    return this.#parts.close();
+  }
+
+  async #placesOf(filter: TraceFilter, state: RangeState): Promise<Place[]> {
+    if (filter.count === 0) return [];
+    return isUnrestricted(filter) ? countedPlaces(filter, state) : matchingPlaces(this.#parts, filter, state);
+  }
+
+  async #chunkedBlock(number: number): Promise<ChunkedBlock | undefined> {
+    const state = await this.#parts.reader.range(number, number);
+    return state?.span.block(number);
+  }
+
+  /** The root frame of a transaction, with all chunks of its block from there on. */
+  async #transaction(
+    hash: Hash,
+    upTo: number | undefined,
+    maxBytes: number,
+  ): Promise<FoundTransaction | undefined> {
+    const root = await findTransaction(this.#parts, hash, upTo);
+    if (root === undefined) return undefined;
+    const { block, traceIndex } = root;
+    const chunks = await this.#parts.chunks.ofBlock(
+      block,
+      Math.floor(traceIndex / TRACES_PER_CHUNK),
+      maxBytes,
+    );
+    return { root, chunks, chunkAt: (index) => chunks.with({ number: block.number, traceIndex: index }) };
+  }
+}
+
+interface FoundTransaction {
+  readonly root: RootFrame;
+  readonly chunks: Chunks;
+  readonly chunkAt: (traceIndex: number) => Buffer;
+}
+
+const placesFrom = ({ number }: ChunkedBlock, first: number, end: number): Place[] =>
+  Array.from({ length: end - first }, (_, i) => ({ number, traceIndex: first + i }));
+
+/** Reads from the beginning where the machine that answered has not all of it; the last failure is told. */
+async function again<T>(read: () => Promise<T>): Promise<T> {
+  for (let reads = 1; ; reads++)
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof IncompleteReplica) || reads === MAX_READS) throw error;
+      await pause(reads * READ_AGAIN_MS);
+    }
+}

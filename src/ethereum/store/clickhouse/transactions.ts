@@ -1,0 +1,73 @@
+import { type Hash, TRACES_PER_CHUNK, termOf, transactionPositionOf } from '../../traces/index.ts';
+import type { ChainReader } from './chainReader.ts';
+import type { ChunkReader } from './chunks.ts';
+import type { ClickHouse } from './clickHouse.ts';
+import { IncompleteReplica } from './failures.ts';
+import type { ChunkedBlock } from './place.ts';
+import { COUNTED_BY_SEGMENT, checkCounts, readCounts } from './proof.ts';
+import { SIDE_BITS } from './rows.ts';
+import { attemptOf, attemptParameters, COUNTS } from './span.ts';
+import type { Tables } from './tables.ts';
+
+/** Transactions whose hashes begin alike; there is one, but for what somebody searched for long. */
+const MAX_CANDIDATES = 100;
+const CHUNK_BYTES = 64 * 1024 * 1024;
+
+/** The root frame of a transaction: where it stands, and its transaction's position in the block. */
+export interface RootFrame {
+  readonly block: ChunkedBlock;
+  readonly traceIndex: number;
+  readonly transactionPosition: number;
+}
+
+interface Parts {
+  readonly clickHouse: ClickHouse;
+  readonly tables: Tables;
+  readonly reader: ChainReader;
+  readonly chunks: ChunkReader;
+}
+
+/** Undefined where no block up to a number has it: which only a machine says that has all rows of all of them. */
+export async function findTransaction(
+  { clickHouse, tables, reader, chunks }: Parts,
+  hash: Hash,
+  upTo?: number,
+): Promise<RootFrame | undefined> {
+  const head = (await reader.lastBlock(upTo ?? Number.MAX_SAFE_INTEGER))?.number;
+  if (head === undefined) return undefined;
+  const state = await reader.wide({
+    ...{ fromBlock: undefined, toBlock: head, order: 'desc', behind: undefined },
+    ...{ maxMissing: undefined, maxBlocks: head + 1 },
+  });
+  const { fromBlock, toBlock } = state.within;
+  const range = `chain = {chain:UInt32} AND number BETWEEN {first:UInt32} AND {last:UInt32} AND ${COUNTS}`;
+  const from = `FROM (SELECT groupArray((number, trace_index)) AS places FROM (
+      SELECT number, trace_index FROM ${tables.byAddress}
+      WHERE ${range} AND address = toFixedString(unhex({term:String}), 20) AND bitAnd(sides, ${SIDE_BITS.transaction}) != 0
+      ORDER BY number DESC LIMIT ${MAX_CANDIDATES})) AS found
+    CROSS JOIN (${COUNTED_BY_SEGMENT(tables.byAddress, range)}) AS counted`;
+  const parameters = {
+    ...{ chain: reader.id, first: fromBlock, last: toBlock, term: termOf(hash).slice(2) },
+    ...attemptParameters(state.attempts),
+  };
+  const places = await clickHouse.row({ columns: 'places, counts', from, parameters }, 0, (row) => {
+    const found = row.array(() => ({ number: row.uint32(), traceIndex: row.uint32() }));
+    checkCounts(readCounts(row), state.postings);
+    return found;
+  });
+  const hashBytes = Buffer.from(hash.slice(2), 'hex');
+  for (const place of places) {
+    const block = (await reader.range(place.number, place.number))?.span.block(place.number);
+    if (block?.attempt !== attemptOf(state.attempts, place.number))
+      throw new IncompleteReplica('the chain has changed meanwhile');
+    const read = await chunks.at([place], () => block, CHUNK_BYTES);
+    const { traceIndex } = place;
+    const transactionPosition = transactionPositionOf(
+      read.with(place),
+      traceIndex % TRACES_PER_CHUNK,
+      hashBytes,
+    );
+    if (transactionPosition !== undefined) return { block, traceIndex, transactionPosition };
+  }
+  return undefined;
+}

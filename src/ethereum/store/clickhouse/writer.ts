@@ -1,0 +1,173 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Log } from '../../../platform/logging/index.ts';
+import { SerialQueue } from '../../../platform/serialQueue/index.ts';
+import type { ChainIdentity, IndexChange } from '../../traces/index.ts';
+import type { ChainReader } from './chainReader.ts';
+import type { Attempt, ChainWriter } from './chainWriter.ts';
+import type { ClickHouse } from './clickHouse.ts';
+import { IncompleteReplica, LeaseHeldElsewhere } from './failures.ts';
+import type { Lease } from './lease.ts';
+import { RowWriter } from './rowBinary.ts';
+import { writeChunks, writePostings } from './rows.ts';
+import { ADDRESS_COLUMNS, CHUNK_COLUMNS, type Tables } from './tables.ts';
+
+/** Who does not write waits so long for the one who does to come to the same blocks. */
+const MAX_WAIT_MS = 12_000;
+const WAIT_MS = 250;
+
+export interface WriterParts {
+  readonly clickHouse: ClickHouse;
+  readonly tables: Tables;
+  readonly reader: ChainReader;
+  readonly chain: ChainWriter;
+  readonly lease: Lease;
+  readonly log: Log;
+}
+
+/**
+ * Writes an index that many instances may want to write: the one that has the lease does, the others wait until it has.
+ *
+ * First PostgreSQL notes what will be written, each block under an attempt of its own; then its rows go to ClickHouse and are counted
+ * there; then one transaction says that they count. Whatever breaks off in between leaves rows that nobody reads.
+ */
+export class IndexWriter {
+  readonly #parts: WriterParts;
+  /** Changes are worked out one after the other, each from the state before. */
+  readonly #changes = new SerialQueue();
+  #hadLease: boolean | undefined;
+  #isClosing = false;
+
+  constructor(parts: WriterParts) {
+    this.#parts = parts;
+  }
+
+  bind(identity: ChainIdentity): Promise<void> {
+    return this.#changes.run(() => this.#parts.chain.bind(identity));
+  }
+
+  apply(change: IndexChange): Promise<void> {
+    return this.#changes.run(() => this.#apply(change));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await this.#changes.idle();
+    await this.#parts.lease.giveBack();
+  }
+
+  async #apply(change: IndexChange): Promise<void> {
+    const deadlineMs = performance.now() + MAX_WAIT_MS;
+    for (;;) {
+      const token = await this.#parts.lease.take(this.#parts.reader.id);
+      this.#tell(token !== undefined);
+      if (token !== undefined) return this.#write(token, change);
+      if (await this.#isDone(change)) return;
+      const isOver = performance.now() > deadlineMs || this.#isClosing;
+      if (isOver || (await this.#isPast(change))) throw this.#notWritten(change);
+      await pause(WAIT_MS);
+    }
+  }
+
+  async #write(token: number, change: IndexChange): Promise<void> {
+    const { chain } = this.#parts;
+    const attempts = await chain.plan(token, change);
+    if (attempts.length > 0) await this.#insert(attempts);
+    if (change.finalizedNumber !== undefined) await this.#clearDead(change.finalizedNumber);
+    await chain.commit(token, change, attempts);
+  }
+
+  async #insert(attempts: readonly Attempt[]): Promise<void> {
+    const { clickHouse, tables, reader } = this.#parts;
+    const [chunks, postings] = [new RowWriter(), new RowWriter()];
+    for (const attempt of attempts) {
+      writeChunks(chunks, reader.id, attempt);
+      writePostings(postings, reader.id, attempt);
+    }
+    const token = attempts.map(({ block, attempt }) => `${block.block.number}:${attempt}`).join();
+    const insert = (table: string, columns: string, rows: RowWriter): Promise<void> =>
+      rows.length === 0
+        ? Promise.resolve()
+        : clickHouse.insert(table, columns, { rows: rows.written(), token: `${reader.id} ${token}` });
+    await insert(tables.chunks, CHUNK_COLUMNS, chunks);
+    await insert(tables.byAddress, ADDRESS_COLUMNS, postings);
+    await this.#count(attempts);
+  }
+
+  /** Nothing counts that is not there whole. */
+  async #count(attempts: readonly Attempt[]): Promise<void> {
+    const { clickHouse, tables, reader } = this.#parts;
+    const count = (table: string): string =>
+      `SELECT groupArray((number, n)) AS counts FROM (SELECT number, count() AS n FROM ${table}
+        WHERE chain = {chain:UInt32} AND number BETWEEN {first:UInt32} AND {last:UInt32}
+          AND (number, attempt) IN arrayZip({numbers:Array(UInt32)}, {attempts:Array(UInt16)}) GROUP BY number)`;
+    const numbers = attempts.map(({ block }) => block.block.number);
+    const parameters = {
+      ...{ chain: reader.id, first: Math.min(...numbers), last: Math.max(...numbers) },
+      ...{ numbers, attempts: attempts.map(({ attempt }) => attempt) },
+    };
+    const from = `FROM (${count(tables.chunks)}) AS c CROSS JOIN (${count(tables.byAddress)}) AS a`;
+    await clickHouse.row({ columns: 'c.counts, a.counts', from, parameters }, 0, (row) => {
+      const read = (): Map<number, number> =>
+        new Map(row.array((): [number, number] => [row.uint32(), row.uint64()]));
+      const [chunks, rows] = [read(), read()];
+      for (const { block, postings } of attempts) {
+        const { number } = block.block;
+        if ((chunks.get(number) ?? 0) === block.chunks.length && (rows.get(number) ?? 0) === postings)
+          continue;
+        throw new IncompleteReplica(
+          `ClickHouse: of block ${number} not all rows are there after they were written`,
+        );
+      }
+    });
+  }
+
+  /** Rows of blocks that were replaced, or never came to count: nobody reads them, and they take room. */
+  async #clearDead(upTo: number): Promise<void> {
+    const { chain, clickHouse, tables, reader } = this.#parts;
+    for (let dead = await chain.dead(upTo); dead.length > 0; dead = await chain.dead(upTo)) {
+      const parameters = {
+        chain: reader.id,
+        numbers: dead.map(({ number }) => number),
+        attempts: dead.map(({ attempt }) => attempt),
+      };
+      for (const { table } of tables.own)
+        await clickHouse.command(
+          `ALTER TABLE ${table}${tables.onCluster} DELETE WHERE chain = {chain:UInt32}
+            AND (number, attempt) IN arrayZip({numbers:Array(UInt32)}, {attempts:Array(UInt16)})`,
+          parameters,
+        );
+      await chain.cleared(dead);
+    }
+  }
+
+  /** Whether the instance that writes has come to the same. What is final it says itself. */
+  async #isDone({ blocks, finalizedNumber, undoFrom }: IndexChange): Promise<boolean> {
+    if (blocks.length === 0) return finalizedNumber !== undefined && undoFrom === undefined;
+    const held = await this.#parts.reader.blocks(blocks.map(({ block }) => block.number));
+    const hashes = new Set(held.map(({ hash }) => hash));
+    return blocks.every(({ block }) => hashes.has(block.hash));
+  }
+
+  /** Blocks below the head are added by the instance that writes, when it comes to them: nobody waits for that. */
+  async #isPast({ blocks, undoFrom }: IndexChange): Promise<boolean> {
+    const last = blocks.at(-1)?.block.number;
+    if (undoFrom !== undefined || last === undefined) return false;
+    const head = (await this.#parts.reader.lastBlock(Number.MAX_SAFE_INTEGER))?.number ?? -1;
+    return last < head && (await this.#parts.reader.firstMissing(last, last)) !== undefined;
+  }
+
+  #notWritten({ blocks, undoFrom }: IndexChange): LeaseHeldElsewhere {
+    const first = blocks[0]?.block.number ?? undoFrom;
+    return new LeaseHeldElsewhere(
+      `another instance writes the index, and has not come to block ${first} as it is here`,
+    );
+  }
+
+  #tell(hasLease: boolean): void {
+    if (hasLease === this.#hadLease) return;
+    this.#hadLease = hasLease;
+    const { log, reader } = this.#parts;
+    if (hasLease) log.info({ network: reader.network }, 'this instance writes the index of traces');
+    else log.info({ network: reader.network }, 'another instance writes the index of traces');
+  }
+}

@@ -1,0 +1,2 @@
+/** How to connect to a PostgreSQL. */
+export { BadPostgresUrl, connectionOptions } from './connectionOptions.ts';

@@ -1,0 +1,90 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { type Config, ConfigError } from '../config/index.ts';
+import type { ClickHouseTraceStore } from '../ethereum/store/clickhouse/index.ts';
+import type { TraceStoreOptions } from '../ethereum/store/lmdb/traces/index.ts';
+import { type RecentIndex, TieredTraceStore } from '../ethereum/store/tiered/index.ts';
+import type { Awaitable, TraceStore } from '../ethereum/traces/index.ts';
+import type { Log } from '../platform/logging/index.ts';
+import { indexFolder } from './indexFolder.ts';
+
+export interface OpenIndexDependencies {
+  readonly logger: Logger;
+  /** Opens an embedded index. */
+  readonly openTraceStore: (folder: string, options: TraceStoreOptions) => Awaitable<TraceStore>;
+}
+
+export interface OpenIndexOptions extends Pick<TraceStoreOptions, 'upgrade'> {
+  readonly config: SharedIndexOptions & Pick<Config, 'index'>;
+  readonly network: string;
+}
+
+/** Opens the index of a network: in the data folder, or the one that instances share, with the newest blocks in the data folder. */
+export async function openIndex(
+  { config, network, upgrade }: OpenIndexOptions,
+  { logger, openTraceStore }: OpenIndexDependencies,
+): Promise<TraceStore> {
+  if (config.traceStore === undefined)
+    return openTraceStore(indexFolder(config.dataDir, network), {
+      ...config.index,
+      ...(upgrade && { upgrade }),
+    });
+  const shared = await openSharedIndex(config, { network, logger });
+  const keepBlocks = config.traceStoreRecentBlocks;
+  if (keepBlocks === 0) return shared;
+  const folder = join(config.dataDir, 'recent', network);
+  // What is in it is elsewhere too, and may be of a time long ago.
+  rmSync(folder, { recursive: true, force: true });
+  const openRecent = async (): Promise<RecentIndex> => {
+    mkdirSync(folder, { recursive: true });
+    const path = mkdtempSync(join(folder, 'blocks-'));
+    const store = await openTraceStore(path, config.index);
+    return {
+      store,
+      async discard() {
+        await store.close();
+        rmSync(path, { recursive: true, force: true });
+      },
+    };
+  };
+  return new TieredTraceStore(
+    { keepBlocks },
+    {
+      ...{ shared, openRecent },
+      failed: (error) =>
+        logger.warn(
+          { network, err: error },
+          'the newest blocks could not be kept here; they are answered from ClickHouse',
+        ),
+    },
+  );
+}
+
+export type SharedIndexOptions = Pick<
+  Config,
+  'dataDir' | 'traceStore' | 'traceStorePostgres' | 'traceStoreRecentBlocks'
+> & { readonly rules: Pick<Config['rules'], 'store'> };
+
+/** Opens the index that instances share. Throws ConfigError where a URL is not as it should be. */
+export async function openSharedIndex(
+  {
+    traceStore,
+    traceStorePostgres,
+    rules,
+  }: Pick<SharedIndexOptions, 'traceStore' | 'traceStorePostgres' | 'rules'>,
+  { network, logger }: { readonly network: string; readonly logger: Log },
+): Promise<ClickHouseTraceStore> {
+  const postgres = traceStorePostgres ?? rules.store;
+  if (traceStore === undefined || postgres === undefined)
+    throw new ConfigError(
+      'traceStore (FLOODGATE_TRACE_STORE, --trace-store) needs a PostgreSQL: traceStorePostgres (FLOODGATE_TRACE_STORE_POSTGRES, --trace-store-postgres), or rules.store',
+    );
+  const { BadTraceStoreUrl, openClickHouseTraces } = await import('../ethereum/store/clickhouse/index.ts');
+  try {
+    return await openClickHouseTraces({ url: traceStore, postgres, network }, { log: logger });
+  } catch (error) {
+    if (!(error instanceof BadTraceStoreUrl)) throw error;
+    throw new ConfigError(`traceStore (FLOODGATE_TRACE_STORE) or its PostgreSQL: ${error.message}`);
+  }
+}

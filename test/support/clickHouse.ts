@@ -1,0 +1,72 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type GuardedChild, spawnGuarded } from './spawn.ts';
+import { until } from './until.ts';
+
+/** ClickHouse's engine as a library, where `.ci/run` installs it. Tests and benchmarks run in the repository's folder. */
+const CHDB = resolve('.ci/clickhouse/node_modules/chdb');
+const BRIDGE = resolve('test/support/clickHouseBridge.cjs');
+/** With what a URL has to escape. */
+const PASSWORD = 'pass/w@rd of tests';
+
+export const hasClickHouse = existsSync(CHDB);
+
+/** Behind the name of what is skipped without it. */
+export const WITHOUT_CLICKHOUSE = hasClickHouse
+  ? ''
+  : ' (the engine of ClickHouse is not installed: npm ci --prefix .ci/clickhouse)';
+
+/** A ClickHouse of a test's own: the real engine, in a process of its own, behind HTTP of the tests. */
+export class ClickHouseServer {
+  readonly #folder: string;
+  #child: GuardedChild | undefined;
+  #log = '';
+  port = 0;
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  static async start(): Promise<ClickHouseServer> {
+    const server = new ClickHouseServer(mkdtempSync(join(tmpdir(), 'floodgate-clickhouse-')));
+    const child = spawnGuarded(process.execPath, [BRIDGE, CHDB, server.#folder, PASSWORD]);
+    server.#child = child;
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk) => {
+        server.#log += chunk;
+      });
+    server.port = await until('ClickHouse starts', () => {
+      if (child.exitCode !== null) throw new Error(server.#log);
+      const [, port] = /listening (\d+)/.exec(server.#log) ?? [];
+      return port === undefined ? undefined : Number(port);
+    });
+    return server;
+  }
+
+  url({ password = PASSWORD, port = this.port } = {}): string {
+    return `clickhouse://floodgate:${encodeURIComponent(password)}@127.0.0.1:${port}/floodgate`;
+  }
+
+  /** The text that a statement gives. */
+  async query(sql: string): Promise<string> {
+    const response = await fetch(`http://127.0.0.1:${this.port}/`, {
+      method: 'POST',
+      headers: { 'X-ClickHouse-User': 'floodgate', 'X-ClickHouse-Key': PASSWORD },
+      body: sql,
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(text);
+    return text.trim();
+  }
+
+  async remove(): Promise<void> {
+    const child = this.#child;
+    if (child !== undefined && child.exitCode === null && child.signalCode === null) {
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGKILL');
+      await ended;
+    }
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,119 @@
+// ClickHouse's engine behind HTTP, as far as its client and our statements need it: a statement in `query=` or the body, param_NAME,
+// settings as parameters of the URL, errors with X-ClickHouse-Exception-Code. Started with: the folder of chdb, a folder for data, the
+// password of the user `floodgate`. Says "listening PORT".
+const { createServer } = require('node:http');
+const { rmSync, writeFileSync } = require('node:fs');
+const { join } = require('node:path');
+
+const [, , chdb, folder, password] = process.argv;
+const { Session } = require(chdb);
+const session = new Session(join(folder, 'data'), { connectionArgs: ['--max_threads=2'] });
+
+/** Of HTTP alone; the engine does not know them. */
+const OF_HTTP = new Set([
+  'query',
+  'database',
+  'default_format',
+  'query_id',
+  'session_id',
+  'role',
+  'compress',
+  'wait_end_of_query',
+]);
+const INSERT = /^\s*INSERT INTO (\w+) (\([\w, ]+\)) FORMAT (\w+)\s*$/;
+const AUTHENTICATION_FAILED = 516;
+
+const settings = new Map();
+let turn = Promise.resolve();
+let files = 0;
+
+async function carryOut(url, body) {
+  const inUrl = url.searchParams.get('query');
+  const statement = inUrl ?? body.toString();
+  const params = {};
+  const wanted = new Map();
+  for (const [name, value] of url.searchParams)
+    if (name.startsWith('param_')) params[name.slice('param_'.length)] = value;
+    else if (!OF_HTTP.has(name)) wanted.set(name, value);
+  await setAll(wanted);
+  const insert = INSERT.exec(statement);
+  if (insert === null)
+    return run(statement, params, url.searchParams.get('default_format') ?? 'TabSeparated');
+  const [, table, columns, format] = insert;
+  const file = join(folder, `insert-${files++}`);
+  writeFileSync(file, body);
+  try {
+    return await run(
+      `INSERT INTO ${table} ${columns} SELECT * FROM file('${file}', '${format}')`,
+      {},
+      'Null',
+    );
+  } finally {
+    rmSync(file);
+  }
+}
+
+/** They are the session's: what another statement had is not this one's. */
+async function setAll(wanted) {
+  for (const name of [...settings.keys()].filter((known) => !wanted.has(known))) {
+    await session.queryAsync(`SET ${name} = DEFAULT`);
+    settings.delete(name);
+  }
+  for (const [name, value] of wanted) {
+    if (settings.get(name) === value) continue;
+    await session.queryAsync(`SET ${name} = '${value.replaceAll(/[\\']/g, '\\$&')}'`);
+    settings.set(name, value);
+  }
+}
+
+async function run(statement, params, format) {
+  const isBound = Object.keys(params).length > 0;
+  const result = isBound
+    ? await session.queryBindAsync(statement, params, { format })
+    : await session.queryAsync(statement, { format });
+  return Buffer.from(result.bytes());
+}
+
+function refuse(response, code, text) {
+  const status = code === AUTHENTICATION_FAILED ? 401 : 500;
+  response.writeHead(status, { 'X-ClickHouse-Exception-Code': String(code), 'Content-Type': 'text/plain' });
+  response.end(text);
+}
+
+const isAllowed = ({ headers }) =>
+  headers.authorization === `Basic ${Buffer.from(`floodgate:${password}`).toString('base64')}` ||
+  (headers['x-clickhouse-user'] === 'floodgate' && headers['x-clickhouse-key'] === password);
+
+const server = createServer({ maxHeaderSize: 4 * 1024 * 1024 }, async (request, response) => {
+  const pieces = [];
+  for await (const piece of request) pieces.push(piece);
+  const url = new URL(request.url, 'http://localhost');
+  if (url.pathname === '/ping') return response.end('Ok.\n');
+  if (!isAllowed(request))
+    return refuse(
+      response,
+      AUTHENTICATION_FAILED,
+      `Code: ${AUTHENTICATION_FAILED}. DB::Exception: Authentication failed. (AUTHENTICATION_FAILED)`,
+    );
+  // One session: one statement after the other.
+  const answered = turn.then(() => carryOut(url, Buffer.concat(pieces)));
+  turn = answered.catch(() => undefined);
+  try {
+    const bytes = await answered;
+    response.writeHead(200, { 'Content-Type': 'application/octet-stream', 'X-ClickHouse-Summary': '{}' });
+    response.end(bytes);
+  } catch (error) {
+    const text = String(error?.message ?? error);
+    const [, code = '1000'] = /Code: (\d+)/.exec(text) ?? [];
+    refuse(response, Number(code), text);
+  }
+});
+
+async function start() {
+  for (const statement of ['CREATE DATABASE IF NOT EXISTS floodgate ENGINE = Atomic', 'USE floodgate'])
+    await session.queryAsync(statement);
+  server.keepAliveTimeout = 10_000;
+  server.listen(0, '127.0.0.1', () => process.stdout.write(`listening ${server.address().port}\n`));
+}
+
+start();

@@ -1,0 +1,338 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openClickHouseTraces, TraceStoreUnavailable } from '../../src/ethereum/store/clickhouse/index.ts';
+import {
+  type Address,
+  indexBlock,
+  JsonWriter,
+  MAX_COUNT,
+  type TraceStore,
+} from '../../src/ethereum/traces/index.ts';
+import { QUIET } from '../../src/platform/logging/index.ts';
+import { add, GrowingChain, shape } from '../contract/growingChain.ts';
+import { compareSome } from '../contract/traceStore.ts';
+import { ClickHouseServer, hasClickHouse, WITHOUT_CLICKHOUSE } from '../support/clickHouse.ts';
+import { CuttingProxy } from '../support/cuttingProxy.ts';
+import { Postgres, postgresFolder, WITHOUT_POSTGRES } from '../support/postgres.ts';
+import { Random } from '../support/random.ts';
+import { syntheticBlock } from '../support/syntheticChain.ts';
+import { until } from '../support/until.ts';
+
+const MAX_BYTES = 64 * 1024 * 1024;
+const FILTERS = Number(process.env['FLOODGATE_TEST_FILTERS'] ?? 400);
+const ROUNDS = 40;
+
+/** Where a change is cut off: before or after ClickHouse has its rows, before or after PostgreSQL says that they count. */
+const CUTS = [
+  { store: 'clickHouse', word: 'INSERT+INTO+trace_chunks' },
+  { store: 'clickHouse', word: 'INSERT+INTO+by_address' },
+  { store: 'clickHouse', word: 'ALTER+TABLE' },
+  { store: 'postgres', word: 'INSERT INTO floodgate_traces.blocks' },
+  { store: 'postgres', word: 'SET is_canonical = true' },
+  { store: 'postgres', word: 'COMMIT' },
+] as const;
+
+describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
+  `the index on ClickHouse${WITHOUT_CLICKHOUSE}${WITHOUT_POSTGRES}`,
+  () => {
+    let postgres: Postgres;
+    let clickHouse: ClickHouseServer;
+    const proxies = {} as Record<'clickHouse' | 'postgres', CuttingProxy>;
+    beforeAll(async () => {
+      [postgres, clickHouse] = await Promise.all([Postgres.start(['fsync=off']), ClickHouseServer.start()]);
+      proxies.clickHouse = await CuttingProxy.start(clickHouse.port);
+      proxies.postgres = await CuttingProxy.start(postgres.port);
+    });
+    afterAll(async () => {
+      for (const proxy of Object.values(proxies)) await proxy.stop();
+      await postgres?.remove();
+      await clickHouse?.remove();
+    });
+
+    let networks = 0;
+    const newNetwork = (): string => `network-${networks++}`;
+    const open = (network: string, ports: { clickHouse?: number; postgres?: number } = {}) =>
+      openClickHouseTraces(
+        {
+          url: clickHouse.url(ports.clickHouse === undefined ? {} : { port: ports.clickHouse }),
+          postgres: postgres.url(ports.postgres === undefined ? {} : { port: ports.postgres }),
+          network,
+        },
+        { log: QUIET },
+      );
+    const openThroughProxies = (network: string) =>
+      open(network, { clickHouse: proxies.clickHouse.port, postgres: proxies.postgres.port });
+    const filterOf = (fromBlock: number, toBlock: number) => ({
+      ...{ fromBlock, toBlock, fromAddresses: shape.addresses.slice(0, 1) as Address[], toAddresses: [] },
+      ...{ mode: 'intersection' as const, after: 0, count: MAX_COUNT },
+    });
+    /** It holds the lease of whoever has it for another, as a takeover does. */
+    const takeLease = (network: string) =>
+      postgres.query(
+        `UPDATE floodgate_traces.chains SET lease_token = lease_token + 1, lease_holder = 'another', lease_until = now() + interval '1 hour' WHERE network = '${network}'`,
+      );
+    const endLease = (network: string) =>
+      postgres.query(`UPDATE floodgate_traces.chains SET lease_until = now() WHERE network = '${network}'`);
+
+    it(`answers ${FILTERS} filters as a plain filter does, while blocks are replaced and changes are cut off anywhere`, async () => {
+      const network = newNetwork();
+      const random = new Random(52);
+      const chain = new GrowingChain(random, 1000);
+      const reader = await open(network);
+      let writer = await openThroughProxies(network);
+      /** A change that failed is made again by an instance that knows nothing of it. */
+      const restarting = new Proxy(writer, {
+        get: (_, name) =>
+          name === 'apply'
+            ? async (change: Parameters<TraceStore['apply']>[0]) => {
+                for (let left = 20; ; left--)
+                  try {
+                    return await writer.apply(change);
+                  } catch (error) {
+                    if (!(error instanceof TraceStoreUnavailable) || left === 0) throw error;
+                    await writer.close();
+                    writer = await openThroughProxies(network);
+                  }
+              }
+            : Reflect.get(writer, name),
+      }) as TraceStore;
+      await chain.grow(restarting, 5);
+      for (let round = 0; round < ROUNDS; round++) {
+        const { store, word } = random.pick([...CUTS]);
+        if (random.chance(0.6)) proxies[store].cutNext(word, random.pick(['before', 'after']));
+        const step = random.below(10);
+        if (step < 5) await chain.grow(restarting, random.between(1, 25));
+        else if (step < 8) await chain.reorganise(restarting);
+        else await chain.finalize(restarting);
+        await compareSome(reader, chain, FILTERS / ROUNDS);
+      }
+      expect(proxies.clickHouse.cuts + proxies.postgres.cuts).toBeGreaterThan(5);
+      expect((await reader.head())?.number).toBe(chain.next - 1);
+      for (const proxy of Object.values(proxies)) proxy.cutNext('no such word', 'before');
+      await writer.close();
+      await reader.close();
+    });
+
+    it('keeps no row of a block that was replaced once its height is final', async () => {
+      const network = newNetwork();
+      const store = await open(network);
+      const chain = new GrowingChain(new Random(53), 100);
+      await chain.grow(store, 10);
+      await chain.reorganise(store);
+      const [{ id } = {}] = await postgres.query(
+        `SELECT id FROM floodgate_traces.chains WHERE network = '${network}'`,
+      );
+      const dead = async () =>
+        Number(
+          await clickHouse.query(
+            `SELECT uniqExact(number, attempt) - uniqExact(number) FROM by_address WHERE chain = ${id}`,
+          ),
+        );
+      expect(await dead()).toBeGreaterThan(0);
+      await store.apply({ blocks: [], finalizedNumber: chain.next - 1 });
+      expect(await dead()).toBe(0);
+      await compareSome(store, chain, 20);
+      await store.close();
+    });
+
+    it('answers nothing where rows are missing on the machine that answers, or too many are there', async () => {
+      const network = newNetwork();
+      const store = await open(network);
+      const chain = new GrowingChain(new Random(54), 100);
+      await chain.grow(store, 10);
+      const [{ id } = {}] = await postgres.query(
+        `SELECT id FROM floodgate_traces.chains WHERE network = '${network}'`,
+      );
+      const filter = filterOf(100, 109);
+      await compareSome(store, chain, 5);
+      const one = `chain = ${id} AND number = 104 AND trace_index = 0`;
+      const columns = 'chain, address, number, trace_index, attempt, sides, attributes, value';
+      await clickHouse.query(
+        `CREATE TABLE kept ENGINE = Memory AS SELECT ${columns} FROM by_address WHERE ${one}`,
+      );
+      await clickHouse.query(`ALTER TABLE by_address DELETE WHERE ${one} SETTINGS mutations_sync = 2`);
+      await expect(store.filter(filter, MAX_BYTES)).rejects.toThrow(/block 104 has \d+ of \d+ rows/);
+      const history = {
+        addresses: filter.fromAddresses,
+        direction: 'from',
+        order: 'asc',
+        filter: {},
+      } as const;
+      await expect(
+        store.addressTraces({ ...history, toBlock: 109, limit: 10 }, MAX_BYTES, new JsonWriter()),
+      ).rejects.toThrow(TraceStoreUnavailable);
+      await clickHouse.query(`INSERT INTO by_address (${columns}) SELECT ${columns} FROM kept`);
+      await compareSome(store, chain, 5);
+      await clickHouse.query(`INSERT INTO by_address (${columns}) SELECT ${columns} FROM kept`);
+      await expect(store.filter(filter, MAX_BYTES)).rejects.toThrow(TraceStoreUnavailable);
+      await clickHouse.query(
+        `ALTER TABLE trace_chunks DELETE WHERE chain = ${id} AND number = 107 SETTINGS mutations_sync = 2`,
+      );
+      await expect(store.blockTraces(107, MAX_BYTES)).rejects.toThrow(/chunk 0 of block 107 is not/);
+      await store.close();
+    });
+
+    it('lets one instance write, and the others wait until it has', async () => {
+      const network = newNetwork();
+      const [first, second] = [await open(network), await open(network)];
+      const chain = new GrowingChain(new Random(55), 10);
+      await chain.grow(first, 3);
+      const next = syntheticBlock(chain.random, shape, {
+        number: 13,
+        parentHash: chain.blocks.get(12)?.header.hash,
+      });
+      const waiting = add(second, [next]);
+      await add(first, [next]);
+      await waiting;
+      const [{ rows } = {}] = await postgres.query(
+        `SELECT count(*)::int AS rows FROM floodgate_traces.blocks JOIN floodgate_traces.chains c ON chain = c.id WHERE network = '${network}'`,
+      );
+      expect(rows).toBe(4);
+      // It says goodbye: another goes on at once.
+      await first.close();
+      await chain.blocks.set(13, next);
+      chain.next = 14;
+      await chain.grow(second, 2);
+      await compareSome(second, chain, 10);
+      await second.close();
+    });
+
+    it('lets another take over from one that is gone, without its goodbye', async () => {
+      const network = newNetwork();
+      const gone = await openThroughProxies(network);
+      const chain = new GrowingChain(new Random(56), 10);
+      await chain.grow(gone, 3);
+      proxies.postgres.isClosed = true;
+      const other = await open(network);
+      await chain.grow(other, 2);
+      await compareSome(other, chain, 10);
+      proxies.postgres.isClosed = false;
+      await other.close();
+      await gone.close();
+    });
+
+    it('lets one that was stopped in the middle of a change, and goes on after another took over, change nothing', async () => {
+      const network = newNetwork();
+      const chain = new GrowingChain(new Random(57), 10);
+      const held = new HoldingProxy(clickHouse.port);
+      await held.listen();
+      const [old, other] = [await open(network, { clickHouse: held.port }), await open(network)];
+      await chain.grow(old, 5);
+      const parentHash = chain.blocks.get(14)?.header.hash;
+      const stale = syntheticBlock(chain.random, shape, { number: 15, parentHash });
+      held.hold('INSERT+INTO+by_address');
+      const written = add(old, [stale]).catch((error: unknown) => error);
+      await until('its rows are on the way', () => held.isHolding);
+      await takeLease(network);
+      await endLease(network);
+      await chain.grow(other, 4);
+      await chain.finalize(other);
+      held.release();
+      expect(await written).toBeInstanceOf(TraceStoreUnavailable);
+      await compareSome(other, chain, 30);
+      expect((await other.head())?.number).toBe(chain.next - 1);
+      await other.close();
+      await old.close();
+      await held.close();
+    });
+
+    it('takes an error inside of an answer that began well for an error, and tells no password', async () => {
+      const network = newNetwork();
+      const store = await open(network);
+      await new GrowingChain(new Random(58), 10).grow(store, 3);
+      await store.close();
+      const lying = createServer((request, response) => {
+        request.resume();
+        const isQuestion = request.headers['content-length'] !== '0';
+        response.writeHead(200, { 'Content-Type': 'application/octet-stream' });
+        response.write(isQuestion ? Buffer.from('DOLF\x02\x0a') : '');
+        response.end('Code: 241. DB::Exception: Memory limit (total) exceeded. (MEMORY_LIMIT_EXCEEDED)');
+      });
+      await new Promise<void>((resolve) => lying.listen(0, '127.0.0.1', resolve));
+      const { port } = lying.address() as AddressInfo;
+      const reader = await open(network, { clickHouse: port });
+      const failure = await reader.filter(filterOf(10, 12), MAX_BYTES)?.catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(TraceStoreUnavailable);
+      expect(String(failure)).toContain('Memory limit');
+      await reader.close();
+      lying.close();
+      const refused = await openClickHouseTraces(
+        { url: clickHouse.url({ password: 'a wrong secret' }), postgres: postgres.url(), network },
+        { log: QUIET },
+      ).catch((error: unknown) => error);
+      expect(refused).toBeInstanceOf(TraceStoreUnavailable);
+      expect(`${refused} ${JSON.stringify(refused)}`).not.toContain('secret');
+    });
+
+    it('changes nothing where a change comes twice', async () => {
+      const network = newNetwork();
+      const store = await open(network);
+      const block = syntheticBlock(new Random(59), shape, { number: 5 });
+      const change = { blocks: [indexBlock(block.header, block.traces)] };
+      await store.apply(change);
+      const count = () => clickHouse.query('SELECT count() FROM by_address');
+      const before = await count();
+      await store.apply(change);
+      expect(await count()).toBe(before);
+      await store.close();
+    });
+  },
+);
+
+/** Stands before ClickHouse, and keeps what it is told to on the way until it is let go. */
+class HoldingProxy {
+  readonly #target: number;
+  readonly #server = createServer({ maxHeaderSize: 1024 * 1024 }, (request, response) => {
+    const pieces: Buffer[] = [];
+    request.on('data', (piece: Buffer) => pieces.push(piece));
+    request.on('end', async () => {
+      if (this.#word !== undefined && request.url?.includes(this.#word)) {
+        this.#word = undefined;
+        await new Promise<void>((resolve) => {
+          this.#release = resolve;
+        });
+      }
+      const { host: _, connection: __, 'transfer-encoding': ___, ...headers } = request.headers;
+      const answer = await fetch(`http://127.0.0.1:${this.#target}${request.url}`, {
+        method: 'POST',
+        headers: headers as Record<string, string>,
+        body: Buffer.concat(pieces),
+      });
+      response.writeHead(answer.status, [...answer.headers].filter(([name]) => name.startsWith('x-')).flat());
+      response.end(Buffer.from(await answer.arrayBuffer()));
+    });
+  });
+  #word: string | undefined;
+  #release: (() => void) | undefined;
+
+  constructor(target: number) {
+    this.#target = target;
+  }
+
+  async listen(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  get isHolding(): boolean {
+    return this.#release !== undefined;
+  }
+
+  hold(word: string): void {
+    this.#word = word;
+  }
+
+  release(): void {
+    this.#release?.();
+    this.#release = undefined;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
