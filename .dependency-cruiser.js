@@ -17,7 +17,7 @@ function filesOf(room) {
 /** Packages that only some rooms know. */
 const PACKAGES = {
   commander: ['cli'],
-  fastify: ['platform/http', 'rules/api'],
+  fastify: ['console', 'platform/http', 'rules/api'],
   kysely: ['rules/store/postgres'],
   lmdb: rooms
     .map(({ room }) => room)

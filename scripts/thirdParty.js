@@ -11,6 +11,7 @@ const ALLOWED_LICENSES = [
   'BlueOak-1.0.0',
   'ISC',
   'MIT',
+  'Unlicense',
 ];
 const LICENSE_FILE = /^(licen[cs]e|copying|notice)/i;
 const RULE = '-'.repeat(80);

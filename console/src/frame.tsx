@@ -59,7 +59,8 @@ export function Frame() {
 
 function Place({ page, isInStrip }: { readonly page: Page; readonly isInStrip: boolean }) {
   const [location] = useLocation();
-  const isHere = page.path === '/' ? location === '/' : location === page.path || location.startsWith(`${page.path}/`);
+  const isHere =
+    page.path === '/' ? location === '/' : location === page.path || location.startsWith(`${page.path}/`);
   useEffect(() => {
     if (isHere) document.title = `${page.title} · Floodgate`;
   }, [isHere, page.title]);

@@ -1,5 +1,5 @@
 /** The live stream of the account that is looked at: what it told last, and whether it still tells. */
-import { effect, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 import { API, pathOf } from './api/client.ts';
 import { refusal } from './api/credentials.ts';
 import { eventsOf } from './api/eventStream.ts';
@@ -23,6 +23,9 @@ export type Connection = 'off' | 'connecting' | 'live' | 'reconnecting';
 export const connection = signal<Connection>('off');
 /** The newest message; undefined until the first has come. Kept while reconnecting. */
 export const live = signal<LiveMessage | undefined>();
+/** Parts of it that seldom change: who hangs on these alone is not drawn anew each second. */
+export const ruleInForceId = computed(() => live.value?.guard?.rule?.id);
+export const hasGuard = computed(() => live.value?.guard !== undefined);
 /** When the newest came, as `performance.now()` tells it. */
 export const lastMessageMs = signal(0);
 /** Grows when the rules have changed: read them again. */
@@ -55,6 +58,7 @@ interface Followed {
 async function follow(followed: Followed): Promise<void> {
   connection.value = 'connecting';
   let lastId: string | undefined;
+  lastMessageMs.value = 0;
   let retryMs = RETRY_MS;
   while (!followed.stop.aborted) {
     try {
@@ -88,7 +92,10 @@ async function* messages({ token, of, stop }: Followed, lastId: string | undefin
     const response = await fetch(
       `${API}${pathOf`/accounts/${of}/network/advanced_dns_protection/configs/dns_protection/live`}`,
       {
-        headers: { authorization: `Bearer ${token}`, ...(lastId !== undefined && { 'last-event-id': lastId }) },
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(lastId !== undefined && { 'last-event-id': lastId }),
+        },
         signal: AbortSignal.any([stop, silence.signal]),
         cache: 'no-store',
       },

@@ -1,6 +1,6 @@
 /** Who is signed in, and what the token allows. The token stays in memory, and in the tab's session storage where asked. */
 import { computed, effect, signal } from '@preact/signals';
-import { token as sentToken, refusal } from './api/credentials.ts';
+import { refusal, token as sentToken } from './api/credentials.ts';
 import type { Failure } from './api/failure.ts';
 import { tokenForCode, verifyToken } from './api/session.ts';
 

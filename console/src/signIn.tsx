@@ -46,8 +46,8 @@ export function SignIn() {
         </button>
       </form>
       <p class="quiet">
-        No token? <code>floodgate token create --account NAME</code> makes one; <code>npm start</code> prints a link that
-        signs you in.
+        No token? <code>floodgate token create --account NAME</code> makes one; <code>npm start</code> prints
+        a link that signs you in.
       </p>
     </main>
   );

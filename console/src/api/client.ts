@@ -1,5 +1,5 @@
 /** The REST API, typed by its OpenAPI document. Each call gives a value or a failure in words; it never throws. */
-import { refusal, token as currentToken } from './credentials.ts';
+import { token as currentToken, refusal } from './credentials.ts';
 import { type Failure, failureOf, failureWithoutAnswer, type Outcome } from './failure.ts';
 
 export const API = '/client/v4';
@@ -52,7 +52,11 @@ export async function call<T>(request: Call): Promise<Outcome<Answer<T>>> {
   }
   if (!response.ok) return { failure: noteFailure(failureOf(response.status, body), request) };
   // The document says so, and the server is held to it by its tests.
-  const { result, messages = [], result_info: info = {} } = body as {
+  const {
+    result,
+    messages = [],
+    result_info: info = {},
+  } = body as {
     result: T;
     messages?: readonly { message: string }[];
     result_info?: PageInfo;
@@ -61,13 +65,13 @@ export async function call<T>(request: Call): Promise<Outcome<Answer<T>>> {
   return { value: { result, etag, messages: messages.map(({ message }) => message), info } };
 }
 
-export const headersOf = ({ headers, body, token = currentToken.value ?? '' }: Call): Record<string, string> => ({
+const headersOf = ({ headers, body, token = currentToken.value ?? '' }: Call): Record<string, string> => ({
   authorization: `Bearer ${token}`,
   ...(body !== undefined && { 'content-type': 'application/json' }),
   ...headers,
 });
 
-export function urlOf({ path, query = {} }: Call): string {
+function urlOf({ path, query = {} }: Call): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
   return `${API}${path}${search.size > 0 ? `?${search}` : ''}`;

@@ -9,7 +9,9 @@ const MAX_CHARACTERS = 4_000_000;
 
 /** The messages of a stream of Server-Sent Events, as far as our own server writes them: lines end with \n. */
 export async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent> {
-  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
+  const reader = body
+    .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
+    .getReader();
   let text = '';
   try {
     for (;;) {

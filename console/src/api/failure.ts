@@ -20,7 +20,11 @@ interface Words {
 const UNCHANGED = 'Nothing was changed.';
 
 const BY_STATUS: Readonly<Record<number, Words>> = {
-  400: { what: 'The server does not take what was sent.', still: UNCHANGED, todo: 'Mend what is named below and send it again.' },
+  400: {
+    what: 'The server does not take what was sent.',
+    still: UNCHANGED,
+    todo: 'Mend what is named below and send it again.',
+  },
   401: {
     what: 'The token is not valid: it is unknown, has expired or was revoked.',
     still: 'Rules and traffic are as they were.',
@@ -31,14 +35,22 @@ const BY_STATUS: Readonly<Record<number, Words>> = {
     still: UNCHANGED,
     todo: 'Sign in with a token that has the permission that is named below.',
   },
-  404: { what: 'It is not there (any more).', still: UNCHANGED, todo: 'Go back to the list: somebody may have deleted it.' },
+  404: {
+    what: 'It is not there (any more).',
+    still: UNCHANGED,
+    todo: 'Go back to the list: somebody may have deleted it.',
+  },
   409: { what: 'The account is full.', still: UNCHANGED, todo: 'Delete what is not needed, then try again.' },
   412: {
     what: 'Somebody changed it in the meantime.',
     still: 'Their change holds, and what you wrote is still here.',
     todo: 'Compare below, then send yours again or drop it.',
   },
-  429: { what: 'Too many requests with this token.', still: UNCHANGED, todo: 'Wait some seconds, then try again.' },
+  429: {
+    what: 'Too many requests with this token.',
+    still: UNCHANGED,
+    todo: 'Wait some seconds, then try again.',
+  },
   503: {
     what: 'The server cannot write now: its store is away or its disk is full.',
     still: 'The guard goes on with the rules that it has.',
@@ -72,7 +84,8 @@ function faultsOf(body: unknown): Failure['faults'] {
       const chain = Array.isArray(entry['error_chain']) ? (entry['error_chain'] as unknown[]) : [];
       const pointer = (entry['source'] as { pointer?: unknown } | undefined)?.pointer;
       const field = typeof pointer === 'string' ? pointer.slice(1) : undefined;
-      const messages = chain.length > 0 ? chain.map((link) => (link as { message?: unknown }).message) : [entry['message']];
+      const messages =
+        chain.length > 0 ? chain.map((link) => (link as { message?: unknown }).message) : [entry['message']];
       return messages.map((message) => ({ field, message: String(message) }));
     });
   if ('error' in body) return [{ field: undefined, message: String(body.error) }];

@@ -5,12 +5,17 @@ import type { Schemas } from './types.ts';
 
 /** Who has this token, and what it allows. */
 export async function verifyToken(token: string): Promise<Outcome<Session>> {
-  const answer = await call<Schemas['Token']>({ path: '/user/tokens/verify', token });
+  const answer = await call<Schemas['CurrentToken']>({ path: '/user/tokens/current', token });
   if ('failure' in answer) return answer;
-  const { id, label, accounts = [], permissions = [], expires_on, guarded_account } = answer.value.result;
-  const isAll = accounts === 'all';
+  const { id, label, all_accounts, accounts, permissions, expires_on, guarded_account } = answer.value.result;
   return {
-    value: { token, tokenId: id, label, accounts: isAll ? 'all' : accounts, permissions, expiresOn: expires_on, guarded: guarded_account },
+    value: {
+      ...{ token, label, permissions },
+      tokenId: id,
+      accounts: all_accounts ? 'all' : accounts,
+      expiresOn: expires_on,
+      guarded: guarded_account,
+    },
   };
 }
 

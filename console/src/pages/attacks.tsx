@@ -1,18 +1,11 @@
-import { live } from '../live.ts';
-import { Plain } from '../ui/plain.tsx';
+import './attacks.css';
+import { useLocation } from 'wouter-preact';
+import { AttackDetail } from './attacks/detail.tsx';
+import { AttackList } from './attacks/list.tsx';
 
-/** Attacks that last; the list of all follows. */
+/** `/attacks` lists them, `/attacks/ID` shows one. */
 export function Attacks() {
-  return (
-    <div class="page">
-      <h1>Attacks</h1>
-      <ul>
-        {(live.value?.guard?.attacks ?? []).map(({ id, zones }) => (
-          <li key={id}>
-            <Plain text={zones.join(', ')} />
-          </li>
-        ))}
-      </ul>
-    </div>
-  );
+  const [location] = useLocation();
+  const id = location.split('/')[2] ?? '';
+  return id === '' ? <AttackList /> : <AttackDetail key={id} id={decodeURIComponent(id)} />;
 }

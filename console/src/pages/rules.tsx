@@ -1,8 +1,14 @@
-/** The rules of the account. */
+import './rules.css';
+import { useLocation } from 'wouter-preact';
+import { RuleCreationForm } from './rules/creation.tsx';
+import { RuleDetail } from './rules/detail.tsx';
+import { RuleList } from './rules/list.tsx';
+
+/** `/rules` lists them, `/rules/new` makes one, `/rules/ID` shows one. */
 export function Rules() {
-  return (
-    <div class="page">
-      <h1>Rules</h1>
-    </div>
-  );
+  const [location] = useLocation();
+  const id = decodeURIComponent(location.split('/')[2] ?? '');
+  if (id === '') return <RuleList />;
+  if (id === 'new') return <RuleCreationForm />;
+  return <RuleDetail key={id} id={id} />;
 }

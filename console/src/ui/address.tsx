@@ -27,7 +27,6 @@ function Mark({ hex }: { readonly hex: string }) {
     <svg class={`mark hue-${hue}`} viewBox="0 0 12 16" aria-hidden="true">
       {[...hex.slice(0, CELLS)].map((digit, i) => {
         const height = Number.parseInt(digit, 16) + 1;
-        // biome-ignore lint/suspicious/noArrayIndexKey: the bars have no other name than their place
         return <rect key={i} x={i * 2} y={16 - height} width="1.5" height={height} />;
       })}
     </svg>

@@ -14,7 +14,9 @@ export interface Question {
   readonly typed?: string;
 }
 
-const asked = signal<{ readonly question: Question; readonly answer: (isWanted: boolean) => void } | undefined>();
+const asked = signal<
+  { readonly question: Question; readonly answer: (isWanted: boolean) => void } | undefined
+>();
 
 /** Asks once; false where it was closed. */
 export function confirm(question: Question): Promise<boolean> {

@@ -3,7 +3,13 @@ import { useSignal } from '@preact/signals';
 const TOLD_MS = 2_000;
 
 /** Copies; says so in its own place, so that nothing moves. Without leave for the clipboard it says that, too. */
-export function Copy({ text, label = 'Copy' }: { readonly text: string | (() => string); readonly label?: string }) {
+export function Copy({
+  text,
+  label = 'Copy',
+}: {
+  readonly text: string | (() => string);
+  readonly label?: string;
+}) {
   const told = useSignal<'copied' | 'refused' | undefined>(undefined);
   const copy = async () => {
     try {

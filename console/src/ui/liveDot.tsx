@@ -14,8 +14,14 @@ export function LiveDot() {
     }, SECOND_MS);
     return () => clearInterval(timer);
   }, [nowMs]);
-  const ago = lastMessageMs.value === 0 ? '' : `, last update ${durationOf(nowMs.value - lastMessageMs.value)} ago`;
-  const words = { off: 'not live', connecting: 'connecting', live: 'live', reconnecting: `reconnecting${ago}` };
+  const ago =
+    lastMessageMs.value === 0 ? '' : `, last update ${durationOf(nowMs.value - lastMessageMs.value)} ago`;
+  const words = {
+    off: 'not live',
+    connecting: 'connecting',
+    live: 'live',
+    reconnecting: `reconnecting${ago}`,
+  };
   return (
     <span class={`live-dot ${connection.value}`} role="status">
       <span aria-hidden="true">{connection.value === 'live' ? '●' : '○'}</span> {words[connection.value]}

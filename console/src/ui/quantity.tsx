@@ -9,7 +9,8 @@ export function percentText(share: number): string {
   const percent = share * 100;
   if (percent > 0 && percent < 0.1) return '< 0.1 %';
   if (percent < 100 && percent > 99.99) return '> 99.99 %';
-  const digits = percent === 0 || percent === 100 || (percent >= 10 && percent < 99) ? 0 : percent >= 99 ? 2 : 1;
+  // Between nearly all and all a hundredth counts: 99.98 % of users are not 100 %.
+  const digits = percent >= 99.5 && percent < 100 ? 2 : percent > 0 && percent < 10 ? 1 : 0;
   return `${percent.toFixed(digits)} %`;
 }
 

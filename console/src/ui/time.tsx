@@ -1,5 +1,11 @@
 /** A moment in local time; UTC on hover and where it is copied from. */
-export function Time({ at, form = 'moment' }: { readonly at: string; readonly form?: 'moment' | 'clock' | 'ago' }) {
+export function Time({
+  at,
+  form = 'moment',
+}: {
+  readonly at: string;
+  readonly form?: 'moment' | 'clock' | 'ago';
+}) {
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return <span>{at}</span>;
   return (

@@ -95,10 +95,13 @@ function Menu({ close }: { readonly close: () => void }) {
         Stay signed in until this tab is closed
       </label>
       <div class="actions">
-        <button type="button" onClick={() => {
-          close();
-          isKeyListOpen.value = true;
-        }}>
+        <button
+          type="button"
+          onClick={() => {
+            close();
+            isKeyListOpen.value = true;
+          }}
+        >
           Keys
         </button>
         <button type="button" onClick={() => signOut()}>
