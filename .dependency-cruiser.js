@@ -18,7 +18,7 @@ function filesOf(room) {
 const PACKAGES = {
   '@clickhouse/client': ['ethereum/store/clickhouse'],
   commander: ['cli'],
-  fastify: ['platform/http', 'rules/api'],
+  fastify: ['console', 'platform/http', 'rules/api'],
   kysely: ['rules/store/postgres'],
   lmdb: rooms
     .map(({ room }) => room)

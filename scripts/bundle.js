@@ -5,6 +5,7 @@ import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 import { compiler, copyPages, root } from './compile.js';
+import { consoleModules, copyConsole } from './console.js';
 import { writeTypes } from './libraryTypes.js';
 import { thirdPartyNotices } from './thirdParty.js';
 
@@ -19,6 +20,7 @@ const NOTICES = 'THIRD-PARTY-NOTICES.txt';
 /** What of the sources a bundle is made of is told by the compiler's notes. */
 const MADE_OF = [
   'dist/.tsbuildinfo',
+  'dist/console/modules.json',
   'node_modules/.package-lock.json',
   'scripts/bundle.js',
   'scripts/thirdParty.js',
@@ -30,15 +32,19 @@ const MADE_OF = [
  */
 export async function bundleProgram(folder, entries) {
   const notices = `${root}${folder}/${NOTICES}`;
-  if (isNewer(notices, [...MADE_OF, ...Object.values(entries)])) return;
+  if (isNewer(notices, [...MADE_OF, ...Object.values(entries)])) return copyConsole(folder);
   const output = await write(
     { input: { ...entries, ...THREAD }, external: NOT_BUNDLED },
     { dir: folder, format: 'cjs', chunkFileNames: '[name]-[hash].js', cleanDir: true },
   );
   writeFileSync(`${root}${folder}/package.json`, '{ "type": "commonjs" }\n');
   copyPages(() => root + folder);
+  copyConsole(folder);
   // Last, as its time is the bundle's.
-  writeFileSync(notices, thirdPartyNotices(output.flatMap(({ moduleIds = [] }) => moduleIds)));
+  writeFileSync(
+    notices,
+    thirdPartyNotices([...output.flatMap(({ moduleIds = [] }) => moduleIds), ...consoleModules()]),
+  );
 }
 
 /** What other programs import, `floodgate/NAME`. */

@@ -7,6 +7,7 @@ export const SHIPPED_LICENSES = [
   'BlueOak-1.0.0',
   'ISC',
   'MIT',
+  'Unlicense',
 ];
 
 /** Of tools, which are not passed on, also those that ask for changes to themselves, or for nothing. */

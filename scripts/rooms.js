@@ -12,6 +12,7 @@ export const rooms = [
     purpose: 'commands: read flags, call a room, print',
     uses: [
       'config',
+      'console',
       'server',
       'devchain',
       'rules',
@@ -39,6 +40,7 @@ export const rooms = [
     purpose: 'the composition root: the only room that knows all that run, and wires them',
     uses: [
       'config',
+      'console',
       'rules',
       'rules/api',
       'rules/store',
@@ -73,6 +75,11 @@ export const rooms = [
       'platform/spans',
       'platform/storeFile',
     ],
+  },
+  {
+    room: 'console',
+    purpose: 'the web console: its files, and signing in by a one-time code; what it shows is in console/',
+    uses: ['platform/page'],
   },
   { room: 'config', purpose: 'one schema for file, variables and flags', uses: [] },
   {

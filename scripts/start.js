@@ -2,12 +2,14 @@
 // One process from here on, so that a signal to it reaches Floodgate itself and not a shell in between.
 import { existsSync } from 'node:fs';
 import { compileProgram, compiler, root } from './compile.js';
+import { buildConsole } from './console.js';
 
 if (existsSync(compiler) && existsSync(`${root}src`)) {
   if (compileProgram() !== 0) {
     console.error('floodgate: the sources do not compile; see the messages above');
     process.exit(1);
   }
+  await buildConsole();
 } else if (!existsSync(`${root}dist/cli/main.js`)) {
   console.error('floodgate: nothing to run: run `npm ci` first, it installs the compiler');
   process.exit(1);

@@ -20,11 +20,17 @@ const EXAMPLE_COUNT = 2;
 
 const RULES_PATH = 'network/advanced_dns_protection/configs/dns_protection/rules';
 
+interface Shown {
+  readonly example: ExampleQuery | undefined;
+  /** Signs in to the console once, within ten minutes; none where it is not served. */
+  readonly code: string | undefined;
+}
+
 /** What `floodgate dev` prints first: where everything is, and lines to paste. */
 export function welcome(
   { url, opsUrl, dnsAddresses }: Pick<Server, 'url' | 'opsUrl' | 'dnsAddresses'>,
   config: Config,
-  example: ExampleQuery | undefined,
+  { example, code }: Shown,
 ): string {
   const socket = /^unix:(.*)$/.exec(opsUrl)?.[1];
   const api = `${socket === undefined ? opsUrl : 'http://localhost'}/client/v4`;
@@ -37,6 +43,7 @@ export function welcome(
   const lines = [
     'Floodgate is running.',
     '',
+    ...(code === undefined || socket !== undefined ? [] : [`  Console     ${opsUrl}/console/#code=${code}`]),
     `  Rules API   ${api}${socket === undefined ? '' : ` at ${socket}`}`,
     ...(config.rulesOnly ? [] : [`  Gateway     ${gateway}`]),
     ...dnsAddresses.map(({ host, port }) => `  DNS         ${host} port ${port}, UDP and TCP`),

@@ -194,7 +194,7 @@ const Ops = Type.Object(
         minimum: 0,
         maximum: 65535,
         description:
-          'Port for what operators use: the rules API, /operations, /metrics, /healthz and /readyz; host and port then show the gateway alone. 0 for any free port. Left out, and without ops.socket: all is shown on one port.',
+          'Port for what operators use: the rules API, the console, /operations, /metrics, /healthz and /readyz; host and port then show the gateway alone. 0 for any free port. Left out, and without ops.socket: all is shown on one port.',
       }),
     ),
     socket: Type.Optional(
@@ -759,6 +759,17 @@ const Dns = Type.Object(
   { additionalProperties: false },
 );
 
+const Console = Type.Object(
+  {
+    enabled: Type.Boolean({
+      default: false,
+      description:
+        'Whether the web console is served at /console/, where the rules API is. It shows nothing without a token. `floodgate dev` serves it unless told otherwise.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
 export const ConfigSchema = Type.Object(
   {
     host: Type.String({ minLength: 1, default: '127.0.0.1', description: 'Address to listen on.' }),
@@ -836,6 +847,7 @@ export const ConfigSchema = Type.Object(
     tls: Tls,
     ops: Ops,
     alerts: Alerts,
+    console: Console,
     rules: Rules,
     gateway: Gateway,
     index: Index,

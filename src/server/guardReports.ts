@@ -1,4 +1,4 @@
-import { isAt, sinceStart, standingOf } from '../dns/analytics/index.ts';
+import { isAt, sinceStart, standingOf, whatIf } from '../dns/analytics/index.ts';
 import { type Attack, type AttackStore, ruleMet, summaryOf, toldAttack } from '../dns/attacks/index.ts';
 import { type Guard, notReady } from '../dns/controller/index.ts';
 import type { FleetStore, GuardSelf, PlacedAttack } from '../dns/fleet/index.ts';
@@ -20,6 +20,7 @@ export interface GuardReportsParts {
   readonly fleet: FleetStore | undefined;
 }
 
+const MS_PER_SECOND = 1000;
 /** Attacks that are looked through for those that have ended just now. */
 const MOST_ENDED = 25;
 
@@ -35,6 +36,8 @@ export function guardReports({ own, fleet }: GuardReportsParts): GuardReports {
   return {
     accountId: ownAccount,
     status: () => own && statusOf(own),
+    rates: () => own && ratesOf(own),
+    whatIf: () => own && whatIfOf(own),
 
     async attacks(account, request) {
       if (fleet !== undefined)
@@ -103,3 +106,13 @@ function ownAttacks(
   const { result, total } = store.attacks(request);
   return { result: result.map((stored) => summaryOf(standing(stored))), total };
 }
+
+function ratesOf({ guard }: OwnReports) {
+  const { endSecond, series } = guard.rates.seconds();
+  return { until: new Date(endSecond * MS_PER_SECOND).toISOString(), ...series };
+}
+
+const whatIfOf = ({ guard: { detector, rates } }: OwnReports) => ({
+  rule: ruleMet(detector.rule),
+  ...whatIf(detector, rates.seconds()),
+});

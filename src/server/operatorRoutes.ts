@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { Config } from '../config/index.ts';
+import { consoleRoutes, type SignInCode } from '../console/index.ts';
 import type { FleetStore } from '../dns/fleet/index.ts';
 import type { ClientAddress } from '../platform/addresses/index.ts';
 import { operations, type Readiness, type Shown } from '../platform/http/index.ts';
@@ -24,14 +25,16 @@ export interface OperatorRoutesOptions {
   readonly clientAddress: ClientAddress;
   readonly readiness: () => Readiness;
   readonly history: HealthHistory;
+  readonly signInCode: SignInCode | undefined;
   readonly logger: Logger;
   readonly tracer: Tracer | undefined;
 }
 
-/** What operators and their tools use: health, metrics, the rules API, and the operations of the nodes. */
+/** What operators and their tools use: health, metrics, the rules API, the console, and the operations of the nodes. */
 export function operatorRoutes(config: Config, options: OperatorRoutesOptions): Shown['routes'] {
   const { storage, ethereum, dns, fleet, registry, clientAddress, readiness, history, logger, tracer } =
     options;
+  const { signInCode } = options;
   const configuredTokens = config.apiToken === undefined ? [] : [config.apiToken];
   const { rules, lists, tokens, audit } = storage;
   const answered = countRulesRequests(registry);
@@ -47,6 +50,7 @@ export function operatorRoutes(config: Config, options: OperatorRoutesOptions): 
       health: () => healthOf({ dataDir: config.dataDir, registry, readiness, ethereum, dns }),
       rateLimit: rateLimitOf(config),
     });
+    if (config.console.enabled) await listener.register(consoleRoutes, { prefix: '/console', signInCode });
     if (ethereum !== undefined)
       await listener.register(operatorApi, {
         ...{ tokens, configuredTokens },

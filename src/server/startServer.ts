@@ -6,6 +6,7 @@ import { resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { type Config, ConfigError } from '../config/index.ts';
+import type { SignInCode } from '../console/index.ts';
 import { PostgresFleet } from '../dns/store/postgres/index.ts';
 import { Gateway, SharedKeys } from '../ethereum/gateway/index.ts';
 import { clientAddressBehind } from '../platform/addresses/index.ts';
@@ -47,13 +48,15 @@ export interface ServerOptions {
   readonly logger: Logger;
   /** Lines that the logger had to drop, for the metrics. */
   readonly droppedLogLines?: () => number;
+  /** Of the link to the console that is printed; none where there is none. */
+  readonly signInCode?: SignInCode | undefined;
   /** A lock of the data folder that the caller holds, and releases; left out: the server takes one. */
   readonly lock?: DataDirLock;
 }
 
 /** Starts the whole of Floodgate. Rejects, with nothing left open, where a part cannot start. */
 export async function startServer(
-  { config, logger, droppedLogLines, lock }: ServerOptions,
+  { config, logger, droppedLogLines, signInCode, lock }: ServerOptions,
   parts: Partial<EthereumParts> = {},
 ): Promise<Server> {
   const undo: Array<() => Promise<void> | void> = [];
@@ -180,6 +183,7 @@ export async function startServer(
       );
     const operators = operatorRoutes(config, {
       ...{ storage, ethereum, dns, fleet, registry, clientAddress, readiness, history, logger, tracer },
+      signInCode,
     });
     const listeners = await openListeners(
       config,

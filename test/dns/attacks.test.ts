@@ -196,7 +196,7 @@ describe('an attack', () => {
     const conformance = new Conformance(document);
     const base = `/accounts/${ACCOUNT}/network/advanced_dns_protection/configs/dns_protection`;
     const { json: list } = await get('attacks');
-    for (const path of ['status', 'attacks', `attacks/${list.result[0].id}`]) {
+    for (const path of ['status', 'rates', 'what-if', 'attacks', `attacks/${list.result[0].id}`]) {
       expect(conformance.faultsOf('GET', `${base}/${path}`, await get(path)), path).toEqual([]);
     }
   });

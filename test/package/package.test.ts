@@ -56,7 +56,7 @@ describe('the package', () => {
     );
     // What a browser gets is shipped as it was written.
     const scripts = files.filter(
-      (path) => /^dist\/.*\.js$/.test(path) && !/\/(?:page|methodsPage)\//.test(path),
+      (path) => /^dist\/.*\.js$/.test(path) && !/\/(?:page|methodsPage|web)\//.test(path),
     );
     expect(scripts).toContain('dist/bundle/floodgate.js');
     expect(scripts).toContain('dist/bundle/udpThread.js');

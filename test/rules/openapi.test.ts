@@ -43,6 +43,7 @@ describe('the OpenAPI document', () => {
           ];
         }),
         'GET /user/tokens/verify',
+        'GET /user/tokens/current',
         'GET /health',
         'GET /health/history',
       ].sort(),

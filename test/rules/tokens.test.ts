@@ -109,6 +109,20 @@ describe('a token', () => {
     });
   });
 
+  it('is told what it allows, and for which accounts', async () => {
+    const { id, token } = await newToken('--account', 'a', '--permission', 'read', '--label', 'reader');
+    expect((await call(server, { path: '/user/tokens/current', token })).json.result).toEqual({
+      ...{ id, label: 'reader', permissions: ['dns_protection:read'] },
+      ...{ all_accounts: false, accounts: ['a'] },
+    });
+    const { result } = (await call(server, { path: '/user/tokens/current' })).json;
+    expect(result).toMatchObject({ id: 'configured', all_accounts: true, accounts: [] });
+    expect(result.permissions).toContain('dns_protection:audit');
+    expect(refusal(await call(server, { path: '/user/tokens/current', token: `${token}x` }))).toEqual([
+      401, 10000,
+    ]);
+  });
+
   it('and the bodies of requests never appear in the log', async () => {
     const { token } = await newToken('--account', 'a');
     const name = 'a-name-that-only-a-body-has';

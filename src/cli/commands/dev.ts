@@ -15,7 +15,7 @@ import { tellStart } from '../tellStart.ts';
 import { EXAMPLE_ACCOUNT, welcome } from '../welcome.ts';
 
 /** The chain's head is followed closely, so that what was just sent is found at once. */
-const DEV_DNS = { 'dns.account': EXAMPLE_ACCOUNT, 'dns.listen': ['127.0.0.1:0'] };
+const DEV_DNS = { 'dns.account': EXAMPLE_ACCOUNT, 'dns.listen': ['127.0.0.1:0'], 'console.enabled': true };
 const DEV_DEFAULTS = {
   dataDir: 'floodgate-data/dev',
   'index.pollIntervalMs': 200,
@@ -68,6 +68,7 @@ async function runUntil(
   { settings, logger, droppedLines, lock, needsChain }: DevRun,
 ): Promise<void> {
   const { setAsideForeignIndex, startServer } = await import('../../server/index.ts');
+  const { SignInCode } = await import('../../console/index.ts');
   const { dataDir } = settings;
   const zone = settings.dns.servers.length === 0 ? await serveExampleZone(dataDir) : undefined;
   let chain: DevelopmentChain | undefined;
@@ -77,16 +78,18 @@ async function runUntil(
     if (started === undefined) return;
     chain = started.chain;
     if (chain) await setAsideForeignIndex(dataDir, chain.url, logger);
+    const apiToken = settings.apiToken ?? devToken(dataDir);
+    const signInCode = settings.console.enabled ? new SignInCode(apiToken) : undefined;
     const config: Config = {
       ...withZone(settings, zone),
-      apiToken: settings.apiToken ?? devToken(dataDir),
+      apiToken,
       upstream: chain ? [chain.url] : settings.upstream,
       rulesOnly: settings.rulesOnly || (needsChain && chain === undefined),
     };
-    const starting = startServer({ config, logger, droppedLogLines: droppedLines, lock });
+    const starting = startServer({ config, logger, droppedLogLines: droppedLines, lock, signInCode });
     server = await unlessStopped(stopped, starting);
     if (server === undefined) return;
-    process.stdout.write(welcome(server, config, chain?.example));
+    process.stdout.write(welcome(server, config, { example: chain?.example, code: signInCode?.text }));
     await Promise.race([stopped, chainFailure(chain)]);
   } finally {
     await server?.stop();

@@ -5,4 +5,6 @@ export type { Counts } from './counts.ts';
 export { isAt, type MinutesQuery, type PlacedMinute } from './placedMinute.ts';
 export { type MinuteRecord, mergeMinutes, QueryStats } from './queryStats.ts';
 export { KEPT_MINUTES, type QueryStatsStore } from './queryStatsStore.ts';
+export { RecentRates } from './recentRates.ts';
 export { type Standing, sinceStart, standingOf } from './standing.ts';
+export { whatIf } from './whatIf.ts';

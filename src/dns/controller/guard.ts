@@ -5,7 +5,7 @@
 
 import { type Log, QUIET } from '../../platform/logging/index.ts';
 import type { Place } from '../../rules/index.ts';
-import { QueryStats, type QueryStatsStore } from '../analytics/index.ts';
+import { QueryStats, type QueryStatsStore, RecentRates } from '../analytics/index.ts';
 import type { AttackEvent, AttackStore } from '../attacks/index.ts';
 import type { DataPlane, MakeDataPlane } from '../dataplane/index.ts';
 import type { AttackDetector, DetectorOptions, ProfileStore } from '../detector/index.ts';
@@ -41,6 +41,7 @@ export interface GuardDependencies<P extends DataPlane = DataPlane> {
 export interface Guard<P extends DataPlane = DataPlane> {
   readonly detector: AttackDetector;
   readonly stats: QueryStats;
+  readonly rates: RecentRates;
   readonly attacks: Attacks;
   /** How far the zones are whose names are known from the start. */
   readonly seeding: ZoneSeeding;
@@ -67,7 +68,9 @@ export async function startGuard<P extends DataPlane>(
 ): Promise<Guard<P>> {
   const detector = restoredDetector(detectorOptions, { profileStore, log });
   const dataPlane = makeDataPlane({ detector, log, isSeeding: () => seeding.busy });
-  const stats = new QueryStats(detector, Date.now(), () => dataPlane.verdicts?.() ?? detector.verdicts);
+  const verdicts = () => dataPlane.verdicts?.() ?? detector.verdicts;
+  const stats = new QueryStats(detector, Date.now(), verdicts);
+  const rates = new RecentRates(detector, Date.now(), verdicts);
   const attacks = followAttacks({ detector, attackStore, log, onAttack });
   const policyChanged = (): void => dataPlane.policyChanged();
   const seeding = seedZones(zones, {
@@ -96,12 +99,14 @@ export async function startGuard<P extends DataPlane>(
     const nowMs = Date.now();
     detector.tick(nowMs);
     dataPlane.tick(nowMs);
+    rates.note(nowMs);
     attacks.tick(nowMs, dataPlane.takeSamples());
     void storeMinutes(stats.tick(nowMs), { queryStatsStore, log });
   }, TICK_MS);
   return {
     detector,
     stats,
+    rates,
     attacks,
     seeding,
     dataPlane,

@@ -49,6 +49,9 @@ const MS_PER_SECOND = 1000;
 /** Longer than any restart; a zone that nobody kept in step for longer may have other names by now. */
 const NAMES_HOLD_MS = 24 * 3_600_000;
 
+/** What of a rule the bucket's size hangs on. */
+type BucketSensitivities = Pick<Rule, 'rate_sensitivity' | 'burst_sensitivity'>;
+
 interface AnsweredTo {
   readonly kind: number;
   readonly network: number;
@@ -141,15 +144,15 @@ export class AttackDetector implements AnswerSink {
     return this.#ready;
   }
 
-  /** The bucket that the thresholds and the rule's sensitivities make. */
-  bucketSize(): Threshold {
+  /** The bucket that the thresholds make with the sensitivities of the rule in force, or with others. */
+  bucketSize(rule: BucketSensitivities | undefined = this.#rule): Threshold {
     const { multipliers, thresholds } = this.options;
     const learned = this.history.threshold;
     const ratePerSecond = thresholds.ratePerSecond ?? learned.ratePerSecond;
     const burst = thresholds.burst ?? (thresholds.ratePerSecond ?? learned.ratePerSecond) * BURST_FACTOR;
     return {
-      ratePerSecond: ratePerSecond * multipliers[this.#rule?.rate_sensitivity ?? 'medium'],
-      burst: burst * multipliers[this.#rule?.burst_sensitivity ?? 'medium'],
+      ratePerSecond: ratePerSecond * multipliers[rule?.rate_sensitivity ?? 'medium'],
+      burst: burst * multipliers[rule?.burst_sensitivity ?? 'medium'],
     };
   }
 

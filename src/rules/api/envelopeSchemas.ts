@@ -102,6 +102,21 @@ const tokenSchema = Type.Object(
   closed,
 );
 
+const currentTokenSchema = Type.Object(
+  {
+    id: Type.String({ description: 'Names the token in the audit.' }),
+    label: Type.Optional(Type.String({ description: 'What the token was called.' })),
+    permissions: Type.Array(Type.String()),
+    all_accounts: Type.Boolean(),
+    accounts: Type.Array(Type.String(), { description: 'Empty where the token is for all.' }),
+    expires_on: Type.Optional(Type.String({ format: 'date-time' })),
+    guarded_account: Type.Optional(
+      Type.String({ description: 'The account whose DNS is guarded here, where the token is for it.' }),
+    ),
+  },
+  closed,
+);
+
 function success(result: Record<string, TSchema>): TSchema {
   const messages = Type.Array(ref('Entry'), { description: 'What is worth knowing beside the result.' });
   return Type.Object(
@@ -127,6 +142,7 @@ export const namedSchemas = ({ schemas }: RuleFormat) => ({
   Entry: entrySchema,
   ResultInfo: resultInfoSchema,
   Token: tokenSchema,
+  CurrentToken: currentTokenSchema,
   AnalyticsAnswer: success({
     result: Type.Object({}, { description: 'See docs/dns-protection.md, section Seen.' }),
   }),
@@ -135,6 +151,9 @@ export const namedSchemas = ({ schemas }: RuleFormat) => ({
   HealthAnswer: success({ result: ref('Health') }),
   HealthHistoryAnswer: success({ result: Type.Array(ref('HealthMinute'), { maxItems: 1440 }) }),
   GuardStatusAnswer: success({ result: ref('GuardStatus') }),
+  GuardRatesAnswer: success({ result: ref('GuardRates') }),
+  WhatIfAnswer: success({ result: ref('WhatIf') }),
+  CurrentTokenAnswer: success({ result: ref('CurrentToken') }),
   AttackListAnswer: success({ result: Type.Array(ref('AttackSummary')), result_info: ref('ResultInfo') }),
   AttackAnswer: success({ result: ref('Attack') }),
   FleetAnswer: success({ result: Type.Array(ref('FleetInstance'), { maxItems: 1000 }) }),

@@ -61,6 +61,28 @@ export function examplesOf(format: RuleFormat): Readonly<Partial<Record<SchemaNa
     },
     ...{ attack: false, attacked_zones: [], attacks: [] },
   };
+  const rates = {
+    ...{
+      until: EXAMPLE_MOMENT,
+      passed: [300, 310],
+      paid: [0, 100],
+      refused: [0, 19_900],
+      would_refuse: [0, 0],
+    },
+    ...{ paying: [0, 20_000], paying_known: [0, 0], bucket_per_second: [100, 100], attack: [0, 1] },
+  };
+  const level = (sensitivity: string, factor: number) => ({
+    ...{ sensitivity, rate_per_second: 100 * factor, burst: 500 * factor },
+    ...{ refused: 20_000 - 600 * factor, known_refused: 0 },
+  });
+  const whatIf = {
+    ...{ rule: attackRule, seconds: 2, queries: 20_610, paying: 20_000 },
+    levels: [level('low', 2), level('medium', 1), level('high', 0.5)],
+  };
+  const currentToken = {
+    ...{ id: '0f1e2d3c4b5a69788796a5b4c3d2e1f0', label: 'dashboard', permissions: ['dns_protection:read'] },
+    ...{ all_accounts: false, accounts: ['0123abcd'], guarded_account: '0123abcd' },
+  };
   const page = { page: 1, per_page: 1000, count: 1, total_count: 1, total_pages: 1 };
   return {
     RuleCreation: format.newRuleOf(rule),
@@ -74,6 +96,9 @@ export function examplesOf(format: RuleFormat): Readonly<Partial<Record<SchemaNa
     AuditAnswer: answer([change], { result_info: { per_page: 100, count: 1 } }),
     AnalyticsAnswer: answer({}),
     GuardStatusAnswer: answer(status),
+    GuardRatesAnswer: answer(rates),
+    WhatIfAnswer: answer(whatIf),
+    CurrentTokenAnswer: answer(currentToken),
     AttackListAnswer: answer([attack], { result_info: { ...page, per_page: 25 } }),
     AttackAnswer: answer(attackWhole),
     HealthAnswer: answer(exampleHealth),

@@ -29,6 +29,10 @@ export interface GuardReports {
   readonly accountId: string | undefined;
   /** How that one stands; undefined where there is none. */
   status(): object | undefined;
+  /** Its queries a second, second by second. */
+  rates(): object | undefined;
+  /** What other sensitivities would have done with its last minute. */
+  whatIf(): object | undefined;
   attacks(
     accountId: string,
     request: AttackPageRequest,
@@ -42,6 +46,8 @@ export interface GuardReports {
 
 export interface GuardHandlers {
   readonly status: Handler;
+  readonly rates: Handler;
+  readonly whatIf: Handler;
   readonly attacks: Handler;
   readonly attack: Handler;
   readonly fleet: Handler;
@@ -54,6 +60,18 @@ export function guardHandlers(guard: GuardReports): GuardHandlers {
       const status = request.accountId === guard.accountId ? guard.status() : undefined;
       if (status === undefined) throw notFound(request);
       return { body: successEnvelope(status) };
+    },
+
+    async rates(request) {
+      const told = request.accountId === guard.accountId ? guard.rates() : undefined;
+      if (told === undefined) throw notFound(request);
+      return { body: successEnvelope(told) };
+    },
+
+    async whatIf(request) {
+      const told = request.accountId === guard.accountId ? guard.whatIf() : undefined;
+      if (told === undefined) throw notFound(request);
+      return { body: successEnvelope(told) };
     },
 
     async attacks(request) {

@@ -4,7 +4,7 @@ import type { Route } from './route.ts';
 /** What the guard beside the API tells of itself, below `…/configs/dns_protection`. */
 export function guardRoutes(
   family: 'network' | 'magic',
-  { status, attacks, attack, fleet }: GuardHandlers,
+  { status, rates, whatIf, attacks, attack, fleet }: GuardHandlers,
 ): Route[] {
   const base = `/accounts/{account_id}/${family}/advanced_dns_protection/configs/dns_protection`;
   const suffix = family === 'network' ? '' : 'Magic';
@@ -18,6 +18,26 @@ export function guardRoutes(
       answer: 'GuardStatusAnswer',
       errors: ['notFound'],
       handle: status,
+    },
+    {
+      method: 'GET',
+      path: `${base}/rates`,
+      operationId: `readGuardRates${suffix}`,
+      summary: 'Queries a second in each second of the last ten minutes, the oldest first',
+      permission: 'dns_protection:read',
+      answer: 'GuardRatesAnswer',
+      errors: ['notFound'],
+      handle: rates,
+    },
+    {
+      method: 'GET',
+      path: `${base}/what-if`,
+      operationId: `readWhatIf${suffix}`,
+      summary: 'What other rate and burst sensitivities would have refused in the last minute',
+      permission: 'dns_protection:read',
+      answer: 'WhatIfAnswer',
+      errors: ['notFound'],
+      handle: whatIf,
     },
     {
       method: 'GET',

@@ -43,6 +43,9 @@ const summary = {
   ),
 };
 
+const MAX_SECONDS = 600;
+const series = (description: string) => Type.Array(count(), { maxItems: MAX_SECONDS, description });
+
 const sizeSchema = Type.Object({ rate_per_second: count(), burst: count() }, closed);
 
 /** The schemas that the OpenAPI document names beside those of rules. */
@@ -114,6 +117,45 @@ export const guardSchemas = {
       ),
     },
     closed,
+  ),
+  GuardRates: Type.Object(
+    {
+      until: moment('When the last second ended.'),
+      passed: series('Queries that passed without paying.'),
+      paid: series('Those that paid a token.'),
+      refused: series('Those that were refused.'),
+      would_refuse: series('Those that would have been refused were the rule enabled.'),
+      paying: series('Those that had to pay.'),
+      paying_known: series('Those that had to pay for names that the guard knows.'),
+      bucket_per_second: series('Tokens that came into the bucket; 0 without a rule.'),
+      attack: series('1 where there was an attack, 0 where not.'),
+    },
+    { ...closed, description: 'Series of one length, with a value for each second, the oldest first.' },
+  ),
+  WhatIf: Type.Object(
+    {
+      rule: Type.Optional(ref('AttackRule')),
+      seconds: count('How many seconds were looked at, 60 at most.'),
+      queries: count('In these seconds.'),
+      paying: count('Queries that had to pay, under the profile sensitivity of the rule in force.'),
+      levels: Type.Array(
+        Type.Object(
+          {
+            sensitivity: Type.Enum(['low', 'medium', 'high'], {
+              type: 'string',
+              description: 'Of rate and burst together.',
+            }),
+            rate_per_second: count(),
+            burst: count(),
+            refused: count('Queries that would have found no token.'),
+            known_refused: count('Of these, those for names that the guard knows.'),
+          },
+          closed,
+        ),
+        { maxItems: 3 },
+      ),
+    },
+    { ...closed, description: 'Estimated with one bucket for all zones.' },
   ),
   GuardStatus: Type.Object(
     {

@@ -114,7 +114,7 @@ function operationOf(route: Route, examples: Examples) {
 function tagOf({ path }: Route): string {
   if (path.startsWith('/health')) return 'server';
   if (!path.startsWith('/accounts')) return 'tokens';
-  if (/dns_protection\/(?:attacks|status)/.test(path)) return 'guard';
+  if (/dns_protection\/(?:attacks|status|rates|what-if)/.test(path)) return 'guard';
   return /list\b/.test(path) ? 'lists' : 'rules';
 }
 

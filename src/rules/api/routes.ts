@@ -20,6 +20,8 @@ export interface Handlers {
   /** None where nobody tells. */
   readonly health: Route['handle'] | undefined;
   readonly healthHistory: Route['handle'] | undefined;
+  /** Whose DNS is guarded beside this API. */
+  readonly guardedAccount: string | undefined;
 }
 
 /** Every operation on rules, lists and tokens. */
@@ -31,6 +33,7 @@ export function routesOf({
   guard,
   health,
   healthHistory,
+  guardedAccount,
 }: Handlers): readonly Route[] {
   return [
     ...families.flatMap((family) => [
@@ -41,6 +44,7 @@ export function routesOf({
     ]),
     ...accessListRoutes(lists),
     verifyRoute,
+    currentTokenRoute(guardedAccount),
     ...(health ? [healthRoute(health)] : []),
     ...(healthHistory ? [healthHistoryRoute(healthHistory)] : []),
   ];
@@ -209,3 +213,25 @@ const verifyRoute: Route = {
     return { body: successEnvelope(result, { messages }) };
   },
 };
+
+const currentTokenRoute = (guarded: string | undefined): Route => ({
+  method: 'GET',
+  path: '/user/tokens/current',
+  operationId: 'readCurrentToken',
+  summary: 'Tell what the token that is sent allows, for which accounts, and which of them is guarded here',
+  answer: 'CurrentTokenAnswer',
+  async handle({ caller: { tokenId, label, accounts, permissions, expiresOn } }) {
+    const isAll = accounts === 'all';
+    const isShown = guarded !== undefined && (isAll || accounts.includes(guarded));
+    const result = {
+      id: tokenId,
+      ...(label !== undefined && { label }),
+      permissions,
+      all_accounts: isAll,
+      accounts: isAll ? [] : accounts,
+      ...(expiresOn !== null && { expires_on: expiresOn }),
+      ...(isShown && { guarded_account: guarded }),
+    };
+    return { body: successEnvelope(result) };
+  },
+});

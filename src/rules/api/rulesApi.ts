@@ -87,6 +87,7 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
     lists: accessListHandlers(lists),
     audit: auditHandler(audit, format),
     guard: guard && guardHandlers(guard),
+    guardedAccount: guard?.accountId,
     health: health && (async () => ({ body: successEnvelope(await health()) })),
     healthHistory: healthHistory && (async () => ({ body: successEnvelope(healthHistory()) })),
   });

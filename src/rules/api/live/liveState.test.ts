@@ -15,6 +15,8 @@ const asked: number[] = [];
 const guard = {
   accountId: 'a',
   status: () => ({ attack: false }),
+  rates: () => undefined,
+  whatIf: () => undefined,
   attacks: async () => ({ result: [], total: 0 }),
   attack: async () => undefined,
   fleet: async () => [],

@@ -1,0 +1,30 @@
+import { account } from '../session.ts';
+import { type Answer, type Call, call, pathOf } from './client.ts';
+import type { Outcome } from './failure.ts';
+import type { Attack, AttackSummary, Schemas } from './types.ts';
+
+export type Rates = Schemas['GuardRates'];
+export type WhatIf = Schemas['WhatIf'];
+
+const guardPath = (): string =>
+  pathOf`/accounts/${account.value}/network/advanced_dns_protection/configs/dns_protection`;
+
+export const readRates = (): Promise<Outcome<Answer<Rates>>> => call({ path: `${guardPath()}/rates` });
+export const readWhatIf = (): Promise<Outcome<Answer<WhatIf>>> => call({ path: `${guardPath()}/what-if` });
+
+export interface AttackQuery {
+  readonly page?: number;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+}
+
+export const ATTACKS_PER_PAGE = 25;
+const attacksCall = ({ page = 1, since, until }: AttackQuery): Call => ({
+  path: `${guardPath()}/attacks`,
+  query: { page, per_page: ATTACKS_PER_PAGE, since, until },
+});
+export const listAttacks = (query: AttackQuery): Promise<Outcome<Answer<readonly AttackSummary[]>>> =>
+  call(attacksCall(query));
+
+export const attackCall = (id: string): Call => ({ path: guardPath() + pathOf`/attacks/${id}` });
+export const readAttack = (id: string): Promise<Outcome<Answer<Attack>>> => call(attackCall(id));

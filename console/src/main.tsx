@@ -1,0 +1,15 @@
+import 'uplot/dist/uPlot.min.css';
+import './style.css';
+import { render } from 'preact';
+import { Frame } from './frame.tsx';
+import { exchangeCode } from './session.ts';
+
+const place = document.getElementById('app');
+if (place === null) throw new Error('index.html has no element with the id app');
+// The link that the server prints: its code must not stay in the address bar, nor in the history.
+const code = new URLSearchParams(location.hash.slice(1)).get('code');
+if (code !== null) {
+  history.replaceState(null, '', location.pathname + location.search);
+  await exchangeCode(code);
+}
+render(<Frame />, place);

@@ -1,0 +1,16 @@
+import { navigate } from 'wouter-preact/use-browser-location';
+import { accountQuery } from './session.ts';
+
+export const BASE = '/console';
+
+/** The URL of a view, below /console, with the account that is looked at. `path` may have a query. */
+export function hrefOf(path: string): string {
+  const query = accountQuery.value;
+  const whole = path === '/' ? `${BASE}/` : `${BASE}${path}`;
+  if (query === '') return whole;
+  return `${whole}${whole.includes('?') ? '&' : '?'}${query}`;
+}
+
+export function goTo(path: string, options: { readonly replace?: boolean } = {}): void {
+  navigate(hrefOf(path), options);
+}

@@ -1,0 +1,130 @@
+import { computed } from '@preact/signals';
+import { useSearch } from 'wouter-preact';
+import { ATTACKS_PER_PAGE, listAttacks } from '../../api/guard.ts';
+import type { AttackSummary } from '../../api/types.ts';
+import { live } from '../../live.ts';
+import { goTo } from '../../navigate.ts';
+import { account } from '../../session.ts';
+import { EmptyState } from '../../ui/emptyState.tsx';
+import { ErrorBox } from '../../ui/errorBox.tsx';
+import { Link } from '../../ui/link.tsx';
+import { Plain } from '../../ui/plain.tsx';
+import { numberText, percentText } from '../../ui/quantity.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { durationOf, Time } from '../../ui/time.tsx';
+import { useLoaded } from '../../ui/useLoaded.ts';
+import { lastedMs, usersText, zonesText } from './words.ts';
+
+const DAY_MS = 86_400_000;
+const SPANS = [
+  { name: 'last 24 hours', days: '1' },
+  { name: 'last 7 days', days: '7' },
+  { name: 'last 90 days', days: '' },
+] as const;
+const ZONES_NAMED = 2;
+
+/** Changes when an attack begins, changes much or ends: then the list is read again. */
+const openAttacks = computed(() => (live.value?.guard?.attacks ?? []).map(({ id }) => id).join());
+
+const columns: readonly Column<AttackSummary>[] = [
+  {
+    title: 'Began',
+    cell: ({ id, started_on }) => (
+      <Link to={`/attacks/${id}`}>
+        <Time at={started_on} />
+      </Link>
+    ),
+  },
+  {
+    title: 'Zones',
+    cell: (attack) => <Plain text={zonesText(attack, ZONES_NAMED)} />,
+  },
+  {
+    title: 'State',
+    cell: ({ state }) =>
+      state === 'active' ? <span class="harm">▲ lasts</span> : <span class="quiet">over</span>,
+  },
+  { title: 'Lasted', isNumber: true, cell: (attack) => durationOf(lastedMs(attack)) },
+  { title: 'Queries/s, at most', isNumber: true, cell: ({ peak }) => numberText(peak.queries) },
+  { title: 'Queries', isNumber: true, cell: ({ queries }) => numberText(queries) },
+  { title: 'Refused', isNumber: true, cell: ({ refused_share }) => percentText(refused_share) },
+  { title: 'Users', cell: (attack) => usersText(attack) },
+];
+
+export function AttackList() {
+  const asked = new URLSearchParams(useSearch());
+  const page = Math.max(1, Number(asked.get('page') ?? 1) || 1);
+  const days = asked.get('days') ?? '';
+  const since = days === '' ? undefined : new Date(Date.now() - Number(days) * DAY_MS).toISOString();
+  const { loaded, again } = useLoaded(
+    () => listAttacks({ page, since }),
+    [page, days, account.value, openAttacks.value],
+  );
+  const { value, failure } = loaded.value;
+  const show = (query: Record<string, string>) => goTo(`/attacks?${new URLSearchParams(query)}`);
+  return (
+    <div class="page">
+      <div class="head">
+        <h1>{value === undefined ? 'Attacks' : headline(value.info.total_count ?? 0, days)}</h1>
+        <label class="span-choice">
+          <span class="unseen">Time that is looked at</span>
+          <select
+            value={days}
+            onChange={({ currentTarget }) =>
+              show(currentTarget.value === '' ? {} : { days: currentTarget.value })
+            }
+          >
+            {SPANS.map((span) => (
+              <option key={span.days} value={span.days}>
+                {span.name}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      {failure && <ErrorBox failure={failure} retry={again} />}
+      {value?.result.length === 0 && (
+        <EmptyState title="Nothing to see here, which is good">
+          An attack is listed from the second in which the guard notices it, and kept for 90 days.
+        </EmptyState>
+      )}
+      {value !== undefined && value.result.length > 0 && (
+        <Table
+          caption="Attacks, the one that began last first"
+          columns={columns}
+          rows={value.result}
+          keyOf={({ id }) => id}
+        />
+      )}
+      {value !== undefined && (value.info.total_pages ?? 1) > 1 && (
+        <nav class="pages" aria-label="Pages of the list">
+          <button
+            type="button"
+            disabled={page <= 1}
+            onClick={() => show({ ...Object.fromEntries(asked), page: String(page - 1) })}
+          >
+            Newer
+          </button>
+          <span class="quiet">
+            {(page - 1) * ATTACKS_PER_PAGE + 1} to {(page - 1) * ATTACKS_PER_PAGE + value.result.length} of{' '}
+            {value.info.total_count}
+          </span>
+          <button
+            type="button"
+            disabled={page >= (value.info.total_pages ?? 1)}
+            onClick={() => show({ ...Object.fromEntries(asked), page: String(page + 1) })}
+          >
+            Older
+          </button>
+        </nav>
+      )}
+    </div>
+  );
+}
+
+function headline(total: number, days: string): string {
+  const lasting = openAttacks.value === '' ? 0 : openAttacks.value.split(',').length;
+  const span = SPANS.find((one) => one.days === days)?.name ?? 'that time';
+  const all = total === 0 ? 'No attack' : total === 1 ? 'One attack' : `${total} attacks`;
+  return `${all} in the ${span}${lasting > 0 ? `; ${lasting === 1 ? 'one lasts' : `${lasting} last`}` : ''}.`;
+}

@@ -1,0 +1,43 @@
+import './now.css';
+import { connection, hasGuard } from '../live.ts';
+import { account, may } from '../session.ts';
+import { EmptyState } from '../ui/emptyState.tsx';
+import { Banner } from './now/banner.tsx';
+import { Explain } from './now/explain.tsx';
+import { InForce } from './now/inForce.tsx';
+import { RatesGraph } from './now/ratesGraph.tsx';
+import { RefusedBy } from './now/refusedBy.tsx';
+import { WhatIfs } from './now/whatIfs.tsx';
+
+/** Is there an attack? */
+export function Now() {
+  if (!hasGuard.value && connection.value === 'live') return <NoGuard />;
+  return (
+    <div class="page now">
+      <div class="now-head">
+        <Banner />
+        <InForce />
+      </div>
+      <RatesGraph />
+      <div class="now-questions">
+        <WhatIfs />
+        <Explain />
+      </div>
+      {/* Last, as it grows where an attack begins. */}
+      <RefusedBy />
+    </div>
+  );
+}
+
+function NoGuard() {
+  return (
+    <EmptyState
+      title={`No guard runs here for the account ${account.value}`}
+      lines={`floodgate start --dns-account ${account.value} --dns-listen 0.0.0.0:53 --dns-servers 192.0.2.53:53 --dns-zones example.com=/etc/zones/example.com`}
+    >
+      {may('dns_protection:write')
+        ? 'Its rules can be managed all the same. A guard stands in front of your DNS servers and carries the rules out:'
+        : 'A guard stands in front of the DNS servers and carries out the rules:'}
+    </EmptyState>
+  );
+}

@@ -1,0 +1,110 @@
+import { useSignal } from '@preact/signals';
+import { useLocation, useSearch } from 'wouter-preact';
+import type { Answer } from '../../api/client.ts';
+import type { Outcome } from '../../api/failure.ts';
+import { type Analytics, type Explanation, readAnalytics } from '../../api/rules.ts';
+import { ruleInForceId } from '../../live.ts';
+import { goTo } from '../../navigate.ts';
+import { ErrorBox } from '../../ui/errorBox.tsx';
+import { Plain } from '../../ui/plain.tsx';
+import { useLoaded } from '../../ui/useLoaded.ts';
+
+const TYPES = ['A', 'AAAA', 'TXT', 'MX', 'NS', 'CNAME', 'SOA', 'SRV', 'HTTPS', 'PTR', 'ANY'];
+const MAX_CHARACTERS = 1024;
+
+/** What the guard would do with a name, and why. Which name stands in the URL. */
+export function Explain() {
+  const asked = new URLSearchParams(useSearch());
+  const [location] = useLocation();
+  const name = useSignal(asked.get('name') ?? '');
+  const type = useSignal(asked.get('type') ?? 'A');
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const query = new URLSearchParams({ name: name.value.trim(), type: type.value });
+    goTo(`${location}?${query}`, { replace: true });
+  };
+  const askedName = asked.get('name');
+  return (
+    <section class="explain">
+      <h2>Explain a name</h2>
+      <form class="row" onSubmit={submit}>
+        <label class="explain-name">
+          Name
+          <input
+            name="name"
+            data-search
+            required
+            autocomplete="off"
+            spellcheck={false}
+            maxLength={MAX_CHARACTERS}
+            placeholder="www.example.com"
+            value={name.value}
+            onInput={(event) => {
+              name.value = event.currentTarget.value;
+            }}
+          />
+        </label>
+        <label class="explain-type">
+          Type
+          <select
+            name="type"
+            value={type.value}
+            onChange={(event) => {
+              type.value = event.currentTarget.value;
+            }}
+          >
+            {TYPES.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </label>
+        <button type="submit">Explain</button>
+      </form>
+      <div class="explained" aria-live="polite">
+        {askedName !== null && <Explained name={askedName} type={asked.get('type') ?? 'A'} />}
+      </div>
+    </section>
+  );
+}
+
+function Explained({ name, type }: { readonly name: string; readonly type: string }) {
+  const id = ruleInForceId.value;
+  const { loaded } = useLoaded(
+    async (): Promise<Outcome<Answer<Analytics> | undefined>> =>
+      id === undefined ? { value: undefined } : readAnalytics(id, { name, type }),
+    [id, name, type],
+  );
+  const { value, failure } = loaded.value;
+  if (id === undefined) return <p>→ passes: no rule is in force, so every query does.</p>;
+  if (failure !== undefined) return <ErrorBox failure={failure} />;
+  if (value?.result.explanation === undefined) return null;
+  return <Words told={value.result.explanation} />;
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  none: 'it does not have to pay',
+  unknownName: 'it has to pay a token, because the name is not known',
+  unknownType: 'it has to pay a token, because the name is known, but not with this type',
+  aboveUsual: 'it has to pay a token, because the name is asked for far more than usual',
+  zoneRate: 'it has to pay into the bucket of its zone, because any name is answered there',
+};
+
+function Words({ told }: { readonly told: Explanation }) {
+  const zone = told.zone === '' ? 'in no zone that the guard knows' : `in the zone ${told.zone}`;
+  const extra = [
+    told.zone_attacked ? ', which is under attack' : '',
+    told.zone_judged_by_rate ? ', which is judged by its rate alone' : '',
+    told.zone_awaits_names ? ', whose names are still being read' : '',
+  ].join('');
+  return (
+    <p>
+      →{' '}
+      <strong>
+        <Plain text={`${told.name} ${told.type}`} />
+      </strong>{' '}
+      {told.verdict}: {WHY[told.reason] ?? told.reason}. It is{' '}
+      {told.known ? `known, with ${told.known_types.join(', ')}` : 'not known'}, <Plain text={zone} />
+      {extra}.
+    </p>
+  );
+}

@@ -1,0 +1,51 @@
+import { readRule } from '../../api/rules.ts';
+import { live, ruleInForceId, rulesVersion } from '../../live.ts';
+import { may } from '../../session.ts';
+import { Link } from '../../ui/link.tsx';
+import { Plain } from '../../ui/plain.tsx';
+import { useLoaded } from '../../ui/useLoaded.ts';
+import { ModeSwitch } from '../rules/modeSwitch.tsx';
+import { type Mode, placeOf } from '../rules/words.ts';
+
+/** The rule that decides here, with its mode as a switch. */
+export function InForce() {
+  const guard = live.value?.guard;
+  if (guard === undefined) return <section class="in-force" />;
+  const { rule } = guard;
+  if (rule === undefined)
+    return (
+      <section class="in-force">
+        <p>
+          <span class="look">! No rule is in force:</span> every query passes.
+        </p>
+        {may('dns_protection:write') && (
+          <p>
+            <Link to="/rules/new">Create a rule</Link>
+          </p>
+        )}
+      </section>
+    );
+  return <OfRule id={rule.id} mode={rule.mode as Mode} />;
+}
+
+function OfRule({ id, mode }: { readonly id: string; readonly mode: Mode }) {
+  const { loaded } = useLoaded(() => readRule(id), [id, rulesVersion.value, ruleInForceId.value]);
+  const tagged = loaded.value.value;
+  const rule = tagged?.rule;
+  return (
+    <section class="in-force">
+      <p>
+        <span class="quiet">Rule in force: </span>
+        <Link to={`/rules/${id}`}>
+          <Plain text={rule === undefined ? id.slice(0, 8) : placeOf(rule)} />
+        </Link>
+      </p>
+      <ModeSwitch tagged={tagged} mode={mode} />
+      <p class="quiet caption">
+        {rule
+          ? `profile ${rule.profile_sensitivity.replace('_', ' ')} · rate ${rule.rate_sensitivity} · burst ${rule.burst_sensitivity}`
+          : '\u00a0'}
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,86 @@
+import { curlOf } from '../../api/client.ts';
+import { readRule, ruleCall } from '../../api/rules.ts';
+import type { Rule } from '../../api/types.ts';
+import { ruleInForceId, rulesVersion } from '../../live.ts';
+import { may } from '../../session.ts';
+import { Copy } from '../../ui/copy.tsx';
+import { ErrorBox } from '../../ui/errorBox.tsx';
+import { Link } from '../../ui/link.tsx';
+import { Plain } from '../../ui/plain.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useLoaded } from '../../ui/useLoaded.ts';
+import { askAndDelete } from './askAndDelete.ts';
+import { Editor } from './editor.tsx';
+import { History } from './history.tsx';
+import { MonitoringAdvice } from './monitoringAdvice.tsx';
+import { settingNames, settingTitles } from './settings.tsx';
+import { placeOf } from './words.ts';
+
+export function RuleDetail({ id }: { readonly id: string }) {
+  const { loaded, again } = useLoaded(() => readRule(id), [id, rulesVersion.value]);
+  const { value: tagged, failure } = loaded.value;
+  const isGone = failure?.status === 404;
+  return (
+    <div class="page">
+      <p class="way-back">
+        <Link to="/rules">← All rules</Link>
+      </p>
+      {failure && <ErrorBox failure={failure} retry={again} />}
+      {tagged === undefined ? (
+        failure === undefined && <h1 class="quiet">Reading the rule …</h1>
+      ) : (
+        <>
+          <div class="head">
+            <section>
+              <h1>
+                Rule for <Plain text={placeOf(tagged.rule)} />
+                {isGone ? ': deleted' : <Standing rule={tagged.rule} />}
+              </h1>
+              <p class="quiet">
+                Created <Time at={tagged.rule.created_on} />, changed <Time at={tagged.rule.modified_on} />
+              </p>
+            </section>
+            <div class="actions">
+              <Copy text={tagged.rule.id} label="Copy id" />
+              <Copy text={() => curlOf(ruleCall(tagged.rule.id))} label="Copy as curl" />
+              {may('dns_protection:write') && !isGone && (
+                <button type="button" class="harm-outline" onClick={() => void askAndDelete(tagged)}>
+                  Delete …
+                </button>
+              )}
+            </div>
+          </div>
+          {!isGone && <MonitoringAdvice tagged={tagged} />}
+          <div class="two-columns">
+            <section>
+              <h2>Settings</h2>
+              {may('dns_protection:write') && !isGone ? (
+                <Editor tagged={tagged} reread={again} />
+              ) : (
+                <ReadOnly rule={tagged.rule} />
+              )}
+            </section>
+            <History id={id} name={placeOf(tagged.rule)} />
+          </div>
+        </>
+      )}
+    </div>
+  );
+}
+
+function Standing({ rule }: { readonly rule: Rule }) {
+  return rule.id === ruleInForceId.value ? <span class="tag">in force here</span> : null;
+}
+
+function ReadOnly({ rule }: { readonly rule: Rule }) {
+  return (
+    <dl class="facts">
+      {settingNames.map((name) => (
+        <div key={name}>
+          <dt>{settingTitles[name]}</dt>
+          <dd>{rule[name].replace('_', ' ')}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

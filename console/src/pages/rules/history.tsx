@@ -1,0 +1,102 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { Failure } from '../../api/failure.ts';
+import { changesOfRule } from '../../api/rules.ts';
+import type { Rule, RuleChange } from '../../api/types.ts';
+import { rulesVersion } from '../../live.ts';
+import { may } from '../../session.ts';
+import { ErrorBox } from '../../ui/errorBox.tsx';
+import { Plain } from '../../ui/plain.tsx';
+import { Time } from '../../ui/time.tsx';
+
+const ACTIONS: Readonly<Record<RuleChange['action'], string>> = {
+  'rule.create': 'created',
+  'rule.update': 'changed',
+  'rule.delete': 'deleted',
+};
+/** What differs with each change says nothing. */
+const UNTOLD: ReadonlySet<string> = new Set(['id', 'created_on', 'modified_on']);
+
+/** Who changed the rule, when and how; the newest first. */
+export function History({ id, name }: { readonly id: string; readonly name: string }) {
+  const changes = useSignal<readonly RuleChange[] | undefined>(undefined);
+  const next = useSignal<string | undefined>(undefined);
+  const failure = useSignal<Failure | undefined>(undefined);
+  const isAllowed = may('dns_protection:audit');
+  const read = async (cursor?: string) => {
+    const answer = await changesOfRule(id, cursor);
+    if ('failure' in answer) {
+      failure.value = answer.failure;
+      return;
+    }
+    failure.value = undefined;
+    changes.value = [...(cursor === undefined ? [] : (changes.peek() ?? [])), ...answer.value.result];
+    next.value = answer.value.info.cursor;
+  };
+  // read again where the rules changed
+  useEffect(() => {
+    if (isAllowed) void read();
+  }, [id, rulesVersion.value, isAllowed]);
+  return (
+    <section>
+      <h2>History</h2>
+      {!isAllowed && (
+        <p class="quiet">
+          Who changed it is shown to tokens with <code>dns_protection:audit</code>.
+        </p>
+      )}
+      {failure.value && <ErrorBox failure={failure.value} retry={() => void read()} />}
+      {changes.value?.length === 0 && (
+        <p class="quiet">Nothing is known of changes of the rule for {name}.</p>
+      )}
+      <ol class="history">
+        {(changes.value ?? []).map((change) => (
+          <li key={change.at}>
+            <p>
+              <Time at={change.at} /> <strong>{ACTIONS[change.action]}</strong> by{' '}
+              <Plain text={change.label ?? change.by} />{' '}
+              <span class="quiet">
+                from <Plain text={change.from} />
+              </span>
+            </p>
+            <Differences before={change.before} after={change.after} />
+          </li>
+        ))}
+      </ol>
+      {next.value !== undefined && (
+        <button type="button" onClick={() => void read(next.value)}>
+          Older changes
+        </button>
+      )}
+    </section>
+  );
+}
+
+interface DifferencesProps {
+  readonly before: Rule | undefined;
+  readonly after: Rule | undefined;
+}
+
+function Differences({ before, after }: DifferencesProps) {
+  const names = Object.keys(after ?? before ?? {}) as (keyof Rule)[]; // the members of a rule
+  const told = names.filter((name) => !UNTOLD.has(name) && before?.[name] !== after?.[name]);
+  return (
+    <ul class="differences">
+      {told.map((name) => (
+        <li key={name}>
+          <span class="quiet">{name}</span>{' '}
+          {before !== undefined && (
+            <del>
+              <Plain text={before[name]} />
+            </del>
+          )}{' '}
+          {after !== undefined && (
+            <ins>
+              <Plain text={after[name]} />
+            </ins>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,129 @@
+import { useSignal } from '@preact/signals';
+import { listRules } from '../../api/rules.ts';
+import type { Rule } from '../../api/types.ts';
+import { hasGuard, ruleInForceId, rulesVersion } from '../../live.ts';
+import { account, may } from '../../session.ts';
+import { EmptyState } from '../../ui/emptyState.tsx';
+import { ErrorBox } from '../../ui/errorBox.tsx';
+import { Link } from '../../ui/link.tsx';
+import { Plain } from '../../ui/plain.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useLoaded } from '../../ui/useLoaded.ts';
+import { byPlace, placeOf, supersededIn } from './words.ts';
+
+/** The rules of the account by place, with the one that decides here marked. */
+export function RuleList() {
+  const { loaded, again } = useLoaded(listRules, [account.value, rulesVersion.value]);
+  const sought = useSignal('');
+  const { value, failure } = loaded.value;
+  const rules = byPlace(value?.result ?? []);
+  const text = sought.value.trim().toLowerCase();
+  const shown =
+    text === ''
+      ? rules
+      : rules.filter((rule) => `${placeOf(rule)} ${rule.mode}`.toLowerCase().includes(text));
+  return (
+    <div class="page">
+      <div class="head">
+        <h1>{value === undefined ? 'Rules' : headline(rules)}</h1>
+        <div class="actions">
+          <label>
+            <span class="unseen">Search by place or mode</span>
+            <input
+              type="search"
+              data-search
+              placeholder="Place or mode  ( / )"
+              value={sought.value}
+              onInput={(event) => {
+                sought.value = event.currentTarget.value;
+              }}
+            />
+          </label>
+          {may('dns_protection:write') && (
+            <Link to="/rules/new" class="button primary">
+              New rule
+            </Link>
+          )}
+        </div>
+      </div>
+      {failure && <ErrorBox failure={failure} retry={again} />}
+      {value !== undefined && rules.length === 0 && <NoRule />}
+      {shown.length > 0 && (
+        <Table
+          caption="Rules by place, the most specific first"
+          columns={columnsFor(supersededIn(rules))}
+          rows={shown}
+          keyOf={({ id }) => id}
+          isMarked={({ id }) => id === ruleInForceId.value}
+        />
+      )}
+      {rules.length > 0 && shown.length === 0 && (
+        <p class="quiet">
+          No rule has “<Plain text={sought.value} />” in its place or mode.
+        </p>
+      )}
+    </div>
+  );
+}
+
+function headline(rules: readonly Rule[]): string {
+  if (rules.length === 0) return 'No rule.';
+  const inForce = rules.find(({ id }) => id === ruleInForceId.value);
+  const count = rules.length === 1 ? 'One rule' : `${rules.length} rules`;
+  if (!hasGuard.value) return `${count}.`;
+  if (inForce === undefined) return `${count}; none is in force here: every query passes.`;
+  const place = inForce.scope === 'global' ? 'the one for everywhere' : `the one for ${placeOf(inForce)}`;
+  return `${count}; ${place} is in force here, ${inForce.mode}.`;
+}
+
+function columnsFor(superseded: ReadonlySet<string>): readonly Column<Rule>[] {
+  return [
+    {
+      title: 'Place',
+      cell: (rule) => (
+        <>
+          <Link to={`/rules/${rule.id}`}>
+            <Plain text={placeOf(rule)} />
+          </Link>
+          {rule.scope === 'global' && rule.name.toLowerCase() !== 'global' && (
+            <span class="quiet">
+              {' '}
+              <Plain text={rule.name} />
+            </span>
+          )}
+          {rule.id === ruleInForceId.value && <span class="tag">in force here</span>}
+          {superseded.has(rule.id) && <span class="look"> ! a later rule for the same place decides</span>}
+        </>
+      ),
+    },
+    { title: 'Mode', cell: ({ mode }) => <span class={`mode ${mode}`}>{mode}</span> },
+    { title: 'Profile', cell: ({ profile_sensitivity }) => profile_sensitivity.replace('_', ' ') },
+    { title: 'Rate', cell: ({ rate_sensitivity }) => rate_sensitivity },
+    { title: 'Burst', cell: ({ burst_sensitivity }) => burst_sensitivity },
+    { title: 'Changed', isNumber: true, cell: ({ modified_on }) => <Time at={modified_on} /> },
+  ];
+}
+
+function NoRule() {
+  const id = account.value;
+  return (
+    <EmptyState
+      title="No rule yet: every query passes"
+      lines={[
+        `rules="${location.origin}/client/v4/accounts/${id}/network/advanced_dns_protection/configs/dns_protection/rules"`,
+        'curl "$rules" -H "Authorization: Bearer $FLOODGATE_TOKEN" --data \\',
+        `  '{"scope":"global","name":"global","mode":"monitoring","profile_sensitivity":"low","rate_sensitivity":"medium","burst_sensitivity":"medium"}'`,
+      ].join('\n')}
+    >
+      A rule in <code>monitoring</code> refuses nothing and shows what it would refuse.{' '}
+      {may('dns_protection:write') ? (
+        <>
+          <Link to="/rules/new">Make one here</Link>, or in a shell:
+        </>
+      ) : (
+        'Who may write makes one so:'
+      )}
+    </EmptyState>
+  );
+}

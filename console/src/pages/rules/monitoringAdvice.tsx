@@ -1,0 +1,48 @@
+import { computed, useSignal } from '@preact/signals';
+import type { Failure } from '../../api/failure.ts';
+import { readAnalytics, type TaggedRule, wouldRefuse } from '../../api/rules.ts';
+import { hasGuard, live } from '../../live.ts';
+import { may } from '../../session.ts';
+import { ErrorBox } from '../../ui/errorBox.tsx';
+import { numberText, percentText } from '../../ui/quantity.tsx';
+import { useLoaded } from '../../ui/useLoaded.ts';
+import { changeMode } from './changeMode.ts';
+
+const REFRESH_MS = 5_000;
+const turn = computed(() => Math.floor(Date.parse(live.value?.at ?? '') / REFRESH_MS));
+
+/** Of a rule in monitoring: what it would have refused in the last hour, and whether to enable it. */
+export function MonitoringAdvice({ tagged }: { readonly tagged: TaggedRule }) {
+  if (!hasGuard.value || tagged.rule.mode !== 'monitoring') return null;
+  return <Advice tagged={tagged} />;
+}
+
+function Advice({ tagged }: { readonly tagged: TaggedRule }) {
+  const { loaded } = useLoaded(() => readAnalytics(tagged.rule.id), [tagged.etag, turn.value]);
+  const failure = useSignal<Failure | undefined>(undefined);
+  const totals = loaded.value.value?.result.totals;
+  const { all, known } = totals === undefined ? { all: 0, known: 0 } : wouldRefuse(totals);
+  const queries = totals === undefined ? 0 : totals.passed + totals.paid + totals.would_drop;
+  const enable = async () => {
+    failure.value = await changeMode(tagged, 'enabled');
+  };
+  return (
+    <section class="advice">
+      <p>
+        In the last hour this rule would have refused <strong>{numberText(all)}</strong> of{' '}
+        {numberText(queries)} queries, of which{' '}
+        <strong class={known > 0 ? 'look' : undefined}>{numberText(known)}</strong> for names that the guard
+        knows
+        {all > 0 && known > 0 && ` (${percentText(known / all)} of them)`}.{' '}
+        {all > 0 && known === 0 && <span class="well">✓ No user would have been refused.</span>}
+        {known > 0 && <span class="look">! Look at these first: a lower sensitivity may be better.</span>}
+      </p>
+      {may('dns_protection:write') && (
+        <button type="button" class={known === 0 ? 'primary' : undefined} onClick={() => void enable()}>
+          Enable it …
+        </button>
+      )}
+      {failure.value && <ErrorBox failure={failure.value} />}
+    </section>
+  );
+}

@@ -1,0 +1,90 @@
+import type { Rule } from '../../api/types.ts';
+import { modes, modeWords } from './words.ts';
+
+/** What may be changed of a rule. */
+export type Settings = Pick<Rule, 'mode' | 'profile_sensitivity' | 'rate_sensitivity' | 'burst_sensitivity'>;
+export const settingNames = ['mode', 'profile_sensitivity', 'rate_sensitivity', 'burst_sensitivity'] as const;
+
+export const settingsOf = ({
+  mode,
+  profile_sensitivity,
+  rate_sensitivity,
+  burst_sensitivity,
+}: Settings): Settings => ({
+  ...{ mode, profile_sensitivity, rate_sensitivity, burst_sensitivity },
+});
+
+export const settingTitles: Readonly<Record<keyof Settings, string>> = {
+  mode: 'Mode',
+  profile_sensitivity: 'Profile sensitivity',
+  rate_sensitivity: 'Rate sensitivity',
+  burst_sensitivity: 'Burst sensitivity',
+};
+
+const NOTES: Readonly<Record<Exclude<keyof Settings, 'mode'>, string>> = {
+  profile_sensitivity: 'How soon names that were not seen before count as attack.',
+  rate_sensitivity: 'How low the sustained rate is at which queries are refused.',
+  burst_sensitivity: 'How small a burst is at which queries are refused.',
+};
+
+const LEVELS = {
+  profile_sensitivity: ['low', 'medium', 'high', 'very_high'],
+  rate_sensitivity: ['low', 'medium', 'high'],
+  burst_sensitivity: ['low', 'medium', 'high'],
+} as const;
+
+/** Members of a patch: those that differ. */
+export function changesFrom(before: Settings, after: Settings): Partial<Settings> {
+  return Object.fromEntries(
+    settingNames.filter((name) => before[name] !== after[name]).map((name) => [name, after[name]]),
+  );
+}
+
+export interface SettingsFieldsProps {
+  readonly value: Settings;
+  readonly change: (settings: Settings) => void;
+}
+
+export function SettingsFields({ value, change }: SettingsFieldsProps) {
+  return (
+    <>
+      <fieldset>
+        <legend>Mode</legend>
+        {modes.map((mode) => (
+          <label key={mode} class="check">
+            <input
+              type="radio"
+              name="mode"
+              value={mode}
+              checked={value.mode === mode}
+              onChange={() => change({ ...value, mode })}
+            />
+            <span>
+              {mode} <span class="quiet">{modeWords[mode]}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <div class="levels">
+        {(['profile_sensitivity', 'rate_sensitivity', 'burst_sensitivity'] as const).map((name) => (
+          <label key={name}>
+            {settingTitles[name]}
+            <select
+              name={name}
+              value={value[name]}
+              // What is chosen is one of the options.
+              onChange={({ currentTarget }) => change({ ...value, [name]: currentTarget.value } as Settings)}
+            >
+              {LEVELS[name].map((level) => (
+                <option key={level} value={level}>
+                  {level.replace('_', ' ')}
+                </option>
+              ))}
+            </select>
+            <span class="note">{NOTES[name]}</span>
+          </label>
+        ))}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,34 @@
+import { Copy } from './copy.tsx';
+
+const SHOWN_CHARACTERS = 6;
+const CELLS = 6;
+
+/** An address or hash of Ethereum: short in the middle, whole on focus and where it is copied, with a mark made of its bytes. */
+export function Address({ value, copies = true }: { readonly value: string; readonly copies?: boolean }) {
+  const isHex = /^0x[0-9a-fA-F]{16,64}$/.test(value);
+  const short = isHex ? `${value.slice(0, SHOWN_CHARACTERS)}…${value.slice(-4)}` : value;
+  return (
+    <span class="address">
+      {isHex && <Mark hex={value.slice(2).toLowerCase()} />}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it shows the whole address on focus */}
+      <code tabIndex={0} title={value}>
+        <span class="short">{short}</span>
+        <span class="whole">{value}</span>
+      </code>
+      {copies && <Copy text={value} />}
+    </span>
+  );
+}
+
+/** Six bars, whose heights are the first digits of the value, in a colour of the next: the eye finds it again. */
+function Mark({ hex }: { readonly hex: string }) {
+  const hue = Number.parseInt(hex.slice(CELLS, CELLS + 2), 16) % 12;
+  return (
+    <svg class={`mark hue-${hue}`} viewBox="0 0 12 16" aria-hidden="true">
+      {[...hex.slice(0, CELLS)].map((digit, i) => {
+        const height = Number.parseInt(digit, 16) + 1;
+        return <rect key={i} x={i * 2} y={16 - height} width="1.5" height={height} />;
+      })}
+    </svg>
+  );
+}

@@ -1,0 +1,34 @@
+import { useSignal } from '@preact/signals';
+
+const TOLD_MS = 2_000;
+
+/** Copies; says so in its own place, so that nothing moves. Without leave for the clipboard it says that, too. */
+export function Copy({
+  text,
+  label = 'Copy',
+}: {
+  readonly text: string | (() => string);
+  readonly label?: string;
+}) {
+  const told = useSignal<'copied' | 'refused' | undefined>(undefined);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(typeof text === 'string' ? text : text());
+      told.value = 'copied';
+    } catch {
+      told.value = 'refused';
+    }
+    setTimeout(() => {
+      told.value = undefined;
+    }, TOLD_MS);
+  };
+  const said = { copied: '✓ Copied', refused: '✕ Not allowed here' };
+  return (
+    <button type="button" class="copy" onClick={copy}>
+      <span class={told.value && 'away'}>{label}</span>
+      <span class="told" role="status">
+        {told.value && said[told.value]}
+      </span>
+    </button>
+  );
+}

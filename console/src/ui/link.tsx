@@ -1,0 +1,29 @@
+import type { ComponentChildren } from 'preact';
+import { goTo, hrefOf } from '../navigate.ts';
+
+export interface LinkProps {
+  /** Below /console; may have a query. */
+  readonly to: string;
+  readonly class?: string;
+  /** Whether it leads to where one is. */
+  readonly current?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** A link to another view, with the account that is looked at. */
+export function Link({ to, class: className, current = false, children }: LinkProps) {
+  return (
+    <a
+      href={hrefOf(to)}
+      class={className}
+      aria-current={current ? 'page' : undefined}
+      onClick={(event) => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || event.button !== 0) return;
+        event.preventDefault();
+        goTo(to);
+      }}
+    >
+      {children}
+    </a>
+  );
+}

@@ -1,0 +1,50 @@
+/** A moment in local time; UTC on hover and where it is copied from. */
+export function Time({
+  at,
+  form = 'moment',
+}: {
+  readonly at: string;
+  readonly form?: 'moment' | 'clock' | 'ago';
+}) {
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return <span>{at}</span>;
+  return (
+    <time dateTime={at} title={`${date.toISOString()} (UTC)`}>
+      {FORMS[form](date)}
+    </time>
+  );
+}
+
+const two = (number: number): string => String(number).padStart(2, '0');
+const clock = (date: Date): string =>
+  `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
+
+const FORMS = {
+  /** `22 Nov 2026, 03:12:45` */
+  moment: (date: Date) => `${day.format(date)}, ${clock(date)}`,
+  /** `03:12:45`, with the day where it is not today. */
+  clock: (date: Date) =>
+    date.toDateString() === new Date().toDateString() ? clock(date) : `${day.format(date)}, ${clock(date)}`,
+  ago: (date: Date) => `${durationOf(Date.now() - date.getTime())} ago`,
+};
+
+const SPANS = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1_000, 's'],
+] as const;
+
+/** `3 min 20 s`, the two largest units that it has. */
+export function durationOf(ms: number): string {
+  let rest = Math.max(0, ms);
+  const parts: string[] = [];
+  for (const [spanMs, unit] of SPANS) {
+    const count = Math.floor(rest / spanMs);
+    rest -= count * spanMs;
+    if (count > 0) parts.push(`${count} ${unit}`);
+    if (parts.length === 2 || (parts.length === 1 && count === 0)) break;
+  }
+  return parts.join(' ') || '0 s';
+}

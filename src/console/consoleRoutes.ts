@@ -1,0 +1,83 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import { PAGE_HEADERS } from '../platform/page/index.ts';
+import { type ConsoleFile, type ConsoleFiles, readConsoleFiles } from './consoleFiles.ts';
+import type { SignInCode } from './signInCode.ts';
+
+export interface ConsoleOptions {
+  /** Of the link that was printed; none where none was. */
+  readonly signInCode?: SignInCode | undefined;
+  /** Those that were built, where left out. */
+  readonly files?: ConsoleFiles | undefined;
+}
+
+/** Its own files alone, no text that becomes a script or a style, and nothing from elsewhere but images that are part of it. */
+const CONSOLE_HEADERS = {
+  ...PAGE_HEADERS,
+  'content-security-policy': PAGE_HEADERS['content-security-policy'].replace(
+    "connect-src 'self';",
+    "connect-src 'self'; img-src 'self' data:; manifest-src 'none';",
+  ),
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+};
+
+const IMMUTABLE = 'public, max-age=31536000, immutable';
+const MAX_CODE_BYTES = 1_000;
+
+/** `/console/` and what is below it, as a fastify plugin with that prefix. */
+export const consoleRoutes: FastifyPluginAsync<ConsoleOptions> = async (
+  fastify,
+  { signInCode, files = readConsoleFiles() },
+) => {
+  fastify.addHook('onRequest', (_request, reply, done) => {
+    reply.headers(CONSOLE_HEADERS);
+    done();
+  });
+  const get = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => FastifyReply) =>
+    fastify.route({ method: ['GET', 'HEAD'], url, exposeHeadRoute: false, handler });
+  get('', (_request, reply) => reply.redirect('/console/', 308));
+  get('/*', (request, reply) => {
+    if (files === undefined)
+      return reply
+        .code(503)
+        .send({ error: 'the console was not built: run `npm run build`, then start again' });
+    const path = (request.params as { '*': string })['*']; // what the wildcard of the route stands for
+    const file = files.files.get(path);
+    // A script that is gone must not be answered with the page: a browser would take it for broken.
+    if (file === undefined && path.startsWith('assets/'))
+      return reply.code(404).send({ error: 'no such file' });
+    return send(file ?? files.page, { request, reply });
+  });
+  // Only what a page of another origin cannot send without asking first, which is not answered.
+  fastify.removeContentTypeParser('text/plain');
+  fastify.post('/sign-in', { bodyLimit: MAX_CODE_BYTES }, (request, reply) => {
+    const { code } = (request.body ?? {}) as { code?: unknown };
+    const token = typeof code === 'string' ? signInCode?.exchange(code) : undefined;
+    reply.header('cache-control', 'no-store');
+    if (token !== undefined) return reply.send({ token });
+    return reply
+      .code(403)
+      .send({ error: 'the code is wrong, was used before, or is older than ten minutes' });
+  });
+};
+
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+function send(
+  { type, body, gzipped, etag, isImmutable }: ConsoleFile,
+  { request, reply }: Exchange,
+): FastifyReply {
+  const takesGzip = /\bgzip\b/.test(String(request.headers['accept-encoding']));
+  reply.headers({
+    etag,
+    vary: 'accept-encoding',
+    'cache-control': isImmutable ? IMMUTABLE : 'no-cache',
+  });
+  if (request.headers['if-none-match'] === etag) return reply.code(304).send();
+  if (takesGzip) reply.header('content-encoding', 'gzip');
+  const sent = takesGzip ? gzipped : body;
+  reply.headers({ 'content-type': type, 'content-length': sent.byteLength });
+  return request.method === 'HEAD' ? reply.send() : reply.send(sent);
+}

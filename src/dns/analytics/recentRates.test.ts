@@ -1,0 +1,107 @@
+import { expect, it } from 'vitest';
+import { AttackDetector, VERDICTS, verdictOf } from '../detector/index.ts';
+import { KEPT_SECONDS, RecentRates } from './recentRates.ts';
+import { whatIf } from './whatIf.ts';
+
+const KEY = { high: 1, low: 2 };
+const NOW = Date.UTC(2026, 10, 22, 3, 0, 0);
+
+function rates() {
+  const counted = new Float64Array(VERDICTS);
+  const detector = new AttackDetector(KEY, {}, NOW);
+  const recent = new RecentRates(detector, NOW, () => counted);
+  const count = (
+    outcome: Parameters<typeof verdictOf>[0],
+    reason: Parameters<typeof verdictOf>[1],
+    queries: number,
+  ) => {
+    const verdict = verdictOf(outcome, reason);
+    counted[verdict] = (counted[verdict] ?? 0) + queries;
+  };
+  return { detector, recent, count };
+}
+
+it('tells queries by what came of them, second by second, and who had to pay', () => {
+  const { recent, count } = rates();
+  expect(recent.seconds().series.passed).toEqual([]);
+  count('passed', 'none', 300);
+  count('paid', 'unknownName', 100);
+  count('dropped', 'unknownName', 50);
+  count('truncated', 'aboveUsual', 5);
+  count('dropped', 'clientRate', 7);
+  count('dropped', 'accessList', 2);
+  recent.note(NOW + 1000);
+  count('wouldDrop', 'unknownType', 8);
+  recent.note(NOW + 2000);
+  const { series, endSecond } = recent.seconds();
+  expect(endSecond).toBe(NOW / 1000 + 2);
+  expect(series).toMatchObject({
+    ...{ passed: [300, 0], paid: [100, 0], refused: [64, 0], would_refuse: [0, 8] },
+    ...{ paying: [155, 8], paying_known: [5, 8] },
+    ...{ bucket_per_second: [0, 0], attack: [0, 0] },
+  });
+});
+
+it('spreads what a late look finds over the seconds that it missed, and looks twice in a second for once', () => {
+  const { recent, count } = rates();
+  count('passed', 'none', 10);
+  recent.note(NOW + 500);
+  recent.note(NOW + 999);
+  expect(recent.seconds().series.passed).toEqual([]);
+  count('passed', 'none', 20);
+  recent.note(NOW + 3100);
+  expect(recent.seconds().series.passed).toEqual([10, 10, 10]);
+});
+
+it('keeps ten minutes, also over a clock that jumps', () => {
+  const { recent, count } = rates();
+  for (let second = 1; second <= KEPT_SECONDS + 10; second++) {
+    count('passed', 'none', second);
+    recent.note(NOW + second * 1000);
+  }
+  const { passed } = recent.seconds().series;
+  expect(passed).toHaveLength(KEPT_SECONDS);
+  expect([passed[0], passed.at(-1)]).toEqual([11, KEPT_SECONDS + 10]);
+  count('passed', 'none', 5);
+  recent.note(NOW + 24 * 3_600_000);
+  expect(recent.seconds().series.passed).toHaveLength(KEPT_SECONDS);
+  count('passed', 'none', 3);
+  recent.note(NOW + 1000);
+  expect(recent.seconds().series.passed.at(-1)).toBe(3);
+});
+
+it('runs the bucket of each level over what had to pay', () => {
+  const { detector, recent, count } = rates();
+  for (let second = 1; second <= 70; second++) {
+    count('passed', 'none', 100);
+    count('wouldDrop', 'unknownName', 900);
+    count('wouldDrop', 'aboveUsual', 100);
+    recent.note(NOW + second * 1000);
+  }
+  const { seconds, queries, paying, levels } = whatIf(detector, recent.seconds());
+  expect({ seconds, queries, paying }).toEqual({ seconds: 60, queries: 66_000, paying: 60_000 });
+  // The floor is 100 a second and a burst of 500: `low` has twice of both, `high` half. The bucket is full at first.
+  expect(levels).toEqual([
+    {
+      sensitivity: 'low',
+      rate_per_second: 200,
+      burst: 1000,
+      refused: 60_000 - 1000 - 59 * 200,
+      known_refused: 4720,
+    },
+    {
+      sensitivity: 'medium',
+      rate_per_second: 100,
+      burst: 500,
+      refused: 60_000 - 500 - 59 * 100,
+      known_refused: 5360,
+    },
+    {
+      sensitivity: 'high',
+      rate_per_second: 50,
+      burst: 250,
+      refused: 60_000 - 250 - 59 * 50,
+      known_refused: 5680,
+    },
+  ]);
+});

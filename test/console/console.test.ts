@@ -1,0 +1,308 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { floodgate } from '../rules/support/command.ts';
+import { freePort } from '../support/freePort.ts';
+import { until } from '../support/until.ts';
+import { CHROMIUM, inPage, launchBrowser, openTab, type Tab } from './support/browser.ts';
+import { checkPage, checkState } from './support/checkPages.ts';
+import { type DevServer, startDevServer } from './support/devServer.ts';
+import { Flood } from './support/flood.ts';
+
+const ZONE = 'example.test';
+
+describe.skipIf(CHROMIUM === undefined)(
+  `the console${CHROMIUM ? '' : ' (Chromium is not installed)'}`,
+  () => {
+    let dataDir: string;
+    let port: number;
+    let server: DevServer;
+    let browser: Browser;
+    let tab: Tab;
+    let page: Page;
+    let flood: Flood | undefined;
+
+    beforeAll(async () => {
+      dataDir = await mkdtemp(join(tmpdir(), 'floodgate-console-'));
+      port = await freePort();
+      [server, browser] = await Promise.all([startDevServer(dataDir, port), launchBrowser()]);
+      tab = await openTab(browser, server.url);
+      page = tab.page;
+    });
+    afterAll(async () => {
+      await flood?.stop();
+      await browser?.close();
+      await server?.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    });
+
+    const rulesUrl = () =>
+      `${server.url}/client/v4/accounts/${server.account}/network/advanced_dns_protection/configs/dns_protection/rules`;
+    const api = async (path: string, init: RequestInit = {}) => {
+      const answer = await fetch(`${rulesUrl()}${path}`, {
+        ...init,
+        headers: { authorization: `Bearer ${server.token}` },
+      });
+      // biome-ignore lint/suspicious/noExplicitAny: tests look into results of every shape
+      return (await answer.json()) as any;
+    };
+    const theRule = async () => (await api('')).result[0];
+    const heading = () => page.locator('main h1').first();
+    const button = (name: string | RegExp) => page.getByRole('button', { name });
+    const go = async (title: string) => page.getByRole('link', { name: title, exact: true }).first().click();
+    const counted = async () => (await api('/../status')).result.since_start;
+    const texts = async (selector: string) => page.locator(selector).allTextContents();
+
+    it('signs in with the printed link, whose code works once and stays in no address bar', async () => {
+      await page.goto(server.link);
+      await heading().getByText('No attack').waitFor();
+      expect(page.url()).toBe(`${server.url}/console/`);
+      expect(await inPage(page, 'sessionStorage.length + localStorage.length')).toBe(0);
+      await page.getByText('● live').waitFor();
+
+      const again = await openTab(browser, server.url);
+      await again.page.goto(server.link);
+      await again.page.getByRole('alert').getByText('is not valid any more').waitFor();
+      // The page tells a refused request to its console itself.
+      expect(again.faults.filter((fault) => !fault.includes('403'))).toEqual([]);
+      await checkPage({ ...again, faults: [] }, 'sign-in');
+      await again.context.close();
+    });
+
+    it('teaches where there is nothing, and creates a rule', async () => {
+      await page.keyboard.press('g');
+      await page.keyboard.press('r');
+      await page.getByText('No rule yet').waitFor();
+      expect(await texts('.empty pre')).toEqual([expect.stringContaining(rulesUrl())]);
+      await checkState(tab, 'rules-empty');
+      await page.getByRole('link', { name: 'New rule' }).click();
+      await checkState(tab, 'rule-new');
+      await button('Create the rule').click();
+      await heading().getByText('Rule for everywhere').waitFor();
+      expect(await theRule()).toMatchObject({ scope: 'global', name: 'global', mode: 'monitoring' });
+      await page.getByText('in force here').waitFor();
+    });
+
+    it('shows an attack as it appears, and hostile names as text', async () => {
+      await go('Now');
+      await heading().getByText('No attack').waitFor();
+      await checkState(tab, 'now-quiet');
+      flood = await Flood.start(ZONE, server.dns);
+      await heading().getByText(`Attack on ${ZONE} since`).waitFor();
+      await page.getByText('would be refused were the rule enabled').waitFor();
+      await page.locator('.top li').first().waitFor();
+      await checkPage(tab, 'now-attack');
+      await page.getByRole('link', { name: 'All of this attack' }).click();
+      await page.getByText('Some of the names').click();
+      await until('hostile names were sampled', async () => /\\\d{3}/.test((await texts('.samples')).join()));
+      await checkPage(tab, 'attack');
+      await button('Copy report').click();
+      await page.getByText('✓ Copied').waitFor();
+      expect(await inPage(page, 'navigator.clipboard.readText()')).toMatch(
+        /^Attack on example\.test\n {2}id +[0-9a-f-]{36}\n[\s\S]*Names refused most:\n/,
+      );
+      await go('Attacks');
+      await page.getByText('One attack in the last 90 days; one lasts.').waitFor();
+      await checkPage(tab, 'attacks');
+    });
+
+    it('says what monitoring would have refused, and enables: refusals begin in the page and outside, and are undone', async () => {
+      if (flood === undefined) throw new Error('there is a flood');
+      await go('Rules');
+      await page.getByRole('link', { name: 'everywhere' }).click();
+      await page.getByText(/would have refused [1-9]/).waitFor();
+      await page.getByText('✓ No user would have been refused').waitFor();
+      await checkState(tab, 'rule-monitoring');
+      expect((await counted()).dropped).toBe(0);
+      await go('Now');
+      await button('enabled').click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText('Set the rule for everywhere to enabled?').waitFor();
+      await checkState(tab, 'confirm');
+      await dialog.getByRole('button', { name: 'Set to enabled' }).click();
+      await page.getByText('The rule for everywhere is enabled now; it was monitoring.').waitFor();
+      expect((await theRule()).mode).toBe('enabled');
+      await until('refusals are told', async () => (await counted()).dropped > 1000);
+      await until('the flood is answered less', async () => {
+        const { sent, answered } = flood as Flood;
+        await until('more is sent', () => (flood as Flood).sent > sent + 2000);
+        return (flood as Flood).answered - answered < ((flood as Flood).sent - sent) / 2;
+      });
+      await page
+        .locator('.banner')
+        .getByText(/[1-9][\d.]* % of it refused/)
+        .waitFor();
+      await checkState(tab, 'now-enabled');
+
+      await button('disabled').click();
+      await dialog.getByRole('button', { name: 'Set to disabled' }).click();
+      await page.getByText('is disabled now').waitFor();
+      await button('Undo').click();
+      await page.getByText('Taken back').waitFor();
+      expect((await theRule()).mode).toBe('enabled');
+    });
+
+    it('explains a name, whatever it is', async () => {
+      await page.keyboard.press('/');
+      await page.keyboard.type(`www.${ZONE}`);
+      await page.keyboard.press('Enter');
+      await page.getByText(/passes: it does not have to pay. It is known, with A, AAAA/).waitFor();
+      expect(page.url()).toContain(`/console/?name=www.${ZONE}&type=A`);
+      await page.getByRole('textbox', { name: 'Name' }).fill('<img src=x onerror=alert(1)>\u202e.test');
+      await button('Explain').click();
+      await page
+        .locator('.explained')
+        .getByText(/onerror/)
+        .waitFor();
+      expect(await page.locator('main img').count()).toBe(0);
+    });
+
+    it('keeps what was written where somebody else is faster', async () => {
+      const { id } = await theRule();
+      await page.goto(`${server.url}/console/rules/${id}`);
+      // A reload forgets the token, which was in memory.
+      await page.getByLabel('Token').fill(server.token);
+      await page.getByLabel('Remember it').check();
+      await button('Sign in').click();
+      await page.getByLabel('Rate sensitivity').selectOption('low');
+      await api(`/${id}`, { method: 'PATCH', body: JSON.stringify({ burst_sensitivity: 'high' }) });
+      await page.getByText('Somebody changed this rule in the meantime').waitFor();
+      // The same by a stale tag, as where the change is not known here yet.
+      await page.route('**/live', (route) => route.abort());
+      expect(await page.getByLabel('Rate sensitivity').inputValue()).toBe('low');
+      await button('Drop mine').click();
+      await page.getByLabel('Rate sensitivity').selectOption('low');
+      await page.unroute('**/live');
+      await api(`/${id}`, { method: 'PATCH', body: JSON.stringify({ burst_sensitivity: 'low' }) });
+      await button('Save').first().click();
+      await page.getByText('Somebody changed this rule in the meantime').waitFor();
+      await checkPage(
+        { ...tab, faults: tab.faults.filter((fault) => !fault.includes('412')) },
+        'rule-conflict',
+      );
+      tab.faults.length = 0;
+      expect(await page.getByLabel('Rate sensitivity').inputValue()).toBe('low');
+      await button('Save mine on top of theirs').click();
+      await page.getByText('Saved for everywhere: rate sensitivity medium → low.').waitFor();
+      expect(await theRule()).toMatchObject({
+        rate_sensitivity: 'low',
+        burst_sensitivity: 'low',
+        mode: 'enabled',
+      });
+      await page.locator('.history li').nth(4).waitFor();
+      await checkPage(tab, 'rule');
+    });
+
+    it('comes back when the server does, and says so meanwhile', async () => {
+      await go('Now');
+      await page.getByText('● live').waitFor();
+      await server.stop();
+      await page.getByText(/reconnecting, last update \d+ s ago/).waitFor();
+      server = await startDevServer(dataDir, port);
+      if (flood) flood.target = server.dns;
+      await page.getByText('● live').waitFor();
+      await heading()
+        .getByText(/attack/i)
+        .waitFor();
+      // The browser's own lines about requests that were not answered.
+      tab.faults.splice(
+        0,
+        tab.faults.length,
+        ...tab.faults.filter((fault) => !/ERR_|Failed to fetch|network error/.test(fault)),
+      );
+      expect(tab.faults).toEqual([]);
+    });
+
+    it('shows a token that may only read no button that fails', async () => {
+      const { stdout } = await floodgate(
+        [
+          'token',
+          'create',
+          '--json',
+          '--account',
+          server.account,
+          '--permission',
+          'read',
+          '--label',
+          '<b>reader</b>',
+        ],
+        { env: { FLOODGATE_DATA_DIR: dataDir } },
+      );
+      const { token } = JSON.parse(stdout);
+      const reader = await openTab(browser, server.url);
+      await reader.page.goto(`${server.url}/console/rules`);
+      await reader.page.getByLabel('Token').fill(token);
+      await reader.page.getByRole('button', { name: 'Sign in' }).click();
+      await reader.page.getByRole('link', { name: 'everywhere' }).click();
+      await reader.page.getByText('shown to tokens with dns_protection:audit').waitFor();
+      const names = await reader.page.locator('main').getByRole('button').allTextContents();
+      expect(names.filter((name) => !name.startsWith('Copy'))).toEqual([]);
+      expect(await reader.page.getByRole('link', { name: 'New rule' }).count()).toBe(0);
+      await checkState(reader, 'rule-reader');
+      await reader.page.getByRole('button', { name: 'account and menu' }).click();
+      await reader.page.getByText('<b>reader</b>').waitFor();
+      await checkState(reader, 'menu');
+      await reader.context.close();
+    });
+
+    it('deletes by name, and makes it again', async () => {
+      await go('Rules');
+      await checkPage(tab, 'rules');
+      await page.getByRole('link', { name: 'everywhere' }).click();
+      await button('Delete …').click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText('no rule is in force then, and every query passes').waitFor();
+      expect(await dialog.getByRole('button', { name: 'Delete the rule' }).isDisabled()).toBe(true);
+      await dialog.getByRole('textbox').fill('global');
+      await dialog.getByRole('button', { name: 'Delete the rule' }).click();
+      await page.getByText('No rule yet').waitFor();
+      expect((await api('')).result).toEqual([]);
+      await button('Undo').click();
+      await page.getByText('is there again, with a new id').waitFor();
+      expect(await theRule()).toMatchObject({ rate_sensitivity: 'low', mode: 'enabled' });
+      expect(tab.faults).toEqual([]);
+    });
+
+    it('is served under a strict policy, for ever where a name says what is in a file, and signs nobody in with a wrong code', async () => {
+      const answer = await fetch(`${server.url}/console/any/where?x=1`);
+      const html = await answer.text();
+      const policy = answer.headers.get('content-security-policy') ?? '';
+      expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'");
+      for (const word of [
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+      ])
+        expect(policy).toContain(word);
+      expect(policy).not.toMatch(/unsafe|\*|http/);
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(answer.headers.get('cache-control')).toBe('no-cache');
+      let bytes = 0;
+      for (const [, path] of html.matchAll(/(?:src|href)="(\/console\/assets\/[^"]+)"/g)) {
+        const file = await fetch(server.url + path);
+        expect(file.headers.get('cache-control')).toContain('immutable');
+        expect(file.headers.get('content-encoding')).toBe('gzip');
+        bytes += Number(file.headers.get('content-length'));
+      }
+      expect(bytes).toBeGreaterThan(10_000);
+      expect(bytes).toBeLessThan(150_000);
+      expect((await fetch(`${server.url}/console/assets/none-AAAAAAAA.js`)).status).toBe(404);
+      const post = (body: string, type: string) =>
+        fetch(`${server.url}/console/sign-in`, { method: 'POST', headers: { 'content-type': type }, body });
+      const { hash } = new URL(server.link);
+      // What a page of another origin can send without being asked first.
+      expect((await post(JSON.stringify({ code: hash.slice(6) }), 'text/plain')).status).toBe(415);
+      for (const body of ['{"code":"wrong"}', '{"code":7}', '[]', 'null', '{}'])
+        expect([body, (await post(body, 'application/json')).status]).toEqual([body, 403]);
+      const right = await post(JSON.stringify({ code: hash.slice(6) }), 'application/json');
+      expect([right.status, right.headers.get('cache-control'), await right.json()]).toEqual([
+        200,
+        'no-store',
+        { token: server.token },
+      ]);
+      expect((await post(JSON.stringify({ code: hash.slice(6) }), 'application/json')).status).toBe(403);
+    });
+  },
+);

@@ -1,0 +1,51 @@
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { cleanEnvironment } from '../../support/cleanEnvironment.ts';
+import { PROGRAM } from '../../support/program.ts';
+import { spawnGuarded } from '../../support/spawn.ts';
+
+export interface DevServer {
+  readonly url: string;
+  /** What it printed to sign in with. */
+  readonly link: string;
+  readonly token: string;
+  readonly account: string;
+  readonly dns: { readonly host: string; readonly port: number };
+  stop(): Promise<void>;
+}
+
+const printedIn = (text: string, pattern: RegExp): string => {
+  const [, value] = pattern.exec(text) ?? [];
+  if (value === undefined) throw new Error(`it did not print ${pattern}:\n${text}`);
+  return value;
+};
+
+/** The development server with its zone behind the guard, and without a chain, on a port to come back to. */
+export async function startDevServer(dataDir: string, port: number): Promise<DevServer> {
+  const args = ['dev', '--rules-only', '--port', String(port), '--data-dir', dataDir, '--log-level', 'warn'];
+  const child = spawnGuarded(process.execPath, [PROGRAM, ...args], { env: cleanEnvironment() });
+  let log = '';
+  child.stderr.on('data', (chunk) => {
+    log += chunk;
+  });
+  const ended = once(child, 'exit');
+  let welcome = '';
+  for await (const line of createInterface({ input: child.stdout })) {
+    welcome += `${line}\n`;
+    if (line.startsWith('Ctrl-C stops it')) break;
+  }
+  child.stdout.resume();
+  if (welcome === '') throw new Error(`it did not start:\n${log}`);
+  const [, host = '', dnsPort = ''] = /DNS +(\S+) port (\d+)/.exec(welcome) ?? [];
+  return {
+    url: printedIn(welcome, /Rules API +(\S+)\/client\/v4/),
+    link: printedIn(welcome, /Console +(\S+)/),
+    token: printedIn(welcome, /API token +(\S+)/),
+    account: printedIn(welcome, /Account +(\S+)/),
+    dns: { host, port: Number(dnsPort) },
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
