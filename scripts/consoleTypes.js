@@ -21,6 +21,7 @@ const all = routesOf({
     guard: {},
     guardedAccount: undefined,
   },
+  ...{ tokens: {}, keys: {} },
   ...{
     audit: () => undefined,
     live: () => undefined,

@@ -30,7 +30,8 @@ type Counts = NonNullable<LiveMessage['guard']>['since_start'];
 
 effect(() => {
   // Read again after each interruption: the server has what was missed.
-  if (session.value === undefined || account.value === '' || connection.value !== 'live') return;
+  const guarded = session.value?.guarded;
+  if (guarded === undefined || guarded !== account.value || connection.value !== 'live') return;
   void fill();
 });
 effect(() => {

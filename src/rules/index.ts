@@ -35,6 +35,16 @@ export { effectiveRule, type Place } from './effectiveRule.ts';
 export { fieldTable } from './fieldTable.ts';
 export { describeValue, type Fault, InvalidRule, pointerTo, shown } from './invalidRule.ts';
 export {
+  checkNewToken,
+  futureCheck,
+  labelSchema,
+  listCheck,
+  newTokenSchema,
+  permissionSchema,
+  type TokenRequest,
+} from './newToken.ts';
+export { type MemberCheck, ObjectChecker, plainObject } from './objectChecker.ts';
+export {
   exampleRule,
   MAX_RULES_PER_ACCOUNT,
   type NewRule,
@@ -64,14 +74,17 @@ export {
   StoreUnavailable,
   TooManyEntries,
   TooManyRules,
+  TooManyTokens,
 } from './storeErrors.ts';
 export { targetOf } from './target.ts';
-export { formatTimestamp, type Micros, parseTimestamp, wallClock } from './timestamp.ts';
+export { formatTimestamp, type Micros, parseMoment, parseTimestamp, wallClock } from './timestamp.ts';
 export {
   accountIdPattern,
   allowedAccountId,
   isAccountId,
   isTokenId,
+  isValidAt,
+  MAX_VALID_TOKENS,
   type NewToken,
   operatorPermissions,
   ordinaryPermissions,
@@ -79,7 +92,8 @@ export {
   permissions,
   type Token,
 } from './token.ts';
-export { hashSecret, newTokenSecret } from './tokenSecret.ts';
+export { beyondGrant, type Grant, grants } from './tokenGrant.ts';
+export { hashSecret, newTokenSecret, SECRET_SEED_BYTES, tokenSecretOf } from './tokenSecret.ts';
 export type { TokenStore } from './tokenStore.ts';
 export {
   type AccountRecord,

@@ -22,10 +22,18 @@ export class TooManyEntries extends Error {
   }
 }
 
+/** As many tokens are valid as may be. */
+export class TooManyTokens extends Error {
+  constructor(limit: number) {
+    super(`${limit} tokens are valid, which is the most that may be; revoke one first`);
+    this.name = 'TooManyTokens';
+  }
+}
+
 /** A retry key came before, with another rule. */
 export class KeyReused extends Error {
   constructor() {
-    super('This Idempotency-Key was used within 24 hours with another body; use a new key for a new rule');
+    super('This Idempotency-Key was used within 24 hours with another body; use a new key for something new');
     this.name = 'KeyReused';
   }
 }

@@ -1,4 +1,5 @@
 const MICROS_PER_MILLI = 1000;
+const timestamp = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.(\d{1,9}))?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 /** A moment as microseconds since 1970: what a store orders its changes by. Safe as a number until the year 2255. */
 export type Micros = number;
@@ -14,6 +15,15 @@ export function formatTimestamp(moment: Micros): string {
 export function parseTimestamp(text: string): Micros {
   const millis = Date.parse(`${text.slice(0, 23)}Z`);
   return millis * MICROS_PER_MILLI + Number(text.slice(23, 26));
+}
+
+/** As `formatTimestamp` writes it; what is finer than a microsecond is cut off. */
+export function parseMoment(text: string): string | undefined {
+  const match = timestamp.exec(text);
+  const millis = Date.parse(text.toUpperCase());
+  if (!match || Number.isNaN(millis)) return undefined;
+  const micros = Number((match[1] ?? '').padEnd(6, '0').slice(3, 6));
+  return formatTimestamp(Math.min(Math.max(0, millis * 1000 + micros), Number.MAX_SAFE_INTEGER));
 }
 
 /** The wall clock in microseconds. It may jump back as wall clocks do: stores make their own moments grow. */

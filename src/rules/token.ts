@@ -1,9 +1,21 @@
 /** What a token allows. As with Cloudflare's tokens a write permission also reads. */
-export const permissions = ['dns_protection:read', 'dns_protection:write', 'dns_protection:audit'] as const;
+export const permissions = [
+  'dns_protection:read',
+  'dns_protection:write',
+  'dns_protection:audit',
+  'tokens:read',
+  'tokens:write',
+] as const;
 /** What a token allows where nothing else is said. Who changed what, and from where, is not everybody's to read. */
 export const ordinaryPermissions = ['dns_protection:read', 'dns_protection:write'] as const;
-/** What a token for every account may allow besides: to see the nodes of the gateway, to set them aside, to see how the server is. */
-export const operatorPermissions = ['nodes:read', 'nodes:write', 'health:read'] as const;
+/** What a token for every account may allow besides: what is of the server and of no account. */
+export const operatorPermissions = [
+  'nodes:read',
+  'nodes:write',
+  'health:read',
+  'keys:read',
+  'keys:write',
+] as const;
 export type Permission = (typeof permissions)[number] | (typeof operatorPermissions)[number];
 
 /** A token as it is kept: never the secret, only its hash. */
@@ -20,10 +32,23 @@ export interface Token {
   readonly created_on: string;
   readonly expires_on: string | null;
   readonly revoked_on: string | null;
+  /** Who made it, as the audit names them. Unknown of what an older version made. */
+  readonly created_by?: string;
 }
+
+/** Tokens that may be valid at one time: one more is refused. */
+export const MAX_VALID_TOKENS = 1000;
 
 /** A token before the store gives it an id and a moment of creation. */
 export type NewToken = Pick<Token, 'hash' | 'label' | 'accounts' | 'permissions' | 'expires_on'>;
+
+/** Whether a token works at a moment, as `formatTimestamp` writes it. */
+export function isValidAt(
+  { revoked_on, expires_on }: Pick<Token, 'revoked_on' | 'expires_on'>,
+  moment: string,
+): boolean {
+  return revoked_on === null && (expires_on === null || expires_on > moment);
+}
 
 /** 1 to 32 of letters, digits, `_` and `-`. */
 export const accountIdPattern = '^[A-Za-z0-9_-]{1,32}$';

@@ -18,6 +18,7 @@ import { openGatewayStorage } from '../ethereum/store/lmdb/gateway/index.ts';
 import { openTraceStore, type TraceStoreOptions } from '../ethereum/store/lmdb/traces/index.ts';
 import type { Awaitable, TraceStore } from '../ethereum/traces/index.ts';
 import type { Tracer } from '../platform/spans/index.ts';
+import { LastUses } from '../rules/api/index.ts';
 import { type EthereumNetwork, startEthereumNetwork } from './ethereumNetwork.ts';
 import { IngestMetrics } from './ingestMetrics.ts';
 import { openIndex } from './openIndex.ts';
@@ -31,6 +32,7 @@ export interface Ethereum {
   /** The nodes of each network. */
   readonly pools: ReadonlyMap<string, NodePool>;
   readonly keys: KeyStore;
+  readonly keyUses: LastUses;
   readonly metrics: GatewayMetrics;
   readonly networks: ReadonlyMap<string, EthereumNetwork>;
   /** What is missing for the networks to be ready; undefined where nothing is. */
@@ -73,10 +75,13 @@ export async function startEthereum(
     );
   const storage = openGatewayStorage(config.dataDir, config.gateway.cacheDiskBytes);
   const metrics = new GatewayMetrics(registry);
+  const keyUses = new LastUses({}, storage.keys);
+  metrics.keyCalls.used = (id) => keyUses.used(id);
   const ingestMetrics = new IngestMetrics(registry);
   const networks = new Map<string, EthereumNetwork>();
   const stop = async (): Promise<void> => {
     for (const network of networks.values()) await network.stop();
+    await keyUses.stop();
     await storage.close();
   };
   try {
@@ -112,6 +117,7 @@ export async function startEthereum(
     pools: new Map([...networks].map(([name, { pool }]) => [name, pool])),
     networks,
     keys: sharedKeys ?? storage.keys,
+    keyUses,
     metrics,
     notReady() {
       const missing = [...networks].flatMap(([name, network]) => {

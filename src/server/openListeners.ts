@@ -61,7 +61,19 @@ export async function openListeners(
     const paths = [...GATEWAY_PATHS, ...OPERATORS_PATHS];
     return asListeners([await open(publicPlace, { ...toOperators, ...toClients, paths, errorBody: byPath })]);
   }
-  const ops = await open(opsPlace, toOperators);
+  // The console asks the gateway where it came from itself: no page of another origin has to be let in.
+  const beside = config.console.enabled && !('path' in opsPlace.at);
+  const ops = await open(
+    opsPlace,
+    beside
+      ? {
+          ...toOperators,
+          interceptor: gateway,
+          paths: [...GATEWAY_PATHS, ...OPERATORS_PATHS],
+          errorBody: byPath,
+        }
+      : toOperators,
+  );
   try {
     return asListeners([await open(publicPlace, { ...toClients, routes: async () => undefined }), ops]);
   } catch (error) {

@@ -84,12 +84,18 @@ function tell(entry: AuditEntry, log: Log): void {
 }
 
 function tellKey(key: ApiKey, before: ApiKey | undefined, log: Log): void {
-  const { id, name, createdBy = '', revokedBy = '' } = key;
+  const { id, name, createdBy = '', revokedBy = '', createdFrom = 'local', revokedFrom = 'local' } = key;
   const subject = { key: id, name: plain(name) };
   if (before === undefined)
-    log.info({ action: 'key.create', by: plain(createdBy), ...subject }, 'an API key was changed');
+    log.info(
+      { action: 'key.create', by: plain(createdBy), from: plain(createdFrom), ...subject },
+      'an API key was changed',
+    );
   if (key.revokedOn !== undefined && before?.revokedOn === undefined)
-    log.info({ action: 'key.revoke', by: plain(revokedBy), ...subject }, 'an API key was changed');
+    log.info(
+      { action: 'key.revoke', by: plain(revokedBy), from: plain(revokedFrom), ...subject },
+      'an API key was changed',
+    );
 }
 
 /** Labels and names are what an operator wrote: nothing in them moves a cursor or begins a line. */

@@ -6,12 +6,14 @@ import {
   type AuditLog,
   KeyReused,
   MAX_RULES_PER_ACCOUNT,
+  MAX_VALID_TOKENS,
   type Micros,
   type NewRule,
   type Rule,
   type RuleStore,
   type TokenStore,
   TooManyRules,
+  TooManyTokens,
 } from '../../src/rules/index.ts';
 import { HANG_MS } from '../support/hang.ts';
 
@@ -322,6 +324,59 @@ export function ruleStoreContract(engine: Engine): void {
         expect(await tokens.list()).toEqual([revoked]);
         expect(await tokens.revoke('unknown', actor)).toBeUndefined();
       }));
+
+    it('answers a hash that it knows with what it knows, whoever sends it', () =>
+      withStores(async ({ tokens, audit }) => {
+        const both = await Promise.all([
+          tokens.create(newToken, actor),
+          tokens.create({ ...newToken, accounts: 'all', label: 'stolen' }, actor),
+        ]);
+        expect(both[1]).toEqual(both[0]);
+        expect(both[0]).toMatchObject({ ...newToken, created_by: actor.by });
+        expect(await tokens.list()).toEqual([both[0]]);
+        expect(await entries(audit)).toHaveLength(1);
+      }));
+
+    it('has a thousand that are valid at the most', () =>
+      withStores(async ({ tokens }) => {
+        const one = (i: number, expires_on: string | null = null) =>
+          tokens.create({ ...newToken, hash: i.toString(16).padStart(64, '0'), expires_on }, actor);
+        await Promise.all([
+          one(MAX_VALID_TOKENS, '2001-01-01T00:00:00.000000+00:00'),
+          ...Array.from({ length: MAX_VALID_TOKENS }, (_, i) => one(i)),
+        ]);
+        await expect(one(2000)).rejects.toBeInstanceOf(TooManyTokens);
+        const [first] = await tokens.list();
+        await tokens.revoke((await tokens.list())[1]?.id ?? '', actor);
+        expect(first).toBeDefined();
+        expect(await one(2000)).toMatchObject({ revoked_on: null });
+        await expect(one(2001)).rejects.toBeInstanceOf(TooManyTokens);
+      }));
+
+    it('keeps when each was used last, over a restart and for other handles, and never an earlier time', async () => {
+      const place = engine.newPlace();
+      const [early, late] = ['2026-01-01T00:00:00.000000+00:00', '2026-01-02T00:00:00.000000+00:00'];
+      const first = await place.open();
+      expect(await first.tokens.lastUses()).toEqual(new Map());
+      await first.tokens.noteUses(
+        new Map([
+          ['a', late],
+          ['b', early],
+        ]),
+      );
+      await first.tokens.noteUses(new Map([['a', early]]));
+      await first.close();
+      const second = await place.open();
+      expect(await second.tokens.lastUses()).toEqual(
+        new Map([
+          ['a', late],
+          ['b', early],
+        ]),
+      );
+      expect(await entries(second.audit)).toEqual([]);
+      await second.close();
+      place.remove();
+    });
 
     it('sees at once what another handle revoked', async () => {
       const place = engine.newPlace();

@@ -44,6 +44,8 @@ describe('the OpenAPI document', () => {
         }),
         'GET /user/tokens/verify',
         'GET /user/tokens/current',
+        ...['GET', 'POST'].map((method) => `${method} /user/tokens`),
+        ...['GET', 'DELETE'].map((method) => `${method} /user/tokens/{token_id}`),
         'GET /health',
         'GET /health/history',
       ].sort(),

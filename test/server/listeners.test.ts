@@ -47,6 +47,19 @@ const OPERATORS_PATHS: ReadonlyArray<readonly [path: string, status: number]> = 
   ['/operations/nodes', 200],
 ];
 
+it('with the console, the gateway is beside it too, and nothing more is shown to the public', async () => {
+  const config = { upstream: [NOBODY], ops: { port: 0 }, console: { enabled: true } };
+  const floodgate = await startFloodgate({ config, whenListening: true });
+  const opsUrl = opsUrlOf(floodgate);
+  const told = { error: { code: -32601 }, id: 7 };
+  for (const url of [floodgate.url, opsUrl])
+    expect(JSON.parse((await send(url, post, CALL)).body)).toMatchObject(told);
+  expect((await send(opsUrl, { path: '/client/v4/gateway', headers: { authorization } })).status).toBe(200);
+  for (const path of ['/console/', '/client/v4/gateway', '/client/v4/user/tokens', '/client/v4/gateway/keys'])
+    expect((await send(floodgate.url, { path, headers: { authorization } })).status, path).toBe(404);
+  await floodgate.stop();
+});
+
 describe('with a port for operators', () => {
   let floodgate: Floodgate;
   let opsUrl: string;

@@ -20,7 +20,9 @@ export interface PageInfo {
 
 export interface Call {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE' | undefined;
-  /** Below {@link API}, with what is in it encoded; made with {@link pathOf}. */
+  /** Left out: {@link API}. */
+  readonly base?: '/operations';
+  /** Below the base, with what is in it encoded; made with {@link pathOf}. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -65,16 +67,20 @@ export async function call<T>(request: Call): Promise<Outcome<Answer<T>>> {
   return { value: { result, etag, messages: messages.map(({ message }) => message), info } };
 }
 
-const headersOf = ({ headers, body, token = currentToken.value ?? '' }: Call): Record<string, string> => ({
+export const headersOf = ({
+  headers,
+  body,
+  token = currentToken.value ?? '',
+}: Call): Record<string, string> => ({
   authorization: `Bearer ${token}`,
   ...(body !== undefined && { 'content-type': 'application/json' }),
   ...headers,
 });
 
-function urlOf({ path, query = {} }: Call): string {
+export function urlOf({ base, path, query = {} }: Call): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
-  return `${API}${path}${search.size > 0 ? `?${search}` : ''}`;
+  return `${base ?? API}${path}${search.size > 0 ? `?${search}` : ''}`;
 }
 
 /** The same call for a shell, with the token as a variable. */

@@ -588,6 +588,122 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/user/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List tokens, those that were revoked or have expired too, in the order of their creation
+         * @description The token must allow `tokens:read`. Tokens are seen by those for all of the accounts that they are for.
+         */
+        get: operations["listTokens"];
+        put?: never;
+        /**
+         * Create a token, which is shown in the answer and never again
+         * @description The token must allow `tokens:write`. It is for no other accounts, allows nothing more and lives no longer than the token that asks.
+         */
+        post: operations["createToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/user/tokens/{token_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one token, without its secret
+         * @description The token must allow `tokens:read`. Tokens are seen by those for all of the accounts that they are for.
+         */
+        get: operations["getToken"];
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a token for good, at once
+         * @description The token must allow `tokens:write`. It stays in the list. A token that allows more than the one that asks cannot be revoked. `messages` names those that it made and that are still valid.
+         */
+        delete: operations["revokeToken"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/gateway": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which networks the gateway serves, and whether it wants a key
+         * @description Any valid token will do.
+         */
+        get: operations["readGateway"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/gateway/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the API keys of the gateway, those that were revoked or have expired too
+         * @description The token must allow `keys:read`. The token must be one for all accounts.
+         */
+        get: operations["listKeys"];
+        put?: never;
+        /**
+         * Create an API key of the gateway, which is shown in the answer and never again
+         * @description The token must allow `keys:write`. The token must be one for all accounts. The first key closes the gateway to whoever has none.
+         */
+        post: operations["createKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/gateway/keys/{key_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one API key of the gateway, without its secret
+         * @description The token must allow `keys:read`. The token must be one for all accounts.
+         */
+        get: operations["getKey"];
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an API key of the gateway for good, at once
+         * @description The token must allow `keys:write`. The token must be one for all accounts. The key stays in the list, and the gateway closed.
+         */
+        delete: operations["revokeKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health": {
         parameters: {
             query?: never;
@@ -815,9 +931,9 @@ export interface components {
         ResultInfo: {
             page: number;
             per_page: number;
-            /** @description Rules, entries or attacks on this page. */
+            /** @description How many are on this page. */
             count: number;
-            /** @description Rules, entries or attacks on all pages. */
+            /** @description How many are on all pages. */
             total_count: number;
             total_pages: number;
         };
@@ -1395,6 +1511,266 @@ export interface components {
             /** @description What is worth knowing beside the result. */
             messages: components["schemas"]["Entry"][];
         };
+        ApiToken: {
+            /** @description 32 hex digits. Names the token in the audit; no secret. */
+            id: string;
+            /** @description What it is for. */
+            label: string;
+            /** @enum {string} */
+            status: "active" | "expired" | "revoked";
+            all_accounts: boolean;
+            /** @description Empty where it is for all of them. */
+            accounts: string[];
+            permissions: ("dns_protection:read" | "dns_protection:write" | "dns_protection:audit" | "tokens:read" | "tokens:write" | "nodes:read" | "nodes:write" | "health:read" | "keys:read" | "keys:write")[];
+            /** Format: date-time */
+            created_on: string;
+            /** @description The id of a token, `configured` for the server’s own, or `cli:` and a user. */
+            created_by?: string;
+            /**
+             * Format: date-time
+             * @description Left out where it never expires.
+             */
+            expires_on?: string;
+            /**
+             * Format: date-time
+             * @description Since when it is not valid any more.
+             */
+            revoked_on?: string;
+            /**
+             * Format: date-time
+             * @description Left out where it never was.
+             */
+            last_used_on?: string;
+            requests: {
+                /** @description Requests since the start of the server. */
+                count: number;
+                /** @description Those that were not allowed. */
+                refused: number;
+            };
+        };
+        CreatedApiToken: {
+            /** @description 32 hex digits. Names the token in the audit; no secret. */
+            id: string;
+            /** @description What it is for. */
+            label: string;
+            /** @enum {string} */
+            status: "active" | "expired" | "revoked";
+            all_accounts: boolean;
+            /** @description Empty where it is for all of them. */
+            accounts: string[];
+            permissions: ("dns_protection:read" | "dns_protection:write" | "dns_protection:audit" | "tokens:read" | "tokens:write" | "nodes:read" | "nodes:write" | "health:read" | "keys:read" | "keys:write")[];
+            /** Format: date-time */
+            created_on: string;
+            /** @description The id of a token, `configured` for the server’s own, or `cli:` and a user. */
+            created_by?: string;
+            /**
+             * Format: date-time
+             * @description Left out where it never expires.
+             */
+            expires_on?: string;
+            /**
+             * Format: date-time
+             * @description Since when it is not valid any more.
+             */
+            revoked_on?: string;
+            /**
+             * Format: date-time
+             * @description Left out where it never was.
+             */
+            last_used_on?: string;
+            requests: {
+                /** @description Requests since the start of the server. */
+                count: number;
+                /** @description Those that were not allowed. */
+                refused: number;
+            };
+            /** @description The token itself. It is shown this once. */
+            value: string;
+        };
+        ApiTokenCreation: {
+            /** @description What it is for, 1 to 64 visible characters. */
+            label?: string;
+            /** @description The accounts that it is for; in its place, `all_accounts`. */
+            accounts?: string[];
+            /** @description Whether it is for every account, those to come as well. */
+            all_accounts?: boolean;
+            /** @description What it allows: no more than the token that asks. To write includes to read. */
+            permissions: ("dns_protection:read" | "dns_protection:write" | "dns_protection:audit" | "tokens:read" | "tokens:write" | "nodes:read" | "nodes:write" | "health:read" | "keys:read" | "keys:write")[];
+            /**
+             * Format: date-time
+             * @description Until when it is valid; as long as the token that asks where left out.
+             */
+            expires_on?: string;
+        };
+        ApiTokenAnswer: {
+            result: components["schemas"]["ApiToken"];
+            /** @description Always true. */
+            success: boolean;
+            errors: components["schemas"]["Entry"][];
+            /** @description What is worth knowing beside the result. */
+            messages: components["schemas"]["Entry"][];
+        };
+        ApiTokenListAnswer: {
+            result: components["schemas"]["ApiToken"][];
+            result_info: components["schemas"]["ResultInfo"];
+            /** @description Always true. */
+            success: boolean;
+            errors: components["schemas"]["Entry"][];
+            /** @description What is worth knowing beside the result. */
+            messages: components["schemas"]["Entry"][];
+        };
+        CreatedApiTokenAnswer: {
+            result: components["schemas"]["CreatedApiToken"];
+            /** @description Always true. */
+            success: boolean;
+            errors: components["schemas"]["Entry"][];
+            /** @description What is worth knowing beside the result. */
+            messages: components["schemas"]["Entry"][];
+        };
+        Gateway: {
+            networks: {
+                /** @description It is served at `/v1/` and this name. */
+                network: string;
+                /** @description As a quantity: 0x1. Left out until a node has told it. */
+                chain_id?: string;
+            }[];
+            /** @description Whether a key was ever created: then each request needs one. */
+            needs_key: boolean;
+        };
+        GatewayAnswer: {
+            result: components["schemas"]["Gateway"];
+            /** @description Always true. */
+            success: boolean;
+            errors: components["schemas"]["Entry"][];
+            /** @description What is worth knowing beside the result. */
+            messages: components["schemas"]["Entry"][];
+        };
+        GatewayKey: {
+            /** @description 8 hex digits, no secret. */
+            id: string;
+            /** @enum {string} */
+            status: "active" | "expired" | "revoked";
+            /** @description What its owner calls it, 1 to 64 visible characters. */
+            name: string;
+            /** @description Calls that it may make; any where left out. */
+            rate_per_second?: number;
+            /** @description What it may call; every method where left out. */
+            methods?: string[];
+            /**
+             * Format: date-time
+             * @description Until when it is valid; for ever where left out.
+             */
+            expires_on?: string;
+            /** Format: date-time */
+            created_on: string;
+            /** @description The id of a token, or `cli:` and a user. */
+            created_by?: string;
+            /** @description The address of the client, or `local`. */
+            created_from?: string;
+            /**
+             * Format: date-time
+             * @description Since when it is not valid any more.
+             */
+            revoked_on?: string;
+            revoked_by?: string;
+            revoked_from?: string;
+            /**
+             * Format: date-time
+             * @description Left out where it never was.
+             */
+            last_used_on?: string;
+            calls: {
+                /** @description Calls since the start of the server. */
+                admitted: number;
+                /** @description Those that were over a rate. */
+                limited: number;
+                /** @description Those of methods that it may not call. */
+                forbidden: number;
+            };
+        };
+        CreatedGatewayKey: {
+            /** @description 8 hex digits, no secret. */
+            id: string;
+            /** @enum {string} */
+            status: "active" | "expired" | "revoked";
+            /** @description What its owner calls it, 1 to 64 visible characters. */
+            name: string;
+            /** @description Calls that it may make; any where left out. */
+            rate_per_second?: number;
+            /** @description What it may call; every method where left out. */
+            methods?: string[];
+            /**
+             * Format: date-time
+             * @description Until when it is valid; for ever where left out.
+             */
+            expires_on?: string;
+            /** Format: date-time */
+            created_on: string;
+            /** @description The id of a token, or `cli:` and a user. */
+            created_by?: string;
+            /** @description The address of the client, or `local`. */
+            created_from?: string;
+            /**
+             * Format: date-time
+             * @description Since when it is not valid any more.
+             */
+            revoked_on?: string;
+            revoked_by?: string;
+            revoked_from?: string;
+            /**
+             * Format: date-time
+             * @description Left out where it never was.
+             */
+            last_used_on?: string;
+            calls: {
+                /** @description Calls since the start of the server. */
+                admitted: number;
+                /** @description Those that were over a rate. */
+                limited: number;
+                /** @description Those of methods that it may not call. */
+                forbidden: number;
+            };
+            /** @description The key itself. It is shown this once. */
+            value: string;
+        };
+        GatewayKeyCreation: {
+            /** @description What its owner calls it, 1 to 64 visible characters. */
+            name: string;
+            /** @description Calls that it may make; any where left out. */
+            rate_per_second?: number;
+            /** @description What it may call; every method where left out. */
+            methods?: string[];
+            /**
+             * Format: date-time
+             * @description Until when it is valid; for ever where left out.
+             */
+            expires_on?: string;
+        };
+        GatewayKeyAnswer: {
+            result: components["schemas"]["GatewayKey"];
+            /** @description Always true. */
+            success: boolean;
+            errors: components["schemas"]["Entry"][];
+            /** @description What is worth knowing beside the result. */
+            messages: components["schemas"]["Entry"][];
+        };
+        GatewayKeyListAnswer: {
+            result: components["schemas"]["GatewayKey"][];
+            result_info: components["schemas"]["ResultInfo"];
+            /** @description Always true. */
+            success: boolean;
+            errors: components["schemas"]["Entry"][];
+            /** @description What is worth knowing beside the result. */
+            messages: components["schemas"]["Entry"][];
+        };
+        CreatedGatewayKeyAnswer: {
+            result: components["schemas"]["CreatedGatewayKey"];
+            /** @description Always true. */
+            success: boolean;
+            errors: components["schemas"]["Entry"][];
+            /** @description What is worth knowing beside the result. */
+            messages: components["schemas"]["Entry"][];
+        };
         TokenAnswer: {
             result: components["schemas"]["Token"];
             /** @description Always true. */
@@ -1436,7 +1812,7 @@ export interface operations {
                  */
                 page?: number;
                 /**
-                 * @description Rules, or entries, on a page.
+                 * @description Rules, entries, tokens or keys on a page.
                  * @example 100
                  */
                 per_page?: number;
@@ -1922,7 +2298,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
-            /** @description 10409: Too many rules or entries */
+            /** @description 10409: Too many rules, entries, tokens or keys */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1935,7 +2311,7 @@ export interface operations {
                      *       "errors": [
                      *         {
                      *           "code": 10409,
-                     *           "message": "Too many rules or entries"
+                     *           "message": "Too many rules, entries, tokens or keys"
                      *         }
                      *       ],
                      *       "messages": []
@@ -5529,7 +5905,7 @@ export interface operations {
                  */
                 page?: number;
                 /**
-                 * @description Rules, or entries, on a page.
+                 * @description Rules, entries, tokens or keys on a page.
                  * @example 100
                  */
                 per_page?: number;
@@ -6015,7 +6391,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
-            /** @description 10409: Too many rules or entries */
+            /** @description 10409: Too many rules, entries, tokens or keys */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6028,7 +6404,7 @@ export interface operations {
                      *       "errors": [
                      *         {
                      *           "code": 10409,
-                     *           "message": "Too many rules or entries"
+                     *           "message": "Too many rules, entries, tokens or keys"
                      *         }
                      *       ],
                      *       "messages": []
@@ -9622,7 +9998,7 @@ export interface operations {
                  */
                 page?: number;
                 /**
-                 * @description Rules, or entries, on a page.
+                 * @description Rules, entries, tokens or keys on a page.
                  * @example 100
                  */
                 per_page?: number;
@@ -10083,7 +10459,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
-            /** @description 10409: Too many rules or entries */
+            /** @description 10409: Too many rules, entries, tokens or keys */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10096,7 +10472,7 @@ export interface operations {
                      *       "errors": [
                      *         {
                      *           "code": 10409,
-                     *           "message": "Too many rules or entries"
+                     *           "message": "Too many rules, entries, tokens or keys"
                      *         }
                      *       ],
                      *       "messages": []
@@ -11388,7 +11764,7 @@ export interface operations {
                  */
                 page?: number;
                 /**
-                 * @description Rules, or entries, on a page.
+                 * @description Rules, entries, tokens or keys on a page.
                  * @example 100
                  */
                 per_page?: number;
@@ -11849,7 +12225,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
-            /** @description 10409: Too many rules or entries */
+            /** @description 10409: Too many rules, entries, tokens or keys */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11862,7 +12238,7 @@ export interface operations {
                      *       "errors": [
                      *         {
                      *           "code": 10409,
-                     *           "message": "Too many rules or entries"
+                     *           "message": "Too many rules, entries, tokens or keys"
                      *         }
                      *       ],
                      *       "messages": []
@@ -13497,6 +13873,2409 @@ export interface operations {
                      *         {
                      *           "code": 10405,
                      *           "message": "Method not allowed"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10429: Too many requests */
+            429: {
+                headers: {
+                    /**
+                     * @description Seconds to wait.
+                     * @example 30
+                     */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10429,
+                     *           "message": "Too many requests"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10500: Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10500,
+                     *           "message": "Internal error"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10503: The rule store is unavailable; 10504: Whether the change was made is not known */
+            503: {
+                headers: {
+                    /**
+                     * @description Seconds to wait.
+                     * @example 1
+                     */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10503,
+                     *           "message": "The rule store is unavailable"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    listTokens: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Which page, from 1. Past the last page the result is empty.
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description Rules, entries, tokens or keys on a page.
+                 * @example 100
+                 */
+                per_page?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    /**
+                     * @description Only while the rules database is away: so many seconds ago the answer was the newest.
+                     * @example 12
+                     */
+                    "Floodgate-Stale"?: string;
+                    /**
+                     * @description What is left, where a rate limit is configured.
+                     * @example "default";r=99;t=300
+                     */
+                    Ratelimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": [
+                     *         {
+                     *           "id": "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
+                     *           "label": "dashboard",
+                     *           "status": "active",
+                     *           "all_accounts": false,
+                     *           "accounts": [
+                     *             "0123abcd"
+                     *           ],
+                     *           "permissions": [
+                     *             "dns_protection:read"
+                     *           ],
+                     *           "created_on": "2026-11-20T22:10:38.762503+00:00",
+                     *           "created_by": "configured",
+                     *           "expires_on": "2099-01-31T00:00:00.000000+00:00",
+                     *           "requests": {
+                     *             "count": 12,
+                     *             "refused": 0
+                     *           }
+                     *         }
+                     *       ],
+                     *       "success": true,
+                     *       "errors": [],
+                     *       "messages": [],
+                     *       "result_info": {
+                     *         "page": 1,
+                     *         "per_page": 1000,
+                     *         "count": 1,
+                     *         "total_count": 1,
+                     *         "total_pages": 1
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApiTokenListAnswer"];
+                };
+            };
+            /** @description 6003: Invalid request headers; 10001: Invalid request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 6003,
+                     *           "message": "Invalid request headers"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10000: Authentication error */
+            401: {
+                headers: {
+                    /**
+                     * @description Bearer, and what is wrong with the token.
+                     * @example Bearer error="invalid_token"
+                     */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10000,
+                     *           "message": "Authentication error"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10000: Authentication error */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10000,
+                     *           "message": "Authentication error"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10405: Method not allowed */
+            405: {
+                headers: {
+                    /**
+                     * @description The methods that the path has.
+                     * @example GET, HEAD, POST, DELETE
+                     */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10405,
+                     *           "message": "Method not allowed"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10429: Too many requests */
+            429: {
+                headers: {
+                    /**
+                     * @description Seconds to wait.
+                     * @example 30
+                     */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10429,
+                     *           "message": "Too many requests"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10500: Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10500,
+                     *           "message": "Internal error"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10503: The rule store is unavailable; 10504: Whether the change was made is not known */
+            503: {
+                headers: {
+                    /**
+                     * @description Seconds to wait.
+                     * @example 1
+                     */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10503,
+                     *           "message": "The rule store is unavailable"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    createToken: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The same key and body from the same token answer the first result again, with its secret, until the server is started anew.
+                 * @example 3a4ad5b0-34ea-4d87-bc5e-54a1e7d4d1ad
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "label": "dashboard",
+                 *       "accounts": [
+                 *         "0123abcd"
+                 *       ],
+                 *       "permissions": [
+                 *         "dns_protection:read"
+                 *       ],
+                 *       "expires_on": "2099-01-31T00:00:00Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ApiTokenCreation"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    /**
+                     * @description What is left, where a rate limit is configured.
+                     * @example "default";r=99;t=300
+                     */
+                    Ratelimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": {
+                     *         "id": "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
+                     *         "label": "dashboard",
+                     *         "status": "active",
+                     *         "all_accounts": false,
+                     *         "accounts": [
+                     *           "0123abcd"
+                     *         ],
+                     *         "permissions": [
+                     *           "dns_protection:read"
+                     *         ],
+                     *         "created_on": "2026-11-20T22:10:38.762503+00:00",
+                     *         "created_by": "configured",
+                     *         "expires_on": "2099-01-31T00:00:00.000000+00:00",
+                     *         "requests": {
+                     *           "count": 12,
+                     *           "refused": 0
+                     *         },
+                     *         "value": "fg_0123456789012345678901234567890123456789"
+                     *       },
+                     *       "success": true,
+                     *       "errors": [],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CreatedApiTokenAnswer"];
+                };
+            };
+            /** @description 6003: Invalid request headers; 6007: Malformed JSON in request body; 10001: Invalid request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 6003,
+                     *           "message": "Invalid request headers"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10000: Authentication error */
+            401: {
+                headers: {
+                    /**
+                     * @description Bearer, and what is wrong with the token.
+                     * @example Bearer error="invalid_token"
+                     */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10000,
+                     *           "message": "Authentication error"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10000: Authentication error */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10000,
+                     *           "message": "Authentication error"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10405: Method not allowed */
+            405: {
+                headers: {
+                    /**
+                     * @description The methods that the path has.
+                     * @example GET, HEAD, POST, DELETE
+                     */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10405,
+                     *           "message": "Method not allowed"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10409: Too many rules, entries, tokens or keys */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10409,
+                     *           "message": "Too many rules, entries, tokens or keys"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10413: Request body too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10413,
+                     *           "message": "Request body too large"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10422: Idempotency-Key reused */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10422,
+                     *           "message": "Idempotency-Key reused"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10429: Too many requests */
+            429: {
+                headers: {
+                    /**
+                     * @description Seconds to wait.
+                     * @example 30
+                     */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10429,
+                     *           "message": "Too many requests"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10500: Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10500,
+                     *           "message": "Internal error"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10503: The rule store is unavailable; 10504: Whether the change was made is not known */
+            503: {
+                headers: {
+                    /**
+                     * @description Seconds to wait.
+                     * @example 1
+                     */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10503,
+                     *           "message": "The rule store is unavailable"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    getToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The token; what is no id of one is answered like one that does not exist.
+                 * @example 0f1e2d3c4b5a69788796a5b4c3d2e1f0
+                 */
+                token_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    /**
+                     * @description Only while the rules database is away: so many seconds ago the answer was the newest.
+                     * @example 12
+                     */
+                    "Floodgate-Stale"?: string;
+                    /**
+                     * @description What is left, where a rate limit is configured.
+                     * @example "default";r=99;t=300
+                     */
+                    Ratelimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": {
+                     *         "id": "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
+                     *         "label": "dashboard",
+                     *         "status": "active",
+                     *         "all_accounts": false,
+                     *         "accounts": [
+                     *           "0123abcd"
+                     *         ],
+                     *         "permissions": [
+                     *           "dns_protection:read"
+                     *         ],
+                     *         "created_on": "2026-11-20T22:10:38.762503+00:00",
+                     *         "created_by": "configured",
+                     *         "expires_on": "2099-01-31T00:00:00.000000+00:00",
+                     *         "requests": {
+                     *           "count": 12,
+                     *           "refused": 0
+                     *         }
+                     *       },
+                     *       "success": true,
+                     *       "errors": [],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApiTokenAnswer"];
+                };
+            };
+            /** @description 6003: Invalid request headers */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 6003,
+                     *           "message": "Invalid request headers"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10000: Authentication error */
+            401: {
+                headers: {
+                    /**
+                     * @description Bearer, and what is wrong with the token.
+                     * @example Bearer error="invalid_token"
+                     */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10000,
+                     *           "message": "Authentication error"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10000: Authentication error */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10000,
+                     *           "message": "Authentication error"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 7003: Could not route to that URI, perhaps your object identifier is invalid? */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 7003,
+                     *           "message": "Could not route to that URI, perhaps your object identifier is invalid?"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10405: Method not allowed */
+            405: {
+                headers: {
+                    /**
+                     * @description The methods that the path has.
+                     * @example GET, HEAD, POST, DELETE
+                     */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10405,
+                     *           "message": "Method not allowed"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10429: Too many requests */
+            429: {
+                headers: {
+                    /**
+                     * @description Seconds to wait.
+                     * @example 30
+                     */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10429,
+                     *           "message": "Too many requests"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10500: Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10500,
+                     *           "message": "Internal error"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10503: The rule store is unavailable; 10504: Whether the change was made is not known */
+            503: {
+                headers: {
+                    /**
+                     * @description Seconds to wait.
+                     * @example 1
+                     */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10503,
+                     *           "message": "The rule store is unavailable"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    revokeToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The token; what is no id of one is answered like one that does not exist.
+                 * @example 0f1e2d3c4b5a69788796a5b4c3d2e1f0
+                 */
+                token_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    /**
+                     * @description What is left, where a rate limit is configured.
+                     * @example "default";r=99;t=300
+                     */
+                    Ratelimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": {
+                     *         "id": "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
+                     *         "label": "dashboard",
+                     *         "status": "active",
+                     *         "all_accounts": false,
+                     *         "accounts": [
+                     *           "0123abcd"
+                     *         ],
+                     *         "permissions": [
+                     *           "dns_protection:read"
+                     *         ],
+                     *         "created_on": "2026-11-20T22:10:38.762503+00:00",
+                     *         "created_by": "configured",
+                     *         "expires_on": "2099-01-31T00:00:00.000000+00:00",
+                     *         "requests": {
+                     *           "count": 12,
+                     *           "refused": 0
+                     *         }
+                     *       },
+                     *       "success": true,
+                     *       "errors": [],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApiTokenAnswer"];
+                };
+            };
+            /** @description 6003: Invalid request headers */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 6003,
+                     *           "message": "Invalid request headers"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10000: Authentication error */
+            401: {
+                headers: {
+                    /**
+                     * @description Bearer, and what is wrong with the token.
+                     * @example Bearer error="invalid_token"
+                     */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10000,
+                     *           "message": "Authentication error"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10000: Authentication error */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10000,
+                     *           "message": "Authentication error"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 7003: Could not route to that URI, perhaps your object identifier is invalid? */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 7003,
+                     *           "message": "Could not route to that URI, perhaps your object identifier is invalid?"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10405: Method not allowed */
+            405: {
+                headers: {
+                    /**
+                     * @description The methods that the path has.
+                     * @example GET, HEAD, POST, DELETE
+                     */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10405,
+                     *           "message": "Method not allowed"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10413: Request body too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10413,
+                     *           "message": "Request body too large"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10429: Too many requests */
+            429: {
+                headers: {
+                    /**
+                     * @description Seconds to wait.
+                     * @example 30
+                     */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10429,
+                     *           "message": "Too many requests"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10500: Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10500,
+                     *           "message": "Internal error"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10503: The rule store is unavailable; 10504: Whether the change was made is not known */
+            503: {
+                headers: {
+                    /**
+                     * @description Seconds to wait.
+                     * @example 1
+                     */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10503,
+                     *           "message": "The rule store is unavailable"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    readGateway: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    /**
+                     * @description Only while the rules database is away: so many seconds ago the answer was the newest.
+                     * @example 12
+                     */
+                    "Floodgate-Stale"?: string;
+                    /**
+                     * @description What is left, where a rate limit is configured.
+                     * @example "default";r=99;t=300
+                     */
+                    Ratelimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": {
+                     *         "networks": [
+                     *           {
+                     *             "network": "mainnet",
+                     *             "chain_id": "0x1"
+                     *           }
+                     *         ],
+                     *         "needs_key": false
+                     *       },
+                     *       "success": true,
+                     *       "errors": [],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayAnswer"];
+                };
+            };
+            /** @description 6003: Invalid request headers */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 6003,
+                     *           "message": "Invalid request headers"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10000: Authentication error */
+            401: {
+                headers: {
+                    /**
+                     * @description Bearer, and what is wrong with the token.
+                     * @example Bearer error="invalid_token"
+                     */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10000,
+                     *           "message": "Authentication error"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10000: Authentication error */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10000,
+                     *           "message": "Authentication error"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10405: Method not allowed */
+            405: {
+                headers: {
+                    /**
+                     * @description The methods that the path has.
+                     * @example GET, HEAD, POST, DELETE
+                     */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10405,
+                     *           "message": "Method not allowed"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10429: Too many requests */
+            429: {
+                headers: {
+                    /**
+                     * @description Seconds to wait.
+                     * @example 30
+                     */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10429,
+                     *           "message": "Too many requests"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10500: Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10500,
+                     *           "message": "Internal error"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10503: The rule store is unavailable; 10504: Whether the change was made is not known */
+            503: {
+                headers: {
+                    /**
+                     * @description Seconds to wait.
+                     * @example 1
+                     */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10503,
+                     *           "message": "The rule store is unavailable"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    listKeys: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Which page, from 1. Past the last page the result is empty.
+                 * @example 1
+                 */
+                page?: number;
+                /**
+                 * @description Rules, entries, tokens or keys on a page.
+                 * @example 100
+                 */
+                per_page?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    /**
+                     * @description Only while the rules database is away: so many seconds ago the answer was the newest.
+                     * @example 12
+                     */
+                    "Floodgate-Stale"?: string;
+                    /**
+                     * @description What is left, where a rate limit is configured.
+                     * @example "default";r=99;t=300
+                     */
+                    Ratelimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": [
+                     *         {
+                     *           "id": "3f6d1a2b",
+                     *           "status": "active",
+                     *           "name": "explorer",
+                     *           "rate_per_second": 50,
+                     *           "methods": [
+                     *             "eth_call"
+                     *           ],
+                     *           "created_on": "2026-11-20T22:10:38.762503+00:00",
+                     *           "created_by": "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
+                     *           "created_from": "192.0.2.7",
+                     *           "calls": {
+                     *             "admitted": 1200,
+                     *             "limited": 3,
+                     *             "forbidden": 0
+                     *           }
+                     *         }
+                     *       ],
+                     *       "success": true,
+                     *       "errors": [],
+                     *       "messages": [],
+                     *       "result_info": {
+                     *         "page": 1,
+                     *         "per_page": 1000,
+                     *         "count": 1,
+                     *         "total_count": 1,
+                     *         "total_pages": 1
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayKeyListAnswer"];
+                };
+            };
+            /** @description 6003: Invalid request headers; 10001: Invalid request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 6003,
+                     *           "message": "Invalid request headers"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10000: Authentication error */
+            401: {
+                headers: {
+                    /**
+                     * @description Bearer, and what is wrong with the token.
+                     * @example Bearer error="invalid_token"
+                     */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10000,
+                     *           "message": "Authentication error"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10000: Authentication error */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10000,
+                     *           "message": "Authentication error"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10405: Method not allowed */
+            405: {
+                headers: {
+                    /**
+                     * @description The methods that the path has.
+                     * @example GET, HEAD, POST, DELETE
+                     */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10405,
+                     *           "message": "Method not allowed"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10429: Too many requests */
+            429: {
+                headers: {
+                    /**
+                     * @description Seconds to wait.
+                     * @example 30
+                     */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10429,
+                     *           "message": "Too many requests"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10500: Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10500,
+                     *           "message": "Internal error"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10503: The rule store is unavailable; 10504: Whether the change was made is not known */
+            503: {
+                headers: {
+                    /**
+                     * @description Seconds to wait.
+                     * @example 1
+                     */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10503,
+                     *           "message": "The rule store is unavailable"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    createKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The same key and body from the same token answer the first result again, with its secret, until the server is started anew.
+                 * @example 3a4ad5b0-34ea-4d87-bc5e-54a1e7d4d1ad
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "explorer",
+                 *       "rate_per_second": 50,
+                 *       "methods": [
+                 *         "eth_call"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["GatewayKeyCreation"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    /**
+                     * @description What is left, where a rate limit is configured.
+                     * @example "default";r=99;t=300
+                     */
+                    Ratelimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": {
+                     *         "id": "3f6d1a2b",
+                     *         "status": "active",
+                     *         "name": "explorer",
+                     *         "rate_per_second": 50,
+                     *         "methods": [
+                     *           "eth_call"
+                     *         ],
+                     *         "created_on": "2026-11-20T22:10:38.762503+00:00",
+                     *         "created_by": "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
+                     *         "created_from": "192.0.2.7",
+                     *         "calls": {
+                     *           "admitted": 1200,
+                     *           "limited": 3,
+                     *           "forbidden": 0
+                     *         },
+                     *         "value": "fgk_0123456789012345678901234567890123456789"
+                     *       },
+                     *       "success": true,
+                     *       "errors": [],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CreatedGatewayKeyAnswer"];
+                };
+            };
+            /** @description 6003: Invalid request headers; 6007: Malformed JSON in request body; 10001: Invalid request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 6003,
+                     *           "message": "Invalid request headers"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10000: Authentication error */
+            401: {
+                headers: {
+                    /**
+                     * @description Bearer, and what is wrong with the token.
+                     * @example Bearer error="invalid_token"
+                     */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10000,
+                     *           "message": "Authentication error"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10000: Authentication error */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10000,
+                     *           "message": "Authentication error"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10405: Method not allowed */
+            405: {
+                headers: {
+                    /**
+                     * @description The methods that the path has.
+                     * @example GET, HEAD, POST, DELETE
+                     */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10405,
+                     *           "message": "Method not allowed"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10409: Too many rules, entries, tokens or keys */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10409,
+                     *           "message": "Too many rules, entries, tokens or keys"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10413: Request body too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10413,
+                     *           "message": "Request body too large"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10422: Idempotency-Key reused */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10422,
+                     *           "message": "Idempotency-Key reused"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10429: Too many requests */
+            429: {
+                headers: {
+                    /**
+                     * @description Seconds to wait.
+                     * @example 30
+                     */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10429,
+                     *           "message": "Too many requests"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10500: Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10500,
+                     *           "message": "Internal error"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10503: The rule store is unavailable; 10504: Whether the change was made is not known */
+            503: {
+                headers: {
+                    /**
+                     * @description Seconds to wait.
+                     * @example 1
+                     */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10503,
+                     *           "message": "The rule store is unavailable"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    getKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key; what is no id of one is answered like one that does not exist.
+                 * @example 3f6d1a2b
+                 */
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    /**
+                     * @description Only while the rules database is away: so many seconds ago the answer was the newest.
+                     * @example 12
+                     */
+                    "Floodgate-Stale"?: string;
+                    /**
+                     * @description What is left, where a rate limit is configured.
+                     * @example "default";r=99;t=300
+                     */
+                    Ratelimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": {
+                     *         "id": "3f6d1a2b",
+                     *         "status": "active",
+                     *         "name": "explorer",
+                     *         "rate_per_second": 50,
+                     *         "methods": [
+                     *           "eth_call"
+                     *         ],
+                     *         "created_on": "2026-11-20T22:10:38.762503+00:00",
+                     *         "created_by": "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
+                     *         "created_from": "192.0.2.7",
+                     *         "calls": {
+                     *           "admitted": 1200,
+                     *           "limited": 3,
+                     *           "forbidden": 0
+                     *         }
+                     *       },
+                     *       "success": true,
+                     *       "errors": [],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayKeyAnswer"];
+                };
+            };
+            /** @description 6003: Invalid request headers */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 6003,
+                     *           "message": "Invalid request headers"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10000: Authentication error */
+            401: {
+                headers: {
+                    /**
+                     * @description Bearer, and what is wrong with the token.
+                     * @example Bearer error="invalid_token"
+                     */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10000,
+                     *           "message": "Authentication error"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10000: Authentication error */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10000,
+                     *           "message": "Authentication error"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 7003: Could not route to that URI, perhaps your object identifier is invalid? */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 7003,
+                     *           "message": "Could not route to that URI, perhaps your object identifier is invalid?"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10405: Method not allowed */
+            405: {
+                headers: {
+                    /**
+                     * @description The methods that the path has.
+                     * @example GET, HEAD, POST, DELETE
+                     */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10405,
+                     *           "message": "Method not allowed"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10429: Too many requests */
+            429: {
+                headers: {
+                    /**
+                     * @description Seconds to wait.
+                     * @example 30
+                     */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10429,
+                     *           "message": "Too many requests"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10500: Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10500,
+                     *           "message": "Internal error"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10503: The rule store is unavailable; 10504: Whether the change was made is not known */
+            503: {
+                headers: {
+                    /**
+                     * @description Seconds to wait.
+                     * @example 1
+                     */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10503,
+                     *           "message": "The rule store is unavailable"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    revokeKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key; what is no id of one is answered like one that does not exist.
+                 * @example 3f6d1a2b
+                 */
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    /**
+                     * @description What is left, where a rate limit is configured.
+                     * @example "default";r=99;t=300
+                     */
+                    Ratelimit?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": {
+                     *         "id": "3f6d1a2b",
+                     *         "status": "active",
+                     *         "name": "explorer",
+                     *         "rate_per_second": 50,
+                     *         "methods": [
+                     *           "eth_call"
+                     *         ],
+                     *         "created_on": "2026-11-20T22:10:38.762503+00:00",
+                     *         "created_by": "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
+                     *         "created_from": "192.0.2.7",
+                     *         "calls": {
+                     *           "admitted": 1200,
+                     *           "limited": 3,
+                     *           "forbidden": 0
+                     *         }
+                     *       },
+                     *       "success": true,
+                     *       "errors": [],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayKeyAnswer"];
+                };
+            };
+            /** @description 6003: Invalid request headers */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 6003,
+                     *           "message": "Invalid request headers"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10000: Authentication error */
+            401: {
+                headers: {
+                    /**
+                     * @description Bearer, and what is wrong with the token.
+                     * @example Bearer error="invalid_token"
+                     */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10000,
+                     *           "message": "Authentication error"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10000: Authentication error */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10000,
+                     *           "message": "Authentication error"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 7003: Could not route to that URI, perhaps your object identifier is invalid? */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 7003,
+                     *           "message": "Could not route to that URI, perhaps your object identifier is invalid?"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10405: Method not allowed */
+            405: {
+                headers: {
+                    /**
+                     * @description The methods that the path has.
+                     * @example GET, HEAD, POST, DELETE
+                     */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10405,
+                     *           "message": "Method not allowed"
+                     *         }
+                     *       ],
+                     *       "messages": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+            /** @description 10413: Request body too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": null,
+                     *       "success": false,
+                     *       "errors": [
+                     *         {
+                     *           "code": 10413,
+                     *           "message": "Request body too large"
                      *         }
                      *       ],
                      *       "messages": []

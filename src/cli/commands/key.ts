@@ -1,23 +1,26 @@
-import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
 import { ConfigError } from '../../config/index.ts';
 import {
   type ApiKey,
   hashOfSecret,
+  isGood,
   type KeyStore,
+  newKeyId,
   newSecret,
   SERVED_METHODS,
   SharedKeys,
   SUBSCRIBE,
+  TooManyKeys,
 } from '../../ethereum/gateway/index.ts';
 import { openGatewayStorage } from '../../ethereum/store/lmdb/gateway/index.ts';
+import { formatTimestamp, wallClock } from '../../rules/index.ts';
 import { readConfig } from '../configFlags.ts';
 import { needFolder } from '../needFolder.ts';
 import { OperatorError } from '../operatorError.ts';
 import { print } from '../print.ts';
 import { addRulesStoreFlags, commandActor, withStorage } from './tokenStorage.ts';
+import { readMoment } from './tokenTime.ts';
 
-/** An id is a name for a key that is short enough to type. */
 const ID_LENGTH = 8;
 const MAX_NAME_LENGTH = 64;
 const MAX_RATE_PER_SECOND = 1_000_000;
@@ -33,10 +36,11 @@ export function registerKey(program: Command): void {
     .requiredOption('--name <name>', `what to call it (1 to ${MAX_NAME_LENGTH} characters)`)
     .option('--rate <calls>', 'calls per second that it may make (default: no limit)')
     .option('--methods <methods>', 'methods that it may call, separated by commas (default: all)')
-    .action(async (flags: { name: string; rate?: string; methods?: string }) => {
+    .option('--expires <when>', 'a span (90d, 12h) or a date (2027-01-31); default: never')
+    .action(async (flags: KeyFlags) => {
       const key = newKey(flags, [...SERVED_METHODS, SUBSCRIBE, ...readConfig(create).gateway.extraMethods]);
       const secret = newSecret();
-      await withKeys(create, (keys) => keys.add(hashOfSecret(secret), key));
+      await withKeys(create, (keys) => addKey(keys, secret, key));
       process.stdout.write(
         `${secret}\n\nKey ${key.id} (${key.name}) was created. It is shown this once: keep it safe.\n` +
           'Send it as "Authorization: Bearer KEY" or as ?key=KEY. Requests without a key are refused from now on.\n',
@@ -65,7 +69,11 @@ export function registerKey(program: Command): void {
     .argument('<id>', 'see key list', readKeyId);
   addRulesStoreFlags(revoke).action(async (id: string) => {
     const revoked = await withKeys(revoke, (keys) =>
-      keys.revoke(id, { revokedOn: new Date().toISOString(), revokedBy: commandActor().by }),
+      keys.revoke(id, {
+        revokedOn: new Date().toISOString(),
+        revokedBy: commandActor().by,
+        revokedFrom: commandActor().from,
+      }),
     );
     if (revoked === undefined)
       throw new OperatorError(`there is no key ${id}; \`floodgate key list\` shows those that there are`);
@@ -83,10 +91,22 @@ function readKeyId(value: string): string {
   return value;
 }
 
-function newKey(
-  { name, rate, methods }: { name: string; rate?: string; methods?: string },
-  served: readonly string[],
-): ApiKey {
+interface KeyFlags {
+  readonly name: string;
+  readonly rate?: string;
+  readonly methods?: string;
+  readonly expires?: string;
+}
+
+async function addKey(keys: KeyStore, secret: string, key: ApiKey): Promise<void> {
+  try {
+    await keys.add(hashOfSecret(secret), key);
+  } catch (error) {
+    throw error instanceof TooManyKeys ? new ConfigError(error.message) : error;
+  }
+}
+
+function newKey({ name, rate, methods, expires }: KeyFlags, served: readonly string[]): ApiKey {
   if (name.trim() === '' || name.length > MAX_NAME_LENGTH)
     throw new ConfigError(`--name is ${JSON.stringify(name)}; allowed: 1 to ${MAX_NAME_LENGTH} characters`);
   const ratePerSecond = rate === undefined ? undefined : Number(rate);
@@ -103,31 +123,41 @@ function newKey(
     throw new ConfigError(
       `--methods names ${unknown.join(', ')}, which the gateway does not serve; allowed: ${served.join(', ')}`,
     );
+  const now = wallClock();
+  const expiresOn = expires === undefined ? undefined : readMoment(expires, now, 'future');
+  if (expiresOn !== undefined && expiresOn <= formatTimestamp(now))
+    throw new ConfigError(`--expires ${expires} is in the past; the key would never work`);
   return {
-    id: randomUUID().slice(0, ID_LENGTH),
+    id: newKeyId(),
     name: name.trim(),
     ...(ratePerSecond !== undefined && { ratePerSecond }),
     ...(wanted !== undefined && { methods: wanted }),
+    ...(expiresOn !== undefined && { expiresOn }),
     createdOn: new Date().toISOString(),
     createdBy: commandActor().by,
+    createdFrom: commandActor().from,
   };
 }
 
 /** With the members that the other commands' lists have. */
-const shownKey = ({ id, name, ratePerSecond, methods, createdOn, revokedOn }: ApiKey): object => ({
-  ...{ id, name, status: revokedOn === undefined ? 'active' : 'revoked' },
-  ...{ rate_per_second: ratePerSecond ?? null, methods: methods ?? 'all' },
-  ...{ created_on: createdOn, revoked_on: revokedOn ?? null },
+const shownKey = (key: ApiKey): object => ({
+  ...{ id: key.id, name: key.name, status: statusOf(key) },
+  ...{ rate_per_second: key.ratePerSecond ?? null, methods: key.methods ?? 'all' },
+  ...{ created_on: key.createdOn, expires_on: key.expiresOn ?? null, revoked_on: key.revokedOn ?? null },
 });
 
-const lineOf = ({ id, name, ratePerSecond, methods, createdOn, revokedOn }: ApiKey): string =>
+const statusOf = (key: ApiKey): string =>
+  key.revokedOn !== undefined ? 'revoked' : isGood(key) ? 'active' : 'expired';
+
+const lineOf = (key: ApiKey): string =>
   [
-    id,
-    revokedOn === undefined ? 'active ' : 'revoked',
-    createdOn,
-    ratePerSecond === undefined ? 'any rate' : `${ratePerSecond} calls/s`,
-    methods === undefined ? 'all methods' : methods.join(','),
-    name,
+    key.id,
+    statusOf(key).padEnd('revoked'.length),
+    key.createdOn,
+    ...(key.expiresOn === undefined ? [] : [`expires ${key.expiresOn}`]),
+    key.ratePerSecond === undefined ? 'any rate' : `${key.ratePerSecond} calls/s`,
+    key.methods === undefined ? 'all methods' : key.methods.join(','),
+    key.name,
   ].join('  ');
 
 /** The keys of the data folder, or of the database where the server has its rules. */

@@ -3,6 +3,7 @@ import {
   formatTimestamp,
   hashSecret,
   isTokenId,
+  isValidAt,
   type NewToken,
   newTokenSecret,
   operatorPermissions,
@@ -10,6 +11,7 @@ import {
   type Permission,
   permissions,
   type Token,
+  TooManyTokens,
   wallClock,
 } from '../../rules/index.ts';
 import { OperatorError } from '../operatorError.ts';
@@ -46,7 +48,7 @@ export function registerToken(program: Command): void {
     .addOption(
       new Option(
         '--permission <name...>',
-        'read, write, audit, nodes:read, nodes:write (the last two with --all-accounts); write includes read',
+        'read, write, audit, tokens:read, tokens:write, and with --all-accounts nodes:read, nodes:write, health:read, keys:read, keys:write; write includes read',
       )
         .argParser(collectPermission)
         .default(DEFAULT_PERMISSIONS, 'read and write'),
@@ -84,7 +86,11 @@ async function createToken(options: CreateOptions, command: Command): Promise<vo
   const secret = newTokenSecret();
   const hash = hashSecret(secret).toString('hex');
   const fields = { hash, label: options.label, accounts, permissions: options.permission, expires_on };
-  const token = await withStorage(command, ({ tokens }) => tokens.create(fields, commandActor()));
+  const token = await withStorage(command, ({ tokens }) => tokens.create(fields, commandActor())).catch(
+    (error) => {
+      throw error instanceof TooManyTokens ? new OperatorError(error.message) : error;
+    },
+  );
 
   if (options.json) return print(JSON.stringify({ ...shownToken(token), token: secret }));
   // The secret alone on standard output, so that a script can take it.
@@ -130,7 +136,7 @@ async function revokeTokens(ids: string[], _options: object, command: Command): 
 
 function statusOf(token: Token): 'active' | 'revoked' | 'expired' {
   if (token.revoked_on !== null) return 'revoked';
-  return token.expires_on !== null && token.expires_on <= formatTimestamp(wallClock()) ? 'expired' : 'active';
+  return isValidAt(token, formatTimestamp(wallClock())) ? 'active' : 'expired';
 }
 
 function accountsOf(token: Token): string {

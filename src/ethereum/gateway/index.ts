@@ -8,7 +8,16 @@ export { EXPLORER_STANDS_FOR, explorerMethod } from './explorer/explorerMethod.t
 export { Filters } from './filters/filters.ts';
 export { Gateway } from './gateway.ts';
 export { hashOfSecret, newSecret } from './keys/authenticate.ts';
-export { type ApiKey, type KeyStore, KeysUnknown, type Revocation, type StoredKey } from './keys/keyStore.ts';
+export {
+  type ApiKey,
+  isGood,
+  type KeyStore,
+  KeysUnknown,
+  type Revocation,
+  type StoredKey,
+  TooManyKeys,
+} from './keys/keyStore.ts';
+export { newKeyId } from './keys/newKeyId.ts';
 export { SharedKeys } from './keys/sharedKeys.ts';
 export { Live } from './live/live.ts';
 export { TraceFeed } from './live/traceFeed.ts';

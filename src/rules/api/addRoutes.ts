@@ -1,11 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isAccountId } from '../index.ts';
-import { type Authenticator, authorize, authorizeOperator, type Caller } from './authenticate.ts';
+import {
+  type Authenticator,
+  authorize,
+  authorizeAnywhere,
+  authorizeOperator,
+  type Caller,
+} from './authenticate.ts';
 import type { RateLimiter } from './rateLimit.ts';
 import type { ApiRequest } from './request.ts';
 import type { Route } from './route.ts';
 import { notFound } from './ruleHandlers.ts';
+import type { TokenUses } from './tokenUses.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -16,6 +23,7 @@ declare module 'fastify' {
 
 interface Gate {
   readonly authenticator: Authenticator;
+  readonly uses: Pick<TokenUses, 'notAllowed'>;
   readonly rateLimiter: RateLimiter | undefined;
   readonly clientAddress: (request: IncomingMessage) => string;
   readonly staleSeconds: (() => number | undefined) | undefined;
@@ -84,13 +92,26 @@ async function admit(route: Route, gate: Gate, { request, reply }: Exchange): Pr
   }
   const caller = await gate.authenticator.authenticate(request.headers.authorization);
   request.rulesCaller = caller;
-  if (gate.rateLimiter) reply.headers(gate.rateLimiter.count(caller.tokenId));
-  if (route.permission !== undefined && route.operator) authorizeOperator(caller, route.permission);
-  else if (route.permission) {
-    const accountId = param(request, 'account_id');
-    if (!isAccountId(accountId)) throw notFound({ path: pathOf(request) });
-    authorize(caller, accountId, route.permission);
+  try {
+    if (gate.rateLimiter) reply.headers(gate.rateLimiter.count(caller.tokenId));
+    authorizeFor(route, caller, request);
+  } catch (error) {
+    gate.uses.notAllowed(caller.tokenId);
+    throw error;
   }
+}
+
+function authorizeFor(
+  { permission, operator, anyAccount }: Route,
+  caller: Caller,
+  request: FastifyRequest,
+): void {
+  if (permission === undefined) return;
+  if (operator) return authorizeOperator(caller, permission);
+  if (anyAccount) return authorizeAnywhere(caller, permission);
+  const accountId = param(request, 'account_id');
+  if (!isAccountId(accountId)) throw notFound({ path: pathOf(request) });
+  authorize(caller, accountId, permission);
 }
 
 async function serve(route: Route, gate: Gate, { request, reply }: Exchange): Promise<FastifyReply> {
@@ -132,6 +153,8 @@ function apiRequest(request: FastifyRequest, caller: Caller, { clientAddress }: 
     ruleId: param(request, 'rule_id'),
     entryId: param(request, 'entry_id'),
     attackId: param(request, 'attack_id'),
+    tokenId: param(request, 'token_id'),
+    keyId: param(request, 'key_id'),
     path: pathOf(request),
     query: request.query as Record<string, unknown>, // the framework's query is an object of strings and lists
     headers: request.headers,

@@ -5,10 +5,10 @@ import {
   type AuditLog,
   allowedRuleId,
   type Fault,
-  formatTimestamp,
   InvalidRule,
   isRuleId,
   type Micros,
+  parseMoment,
   pointerTo,
   type Rule,
   type RuleFormat,
@@ -21,7 +21,6 @@ import type { ApiAnswer, ApiRequest } from './request.ts';
 export const MAX_AUDIT_PAGE = 1000;
 export const DEFAULT_AUDIT_PAGE = 100;
 
-const timestamp = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.(\d{1,9}))?(?:[Zz]|[+-]\d\d:\d\d)$/;
 export const cursorPattern = '^[0-9a-z]{1,11}$';
 const cursor = new RegExp(cursorPattern);
 
@@ -88,15 +87,6 @@ function readQuery(query: ApiRequest['query']): AuditQuery {
   );
   if (faults.length > 0) throw new InvalidRule(faults);
   return { filter: { since, until, rule }, limit: limit ?? DEFAULT_AUDIT_PAGE, from };
-}
-
-/** As `formatTimestamp` writes it; what is finer than a microsecond is cut off. */
-export function parseMoment(text: string): string | undefined {
-  const match = timestamp.exec(text);
-  const millis = Date.parse(text.toUpperCase());
-  if (!match || Number.isNaN(millis)) return undefined;
-  const micros = Number((match[1] ?? '').padEnd(6, '0').slice(3, 6));
-  return formatTimestamp(Math.min(Math.max(0, millis * 1000 + micros), Number.MAX_SAFE_INTEGER));
 }
 
 function parseLimit(text: string): number | undefined {

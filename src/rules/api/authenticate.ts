@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import {
   formatTimestamp,
+  grants,
   hashSecret,
   operatorPermissions,
   type Permission,
@@ -10,6 +11,7 @@ import {
   wallClock,
 } from '../index.ts';
 import { ApiError } from './errors.ts';
+import type { TokenUses } from './tokenUses.ts';
 
 /** Who sends a request, and what for. */
 export interface Caller {
@@ -27,14 +29,31 @@ const CONFIGURED_TOKEN_ID = 'configured';
 // RFC 6750: the scheme without regard to case, then one b64token.
 const bearer = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
 
+export interface AuthenticatorOptions {
+  /** Those from the configuration. */
+  readonly configuredTokens: readonly string[];
+  readonly now?: () => number;
+}
+
+export interface AuthenticatorDependencies {
+  readonly tokens: TokenStore;
+  /** Hears of each use of a token of the store. */
+  readonly uses: Pick<TokenUses, 'used' | 'refused'>;
+}
+
 /** Checks bearer tokens: those from the configuration, which may do anything, and those in the store. */
 export class Authenticator {
   readonly #tokens: TokenStore;
+  readonly #uses: AuthenticatorDependencies['uses'];
   readonly #configuredHashes: readonly Buffer[];
   readonly #now: () => number;
 
-  constructor(tokens: TokenStore, configuredTokens: readonly string[], now: () => number = wallClock) {
+  constructor(
+    { configuredTokens, now = wallClock }: AuthenticatorOptions,
+    { tokens, uses }: AuthenticatorDependencies,
+  ) {
     this.#tokens = tokens;
+    this.#uses = uses;
     this.#configuredHashes = configuredTokens.map(hashSecret);
     this.#now = now;
   }
@@ -47,7 +66,11 @@ export class Authenticator {
     const hash = hashSecret(secret);
     if (this.#isConfigured(hash)) return configuredCaller;
     const token = await this.#tokens.findByHash(hash.toString('hex'));
-    if (!token || !this.#isValid(token, hash)) throw unauthenticated('Bearer error="invalid_token"');
+    if (!token || !this.#isValid(token, hash)) {
+      if (token) this.#uses.refused(token.id);
+      throw unauthenticated('Bearer error="invalid_token"');
+    }
+    this.#uses.used(token.id);
     const { id, label, accounts, permissions, expires_on } = token;
     return { tokenId: id, ...(label && { label }), accounts, permissions, expiresOn: expires_on };
   }
@@ -68,7 +91,7 @@ export class Authenticator {
 
 /** Whether the caller may do this to this account. */
 export function isAuthorized(caller: Caller, accountId: string, permission: Permission): boolean {
-  return isOf(caller, accountId) && allows(caller.permissions, permission);
+  return isOf(caller, accountId) && grants(caller.permissions, permission);
 }
 
 /** Throws `forbidden` unless the caller may do this to this account. */
@@ -85,6 +108,11 @@ export function authorize(caller: Caller, accountId: string, permission: Permiss
   throw new ApiError('forbidden', { chain });
 }
 
+/** The same for what is of no account in particular: of tokens each is looked at by itself. */
+export function authorizeAnywhere(caller: Caller, permission: Permission): void {
+  authorize({ ...caller, accounts: 'all' }, '', permission);
+}
+
 /** The same for what is of no account but of the server itself: only a token for every account may do it. */
 export function authorizeOperator(caller: Caller, permission: Permission): void {
   authorize(caller, caller.accounts === 'all' ? '' : SERVER, permission);
@@ -95,13 +123,6 @@ const isOf = ({ accounts }: Caller, accountId: string): boolean =>
 
 /** No account's id. */
 const SERVER = 'the server';
-
-/** A permission to write is one to read as well, as with Cloudflare's tokens. */
-function allows(held: readonly Permission[], needed: Permission): boolean {
-  return held.some(
-    (permission) => permission === needed || permission === needed.replace(/:read$/, ':write'),
-  );
-}
 
 const configuredCaller: Caller = {
   tokenId: CONFIGURED_TOKEN_ID,

@@ -6,11 +6,19 @@ import {
   networkEntrySchema,
   newNameEntrySchema,
   newNetworkEntrySchema,
+  newTokenSchema,
   type RuleFormat,
 } from '../index.ts';
 import { cursorPattern, MAX_AUDIT_PAGE } from './auditHandler.ts';
 import { guardSchemas } from './guardSchemas.ts';
 import { healthSchemas } from './healthSchemas.ts';
+import {
+  createdGatewayKeySchema,
+  gatewayKeySchema,
+  gatewaySchema,
+  newGatewayKeySchema,
+} from './keySchemas.ts';
+import { apiTokenSchema, createdApiTokenSchema } from './tokenSchemas.ts';
 
 const closed = { additionalProperties: false };
 const ref = (name: string) => Type.Ref(`#/components/schemas/${name}`);
@@ -39,8 +47,8 @@ const resultInfoSchema = Type.Object(
   {
     page: Type.Integer({ minimum: 1 }),
     per_page: Type.Integer({ minimum: 1, maximum: 1000 }),
-    count: Type.Integer({ minimum: 0, description: 'Rules, entries or attacks on this page.' }),
-    total_count: Type.Integer({ minimum: 0, description: 'Rules, entries or attacks on all pages.' }),
+    count: Type.Integer({ minimum: 0, description: 'How many are on this page.' }),
+    total_count: Type.Integer({ minimum: 0, description: 'How many are on all pages.' }),
     total_pages: Type.Integer({ minimum: 0 }),
   },
   closed,
@@ -168,6 +176,20 @@ export const namedSchemas = ({ schemas }: RuleFormat) => ({
   }),
   AccessEntryAnswer: success({ result: ref('AccessEntry') }),
   AccessListAnswer: success({ result: Type.Array(ref('AccessEntry')), result_info: ref('ResultInfo') }),
+  ApiToken: apiTokenSchema,
+  CreatedApiToken: createdApiTokenSchema,
+  ApiTokenCreation: newTokenSchema,
+  ApiTokenAnswer: success({ result: ref('ApiToken') }),
+  ApiTokenListAnswer: success({ result: Type.Array(ref('ApiToken')), result_info: ref('ResultInfo') }),
+  CreatedApiTokenAnswer: success({ result: ref('CreatedApiToken') }),
+  Gateway: gatewaySchema,
+  GatewayAnswer: success({ result: ref('Gateway') }),
+  GatewayKey: gatewayKeySchema,
+  CreatedGatewayKey: createdGatewayKeySchema,
+  GatewayKeyCreation: newGatewayKeySchema,
+  GatewayKeyAnswer: success({ result: ref('GatewayKey') }),
+  GatewayKeyListAnswer: success({ result: Type.Array(ref('GatewayKey')), result_info: ref('ResultInfo') }),
+  CreatedGatewayKeyAnswer: success({ result: ref('CreatedGatewayKey') }),
   TokenAnswer: success({ result: ref('Token') }),
   DoneAnswer: success({}),
   ErrorAnswer: Type.Object(

@@ -7,6 +7,7 @@ import {
   StoreUnavailable,
   TooManyEntries,
   TooManyRules,
+  TooManyTokens,
 } from '../index.ts';
 import type { EnvelopeEntry } from './envelope.ts';
 
@@ -29,7 +30,7 @@ export const errorTable = {
   invalid: { status: 400, code: 10001, message: 'Invalid request' },
   bodyTooLarge: { status: 413, code: 10413, message: 'Request body too large' },
   preconditionFailed: { status: 412, code: 10412, message: 'Precondition failed' },
-  tooManyRules: { status: 409, code: 10409, message: 'Too many rules or entries' },
+  tooManyRules: { status: 409, code: 10409, message: 'Too many rules, entries, tokens or keys' },
   keyReused: { status: 422, code: 10422, message: 'Idempotency-Key reused' },
   rateLimited: { status: 429, code: 10429, message: 'Too many requests' },
   storeUnavailable: { status: 503, code: 10503, message: 'The rule store is unavailable' },
@@ -82,7 +83,7 @@ function entryOf(code: number, { message, pointer }: Fault): EnvelopeEntry {
 export function asApiError(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error;
   if (error instanceof InvalidRule) return new ApiError('invalid', { faults: error.faults });
-  if (error instanceof TooManyRules || error instanceof TooManyEntries)
+  if (error instanceof TooManyRules || error instanceof TooManyEntries || error instanceof TooManyTokens)
     return new ApiError('tooManyRules', { message: error.message, headers: FINAL });
   if (error instanceof KeyReused) return new ApiError('keyReused', { message: error.message });
   if (error instanceof OutcomeUnknown)

@@ -2,6 +2,8 @@ import { type AccessEntry, exampleRule, type Rule, type RuleFormat } from '../in
 import type { SchemaName } from './envelopeSchemas.ts';
 import type { errorTable } from './errors.ts';
 import { exampleHealth, exampleHealthMinute } from './healthSchemas.ts';
+import { exampleGateway, exampleGatewayKey, exampleGatewayKeyCreation } from './keySchemas.ts';
+import { exampleApiToken, exampleApiTokenCreation } from './tokenSchemas.ts';
 
 export const EXAMPLE_RULE_ID = '31c70c65-9f81-4669-94ed-1e1e041e7b06';
 export const EXAMPLE_ENTRY_ID = '8f14e45f-ceea-467f-9a0c-1d2e3f4a5b6c';
@@ -103,6 +105,15 @@ export function examplesOf(format: RuleFormat): Readonly<Partial<Record<SchemaNa
     AttackAnswer: answer(attackWhole),
     HealthAnswer: answer(exampleHealth),
     HealthHistoryAnswer: answer([exampleHealthMinute]),
+    ApiTokenCreation: exampleApiTokenCreation,
+    ApiTokenAnswer: answer(exampleApiToken),
+    ApiTokenListAnswer: answer([exampleApiToken], { result_info: page }),
+    CreatedApiTokenAnswer: answer({ ...exampleApiToken, value: `fg_${'0123456789'.repeat(4)}` }),
+    GatewayAnswer: answer(exampleGateway),
+    GatewayKeyCreation: exampleGatewayKeyCreation,
+    GatewayKeyAnswer: answer(exampleGatewayKey),
+    GatewayKeyListAnswer: answer([exampleGatewayKey], { result_info: page }),
+    CreatedGatewayKeyAnswer: answer({ ...exampleGatewayKey, value: `fgk_${'0123456789'.repeat(4)}` }),
     TokenAnswer: answer({ id: '0f1e2d3c4b5a69788796a5b4c3d2e1f0', status: 'active' }),
     DoneAnswer: answer(),
   };

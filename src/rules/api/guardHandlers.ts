@@ -1,5 +1,4 @@
-import { type Fault, InvalidRule, parseTimestamp, pointerTo, shown } from '../index.ts';
-import { parseMoment } from './auditHandler.ts';
+import { type Fault, InvalidRule, parseMoment, parseTimestamp, pointerTo, shown } from '../index.ts';
 import { successEnvelope } from './envelope.ts';
 import { readInteger } from './paging.ts';
 import type { ApiAnswer, ApiRequest } from './request.ts';

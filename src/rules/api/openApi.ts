@@ -77,7 +77,14 @@ export function openApiDocument(routes: readonly Route[], base: string, format: 
     },
     servers: [{ url: base }],
     security: [{ bearer: [] }],
-    tags: [{ name: 'rules' }, { name: 'lists' }, { name: 'guard' }, { name: 'tokens' }, { name: 'server' }],
+    tags: [
+      { name: 'rules' },
+      { name: 'lists' },
+      { name: 'guard' },
+      { name: 'tokens' },
+      { name: 'keys' },
+      { name: 'server' },
+    ],
     paths,
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
@@ -113,6 +120,7 @@ function operationOf(route: Route, examples: Examples) {
 
 function tagOf({ path }: Route): string {
   if (path.startsWith('/health')) return 'server';
+  if (path.startsWith('/gateway')) return 'keys';
   if (!path.startsWith('/accounts')) return 'tokens';
   if (/dns_protection\/(?:attacks|status|rates|what-if)/.test(path)) return 'guard';
   return /list\b/.test(path) ? 'lists' : 'rules';
@@ -134,6 +142,14 @@ function successOf(route: Route, examples: Examples) {
 /** Where a created rule or entry is found again, for readers that follow links. */
 function linksOf(route: Route) {
   if (!route.operationId.startsWith('create')) return {};
+  const [, secret] = /^create(Token|Key)$/.exec(route.operationId) ?? [];
+  if (secret !== undefined) {
+    const parameters = { [`${secret.toLowerCase()}_id`]: '$response.body#/result/id' };
+    const operations = [`get${secret}`, `revoke${secret}`];
+    return {
+      links: Object.fromEntries(operations.map((operationId) => [operationId, { operationId, parameters }])),
+    };
+  }
   const id = route.answer === 'RuleAnswer' ? 'rule_id' : 'entry_id';
   const parameters = { account_id: '$request.path.account_id', [id]: '$response.body#/result/id' };
   const operations = ['get', 'update', 'delete'].map((verb) => route.operationId.replace('create', verb));

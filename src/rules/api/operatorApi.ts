@@ -4,6 +4,7 @@ import { Authenticator, authorizeOperator } from './authenticate.ts';
 import { successEnvelope } from './envelope.ts';
 import { ApiError, MAX_BODY_BYTES } from './errors.ts';
 import { errorSender } from './sendError.ts';
+import type { TokenUses } from './tokenUses.ts';
 
 /** What an operator asks of the server itself. */
 export interface OperatorRoute {
@@ -20,6 +21,7 @@ export interface OperatorRoute {
 
 export interface OperatorApiOptions {
   readonly tokens: TokenStore;
+  readonly uses: TokenUses;
   readonly configuredTokens: readonly string[];
   readonly routes: readonly OperatorRoute[];
 }
@@ -27,9 +29,9 @@ export interface OperatorApiOptions {
 /** Routes for operators, with the tokens, the envelope and the errors of the rules API, as a fastify plugin. */
 export const operatorApi: FastifyPluginAsync<OperatorApiOptions> = async (
   fastify,
-  { tokens, configuredTokens, routes },
+  { tokens, uses, configuredTokens, routes },
 ) => {
-  const authenticator = new Authenticator(tokens, configuredTokens);
+  const authenticator = new Authenticator({ configuredTokens }, { tokens, uses });
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser(
     '*',
@@ -43,7 +45,12 @@ export const operatorApi: FastifyPluginAsync<OperatorApiOptions> = async (
       url: path,
       onRequest: async (request) => {
         const caller = await authenticator.authenticate(request.headers.authorization);
-        authorizeOperator(caller, permission);
+        try {
+          authorizeOperator(caller, permission);
+        } catch (error) {
+          uses.notAllowed(caller.tokenId);
+          throw error;
+        }
         request.operatorTokenId = caller.tokenId;
       },
       handler: async (request, reply) => {

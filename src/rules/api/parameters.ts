@@ -5,6 +5,7 @@ import { EXAMPLE_ATTACK_ID, EXAMPLE_ENTRY_ID, EXAMPLE_RULE_ID } from './examples
 import { DEFAULT_ATTACKS_PER_PAGE, MAX_ATTACKS_PER_PAGE } from './guardHandlers.ts';
 import { MAX_PER_PAGE, orders } from './paging.ts';
 import { MAX_RETRY_KEY_CHARACTERS } from './retryKey.ts';
+import { EXAMPLE_TOKEN_ID } from './tokenSchemas.ts';
 
 const anyCase = (word: string) => word.replaceAll(/[A-Z]/g, (letter) => `[${letter}${letter.toLowerCase()}]`);
 
@@ -38,6 +39,20 @@ export const parameters = {
     example: EXAMPLE_ATTACK_ID,
     schema: Type.String({ format: 'uuid', minLength: 36, maxLength: 36 }),
   },
+  token_id: {
+    in: 'path',
+    required: true,
+    description: 'The token; what is no id of one is answered like one that does not exist.',
+    example: EXAMPLE_TOKEN_ID,
+    schema: Type.String({ pattern: '^[0-9a-f]{32}$' }),
+  },
+  key_id: {
+    in: 'path',
+    required: true,
+    description: 'The key; what is no id of one is answered like one that does not exist.',
+    example: '3f6d1a2b',
+    schema: Type.String({ pattern: '^[0-9a-f]{8}$' }),
+  },
   page: {
     in: 'query',
     description: 'Which page, from 1. Past the last page the result is empty.',
@@ -46,7 +61,7 @@ export const parameters = {
   },
   per_page: {
     in: 'query',
-    description: 'Rules, or entries, on a page.',
+    description: 'Rules, entries, tokens or keys on a page.',
     example: 100,
     schema: Type.Integer({ minimum: 1, maximum: MAX_PER_PAGE, default: MAX_PER_PAGE }),
   },
@@ -157,6 +172,14 @@ export const parameters = {
   'Idempotency-Key': {
     in: 'header',
     description: 'The same key and body within 24 hours answers the first result again.',
+    example: '3a4ad5b0-34ea-4d87-bc5e-54a1e7d4d1ad',
+    schema: Type.String({ pattern: `^[!-~]{1,${MAX_RETRY_KEY_CHARACTERS}}$` }),
+  },
+  'Idempotency-Key of a secret': {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description:
+      'The same key and body from the same token answer the first result again, with its secret, until the server is started anew.',
     example: '3a4ad5b0-34ea-4d87-bc5e-54a1e7d4d1ad',
     schema: Type.String({ pattern: `^[!-~]{1,${MAX_RETRY_KEY_CHARACTERS}}$` }),
   },

@@ -15,6 +15,10 @@ export interface ApiRequest {
   readonly entryId: string;
   /** Empty on a path without an attack; any text otherwise. */
   readonly attackId: string;
+  /** Empty on a path without a token; any text otherwise. */
+  readonly tokenId: string;
+  /** Empty on a path without a key; any text otherwise. */
+  readonly keyId: string;
   /** The path as it came, without its query. */
   readonly path: string;
   readonly query: Readonly<Record<string, unknown>>;

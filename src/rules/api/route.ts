@@ -17,6 +17,8 @@ export interface Route {
   readonly permission?: Permission;
   /** It is of the server itself and of no account: the token must be one for all of them. */
   readonly operator?: true;
+  /** It is of no account in particular: the handler looks at what the caller is for. */
+  readonly anyAccount?: true;
   /**
    * Taken only without a trailing slash. With it the path is that of a single rule whose id was left empty, by an
    * unset variable for example, and that must not be answered as the collection.

@@ -2,9 +2,13 @@ import { type AccessListHandlers, accessListRoutes } from './accessListRoutes.ts
 import { successEnvelope } from './envelope.ts';
 import type { GuardHandlers } from './guardHandlers.ts';
 import { guardRoutes } from './guardRoutes.ts';
+import type { KeyHandlers } from './keyHandlers.ts';
+import { keyRoutes } from './keyRoutes.ts';
 import { LIVE_PERMISSION } from './live/liveHandler.ts';
 import type { Route } from './route.ts';
 import type { RuleHandlers } from './ruleHandlers.ts';
+import type { TokenHandlers } from './tokenHandlers.ts';
+import { tokenRoutes } from './tokenRoutes.ts';
 
 /** `network` is the path of this interface; `magic` is what today's clients of Cloudflare send. */
 const families = ['network', 'magic'] as const;
@@ -15,6 +19,9 @@ export interface Handlers {
   readonly lists: AccessListHandlers;
   readonly audit: Route['handle'];
   readonly live: Route['handle'];
+  readonly tokens: TokenHandlers;
+  /** None where no gateway runs beside this API. */
+  readonly keys: KeyHandlers | undefined;
   /** None where no guard runs beside this API. */
   readonly guard: GuardHandlers | undefined;
   /** None where nobody tells. */
@@ -30,6 +37,8 @@ export function routesOf({
   lists,
   audit,
   live,
+  tokens,
+  keys,
   guard,
   health,
   healthHistory,
@@ -45,6 +54,8 @@ export function routesOf({
     ...accessListRoutes(lists),
     verifyRoute,
     currentTokenRoute(guardedAccount),
+    ...tokenRoutes(tokens),
+    ...(keys ? keyRoutes(keys) : []),
     ...(health ? [healthRoute(health)] : []),
     ...(healthHistory ? [healthHistoryRoute(healthHistory)] : []),
   ];

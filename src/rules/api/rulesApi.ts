@@ -18,19 +18,27 @@ import { documentationRoutes } from './documentation.ts';
 import { successEnvelope } from './envelope.ts';
 import { asApiError, MAX_BODY_BYTES } from './errors.ts';
 import { type GuardReports, guardHandlers } from './guardHandlers.ts';
+import { type GatewayKeys, keyHandlers } from './keyHandlers.ts';
 import { liveHandler } from './live/liveHandler.ts';
 import { liveState } from './live/liveState.ts';
 import { LiveUpdates } from './live/liveUpdates.ts';
 import { type RateLimit, RateLimiter } from './rateLimit.ts';
 import { routesOf } from './routes.ts';
 import { type RuleAnalytics, ruleHandlers } from './ruleHandlers.ts';
+import { SecretSeeds } from './secretSeeds.ts';
 import { errorSender, unroutedSender } from './sendError.ts';
+import { tokenHandlers } from './tokenHandlers.ts';
+import { TokenUses } from './tokenUses.ts';
 
 export interface RulesApiOptions {
   readonly rules: RuleStore;
   readonly lists: AccessListStore;
   readonly tokens: TokenStore;
   readonly audit: AuditLog;
+  /** Hears of each use of a token, and is stopped with the API; one of its own where left out. */
+  readonly uses?: TokenUses | undefined;
+  /** The API keys of the gateway beside this API; no such routes where there is none. */
+  readonly keys?: GatewayKeys | undefined;
   /** The address of a request's client, for the audit; its socket's where left out. */
   readonly clientAddress?: (request: IncomingMessage) => string;
   /** Tokens from the configuration (`FLOODGATE_API_TOKEN`), none of which the store knows: each may do anything for every account. */
@@ -62,13 +70,17 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
     rules: store,
     lists,
     audit,
+    tokens,
+    uses = new TokenUses(options.tokens),
+    keys,
+    configuredTokens,
     analytics,
     guard,
     health,
     healthHistory,
     clientAddress = addressOfSocket,
   } = options;
-  const authenticator = new Authenticator(options.tokens, options.configuredTokens);
+  const authenticator = new Authenticator({ configuredTokens }, { tokens, uses });
   const rules = ruleHandlers({ format, store, analytics });
   const live = new LiveUpdates(
     {},
@@ -81,8 +93,12 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
   );
   // Streams would hold up a stop for as long as it may take.
   fastify.addHook('preClose', async () => live.end());
+  fastify.addHook('onClose', () => uses.stop());
+  const seeds = new SecretSeeds();
   const operations = routesOf({
     rules,
+    tokens: tokenHandlers({ tokens, uses, seeds }),
+    keys: keys && keyHandlers(keys, seeds),
     live: liveHandler(live, authenticator),
     lists: accessListHandlers(lists),
     audit: auditHandler(audit, format),
@@ -125,7 +141,7 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
     });
 
   addRoutes(fastify, routes, {
-    authenticator,
+    ...{ authenticator, uses },
     rateLimiter: options.rateLimit && new RateLimiter(options.rateLimit),
     clientAddress,
     staleSeconds: options.staleSeconds,

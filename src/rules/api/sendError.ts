@@ -70,7 +70,10 @@ function hasHungUp({ raw }: FastifyRequest): boolean {
 }
 
 function allowedMethods(routes: readonly Route[], path: string): string[] {
-  const matching = routes.filter((route) => patternOf(route).test(path)).map((route) => route.method);
+  const taken = routes.filter((route) => patternOf(route).test(path));
+  // A path that is written out is never that of an id.
+  const literal = taken.filter((route) => !route.path.includes('{'));
+  const matching = (literal.length > 0 ? literal : taken).map((route) => route.method);
   return matching.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
 

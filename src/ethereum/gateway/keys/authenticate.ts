@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type ApiKey, type KeyStore, KeysUnknown } from './keyStore.ts';
+import { type ApiKey, isGood, type KeyStore, KeysUnknown } from './keyStore.ts';
 
 /** Of a secret, how many random bytes: 40 characters of base64url. */
 const SECRET_BYTES = 30;
@@ -7,8 +7,9 @@ const PREFIX = 'fgk_';
 /** No longer text is hashed. */
 const MAX_SECRET_LENGTH = 100;
 
-/** A new secret; it is shown once and never kept. */
-export const newSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64url');
+/** A new secret; it is shown once and never kept. It is made of random bytes, at least thirty. */
+export const newSecret = (random: Buffer = randomBytes(SECRET_BYTES)): string =>
+  PREFIX + random.subarray(0, SECRET_BYTES).toString('base64url');
 
 /** The form in which a secret is kept: it is random, so a plain hash says nothing of it. */
 export const hashOfSecret = (secret: string): string => createHash('sha256').update(secret).digest('hex');
@@ -43,8 +44,7 @@ export class Authenticator {
       return denied('an API key is required: send it as "Authorization: Bearer KEY" or as ?key=KEY');
     try {
       const key = secret.length > MAX_SECRET_LENGTH ? undefined : this.#store.find(hashOfSecret(secret));
-      if (key === undefined || key.revokedOn !== undefined)
-        return denied('the API key is unknown or revoked');
+      if (key === undefined || !isGood(key)) return denied('the API key is unknown, revoked or expired');
       return { isGranted: true, key };
     } catch (error) {
       if (!(error instanceof KeysUnknown)) throw error;

@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import { type Tally, tallied } from '../../../platform/metrics/index.ts';
 
 /** The calls of more keys than this are counted together, as those of `other`. */
-const MAX_KEYS = 1_000;
+const MAX_COUNTED = 1_000;
 const OTHER = 'other';
 
 /** Calls of one key: admitted, over its rate or its address's, of a method that it may not call. */
@@ -12,6 +12,8 @@ export type CallsOfKey = Readonly<Record<'admitted' | 'limited' | 'forbidden', T
 export class KeyCalls {
   readonly #series: (labels: Readonly<Record<'key' | 'outcome', string>>) => Tally;
   readonly #keys = new Map<string, CallsOfKey>();
+  /** Hears of each request with a key. */
+  used: (id: string) => void = () => undefined;
 
   constructor(registry: Registry) {
     this.#series = tallied({
@@ -23,7 +25,8 @@ export class KeyCalls {
   }
 
   of(id: string): CallsOfKey {
-    const key = this.#keys.has(id) || this.#keys.size < MAX_KEYS ? id : OTHER;
+    this.used(id);
+    const key = this.#keys.has(id) || this.#keys.size < MAX_COUNTED ? id : OTHER;
     const known = this.#keys.get(key);
     if (known !== undefined) return known;
     const tally = (outcome: string): Tally => this.#series({ key, outcome });

@@ -9,14 +9,34 @@ export interface ApiKey {
   /** Methods that it may call; undefined for all that are served. */
   readonly methods?: readonly string[];
   readonly createdOn: string;
+  /** Until when it is good; undefined for ever. */
+  readonly expiresOn?: string;
   readonly revokedOn?: string;
-  /** Who did so: `cli:` and a user. Unknown of what an older version did. */
+  /** Who did so: the id of a token, or `cli:` and a user. Unknown of what an older version did. */
   readonly createdBy?: string;
   readonly revokedBy?: string;
+  /** From where: the address of a client, or `local`. */
+  readonly createdFrom?: string;
+  readonly revokedFrom?: string;
 }
 
-/** When, and who did it. */
-export type Revocation = Required<Pick<ApiKey, 'revokedOn' | 'revokedBy'>>;
+/** When, who did it, and from where. */
+export type Revocation = Required<Pick<ApiKey, 'revokedOn' | 'revokedBy'>> & Pick<ApiKey, 'revokedFrom'>;
+
+/** There are as many keys as there may be. */
+export class TooManyKeys extends Error {
+  override readonly name = 'TooManyKeys';
+  readonly max: number;
+
+  constructor(max: number, message: string) {
+    super(message);
+    this.max = max;
+  }
+}
+
+/** Whether a key may be used now. */
+export const isGood = ({ revokedOn, expiresOn }: Pick<ApiKey, 'revokedOn' | 'expiresOn'>): boolean =>
+  revokedOn === undefined && (expiresOn === undefined || Date.parse(expiresOn) > Date.now());
 
 /** A key and the hash that it is found by. */
 export interface StoredKey {
@@ -43,7 +63,7 @@ export interface KeyStore {
   list(): ApiKey[];
   /** All of them with their hashes, in any order. */
   entries(): StoredKey[];
-  /** Durable when it resolves. */
+  /** Durable when it resolves. What has this hash already stays as it is. Throws `TooManyKeys`. */
   add(secretHash: string, key: ApiKey): Promise<void>;
   /** Revokes the key of an id; resolves with it, or undefined where there is none. Durable when it resolves. */
   revoke(id: string, revocation: Revocation): Promise<ApiKey | undefined>;

@@ -1,4 +1,11 @@
-import { type ApiKey, type KeyStore, KeysUnknown, type Revocation, type StoredKey } from './keyStore.ts';
+import {
+  type ApiKey,
+  type KeyStore,
+  KeysUnknown,
+  type Revocation,
+  type StoredKey,
+  TooManyKeys,
+} from './keyStore.ts';
 
 /** How long a key is believed while where it is kept is away: it may have been revoked meanwhile. */
 const BELIEVED_MS = 5 * 60_000;
@@ -14,17 +21,6 @@ export interface KeyRecords {
   refresh(): Promise<void>;
   /** Durable when it resolves; `decide` may be asked more than once. */
   change(secretHash: string, decide: (stored: unknown) => unknown): Promise<unknown>;
-}
-
-/** There is no room for another key. */
-class TooManyKeys extends Error {
-  override readonly name = 'TooManyKeys';
-
-  constructor() {
-    super(
-      `There are ${MAX_KEYS} API keys, revoked ones among them, which is the most that gateways can share`,
-    );
-  }
 }
 
 /** API keys that gateways share. Only this class writes the records, so they are keys. */
@@ -60,7 +56,11 @@ export class SharedKeys implements KeyStore {
   }
 
   async add(secretHash: string, key: ApiKey): Promise<void> {
-    if (this.#all().size >= MAX_KEYS) throw new TooManyKeys();
+    if (this.#all().size >= MAX_KEYS)
+      throw new TooManyKeys(
+        MAX_KEYS,
+        `there are ${MAX_KEYS} API keys, revoked ones among them, which is the most that gateways can share`,
+      );
     await this.#records.change(secretHash, (stored) => (stored === undefined ? key : undefined));
   }
 

@@ -15,7 +15,8 @@ export function handshakeProblem(
   { headers }: IncomingMessage,
   allowedOrigin: string | undefined,
 ): HandshakeProblem | undefined {
-  if (headers.origin !== undefined && allowedOrigin === undefined)
+  const { origin, host } = headers;
+  if (origin !== undefined && allowedOrigin === undefined && !isOf(origin, host))
     return {
       status: 403,
       message: 'pages of this Origin may not open a WebSocket here; gateway.corsOrigins names those that may',
@@ -30,4 +31,9 @@ export function handshakeProblem(
   if (!KEY.test(headers['sec-websocket-key'] ?? ''))
     return { status: 400, message: 'Sec-WebSocket-Key must be 16 bytes in base64', headers: [] };
   return undefined;
+}
+
+/** Whether it is a page of this server itself. Its `Host` is one that is served here, or the request had not come so far. */
+function isOf(origin: string, host: string | undefined): boolean {
+  return host !== undefined && URL.canParse(origin) && new URL(origin).host === host.toLowerCase();
 }

@@ -72,6 +72,8 @@ export class RulesEnvironment {
   readonly lists: Database<ListsState, string>;
   readonly tokens: Database<Token, string>;
   readonly tokenIds: Database<string, string>;
+  /** When tokens were used last, by id. */
+  readonly tokenUses: Database<string, string>;
   readonly audit: Database<AuditEntry, number>;
   readonly firstAnswers: Database<FirstAnswer, string[]>;
   readonly firstAnswerAges: Database<string[], number>;
@@ -92,6 +94,7 @@ export class RulesEnvironment {
     this.lists = this.#root.openDB({ name: 'lists', encoding: 'json' });
     this.tokens = openChecksummed(this.#root, 'tokens');
     this.tokenIds = this.#root.openDB({ name: 'tokenIds', encoding: 'json' });
+    this.tokenUses = this.#root.openDB({ name: 'tokenUses', encoding: 'json' });
     this.audit = openChecksummed(this.#root, 'audit');
     this.firstAnswers = openChecksummed(this.#root, 'firstAnswers');
     this.firstAnswerAges = this.#root.openDB({ name: 'firstAnswerAges', encoding: 'json' });

@@ -2,11 +2,14 @@ import { randomBytes } from 'node:crypto';
 import {
   type Actor,
   formatTimestamp,
+  isValidAt,
+  MAX_VALID_TOKENS,
   type Micros,
   type NewToken,
   stamp,
   type Token,
   type TokenStore,
+  TooManyTokens,
   withoutHash,
 } from '../../index.ts';
 import { auditWrite, type RulesEnvironment } from './environment.ts';
@@ -35,12 +38,15 @@ export class LmdbTokenStore implements TokenStore {
 
   create(token: NewToken, actor: Actor): Promise<Token> {
     return this.#environment.commits.run(() => {
+      const known = this.#environment.tokens.get(token.hash);
+      if (known !== undefined) return { result: known, writes: [] };
       const moment = this.#environment.nextMoment();
+      const created_on = formatTimestamp(moment);
+      this.#refuseOneTooMany(created_on);
       const created: Token = {
         id: randomBytes(TOKEN_ID_BYTES).toString('hex'),
         ...token,
-        created_on: formatTimestamp(moment),
-        revoked_on: null,
+        ...{ created_on, revoked_on: null, created_by: actor.by },
       };
       return {
         result: created,
@@ -61,6 +67,29 @@ export class LmdbTokenStore implements TokenStore {
         writes: this.#writesOf({ action: 'token.revoke', before, after: revoked }, moment, actor),
       };
     });
+  }
+
+  async lastUses(): Promise<ReadonlyMap<string, string>> {
+    this.#environment.refresh();
+    return new Map([...this.#environment.tokenUses.getRange()].map(({ key, value }) => [key, value]));
+  }
+
+  noteUses(uses: ReadonlyMap<string, string>): Promise<void> {
+    const { tokenUses: database, commits } = this.#environment;
+    return commits.run(() => ({
+      result: undefined,
+      writes: [...uses]
+        .filter(([id, usedOn]) => usedOn > (database.get(id) ?? ''))
+        .map(([key, value]) => ({ database, key, value })),
+    }));
+  }
+
+  #refuseOneTooMany(moment: string): void {
+    // Few are ever made: most of the time nothing has to be read to know that there is room.
+    if (this.#environment.tokens.getKeysCount() < MAX_VALID_TOKENS) return;
+    let valid = 0;
+    for (const { value } of this.#environment.tokens.getRange())
+      if (isValidAt(value, moment) && ++valid >= MAX_VALID_TOKENS) throw new TooManyTokens(MAX_VALID_TOKENS);
   }
 
   #writesOf({ action, before, after }: Change, moment: Micros, actor: Actor) {

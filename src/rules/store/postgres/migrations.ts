@@ -71,7 +71,9 @@ const MIGRATIONS: readonly Migration[] = [
         started_ms bigint NOT NULL, is_active boolean NOT NULL, attack json NOT NULL, PRIMARY KEY (account, id));
       CREATE INDEX ON floodgate.attacks (account, started_ms, id);
       CREATE INDEX ON floodgate.attacks (instance, started_ms);
-      CREATE INDEX ON floodgate.attacks (started_ms);`,
+      CREATE INDEX ON floodgate.attacks (started_ms);
+      CREATE TABLE floodgate.token_uses (
+        id text COLLATE "C" PRIMARY KEY, used_on text COLLATE "C" NOT NULL);`,
   },
 ];
 

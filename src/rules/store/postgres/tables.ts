@@ -49,6 +49,10 @@ export interface Tables {
     readonly created_on: string;
     readonly token: Json<Token>;
   };
+  readonly token_uses: {
+    readonly id: string;
+    readonly used_on: string;
+  };
   readonly audit: {
     readonly at: Micros;
     readonly account: string | null;

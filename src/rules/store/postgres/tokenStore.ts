@@ -2,14 +2,17 @@ import { randomBytes } from 'node:crypto';
 import {
   type Actor,
   formatTimestamp,
+  MAX_VALID_TOKENS,
   type NewToken,
   stamp,
   type Token,
   type TokenChange,
   type TokenStore,
+  TooManyTokens,
   withoutHash,
 } from '../../index.ts';
 import { ConnectionFailed } from './failures.ts';
+import { statement } from './statement.ts';
 import type { StoreParts } from './storeParts.ts';
 import { queries } from './tables.ts';
 
@@ -19,6 +22,11 @@ const TOKEN_ID_BYTES = 16;
 const BELIEVED_MS = 5 * 60_000;
 /** Tokens that are remembered for that, those used last: some 5 MB. */
 const MAX_REMEMBERED = 10_000;
+
+const COUNT_VALID = `SELECT count(*)::bigint AS count FROM floodgate.tokens
+  WHERE token->>'revoked_on' IS NULL AND (token->>'expires_on' IS NULL OR (token->>'expires_on') COLLATE "C" > $1)`;
+const NOTE_USES = `INSERT INTO floodgate.token_uses AS u (id, used_on) SELECT * FROM unnest($1::text[], $2::text[])
+  ON CONFLICT (id) DO UPDATE SET used_on = greatest(u.used_on, excluded.used_on)`;
 
 /** Tokens in PostgreSQL, at the hash of their secret. */
 export class PostgresTokenStore implements TokenStore {
@@ -53,10 +61,16 @@ export class PostgresTokenStore implements TokenStore {
 
   create(token: NewToken, actor: Actor): Promise<Token> {
     return this.#parts.commits.run(async (transaction) => {
+      const [known] = await transaction.read(
+        queries.selectFrom('tokens').select('token').where('hash', '=', token.hash).compile(),
+      );
+      if (known !== undefined) return known.token;
       const moment = transaction.nextMoment();
       const created_on = formatTimestamp(moment);
+      const [valid] = await transaction.read(statement<{ count: number }>(COUNT_VALID, [created_on]));
+      if ((valid?.count ?? 0) >= MAX_VALID_TOKENS) throw new TooManyTokens(MAX_VALID_TOKENS);
       const id = randomBytes(TOKEN_ID_BYTES).toString('hex');
-      const created: Token = { id, ...token, created_on, revoked_on: null };
+      const created: Token = { id, ...token, created_on, revoked_on: null, created_by: actor.by };
       const change: TokenChange = {
         ...stamp(moment, actor),
         ...{ action: 'token.create', token: id, before: null, after: withoutHash(created) },
@@ -92,6 +106,20 @@ export class PostgresTokenStore implements TokenStore {
       await transaction.write(query, [change]);
       return revoked;
     });
+  }
+
+  async lastUses(): Promise<ReadonlyMap<string, string>> {
+    const query = queries.selectFrom('token_uses').selectAll().compile();
+    return new Map((await this.#parts.connections.read(query)).map(({ id, used_on }) => [id, used_on]));
+  }
+
+  /** Beside all transactions: it is one statement, and nobody waits for the clock because of it. */
+  async noteUses(uses: ReadonlyMap<string, string>): Promise<void> {
+    const { connections } = this.#parts;
+    connections.assertThere();
+    await connections.attempt((connection) =>
+      connection.query(statement(NOTE_USES, [[...uses.keys()], [...uses.values()]])),
+    );
   }
 
   async #readAgain(): Promise<void> {

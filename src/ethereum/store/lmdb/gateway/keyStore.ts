@@ -1,15 +1,27 @@
 import type { Database, RootDatabase } from 'lmdb';
 import { committed } from '../../../../platform/storeFile/index.ts';
-import type { ApiKey, KeyStore, Revocation, StoredKey } from '../../../gateway/index.ts';
+import {
+  type ApiKey,
+  isGood,
+  type KeyStore,
+  type Revocation,
+  type StoredKey,
+  TooManyKeys,
+} from '../../../gateway/index.ts';
+
+/** Keys that may be good at one time. */
+const MAX_KEYS = 1_000;
 
 /** API keys in LMDB, under the hash of their secret. */
 export class GatewayKeys implements KeyStore {
   readonly #root: RootDatabase;
   readonly #keys: Database<ApiKey, string>;
+  readonly #uses: Database<string, string>;
 
   constructor(root: RootDatabase) {
     this.#root = root;
     this.#keys = root.openDB({ name: 'keys', encoding: 'json' });
+    this.#uses = root.openDB({ name: 'keyUses', encoding: 'json' });
   }
 
   isEmpty(): boolean {
@@ -32,7 +44,18 @@ export class GatewayKeys implements KeyStore {
   }
 
   async add(secretHash: string, key: ApiKey): Promise<void> {
-    await committed(this.#keys.put(secretHash, key));
+    const added = this.#root.transaction(() => {
+      if (this.#keys.doesExist(secretHash)) return true;
+      const good = [...this.#keys.getRange()].filter(({ value }) => isGood(value)).length;
+      if (good >= MAX_KEYS) return false;
+      this.#keys.putSync(secretHash, key);
+      return true;
+    });
+    if (!(await committed(added))) 
+      throw new TooManyKeys(
+        MAX_KEYS,
+        `${MAX_KEYS} keys are valid, which is the most that may be; revoke one first`,
+      );
     await this.#root.flushed;
   }
 
@@ -44,6 +67,20 @@ export class GatewayKeys implements KeyStore {
     });
     await committed(replaced);
     await this.#root.flushed;
+  }
+
+  /** When keys were used last, by id, as `noteUses` was told. */
+  async lastUses(): Promise<ReadonlyMap<string, string>> {
+    return new Map([...this.#uses.getRange()].map(({ key, value }) => [key, value]));
+  }
+
+  async noteUses(uses: ReadonlyMap<string, string>): Promise<void> {
+    await committed(
+      this.#root.transaction(() => {
+        for (const [id, usedOn] of uses)
+          if (usedOn > (this.#uses.get(id) ?? '')) this.#uses.putSync(id, usedOn);
+      }),
+    );
   }
 
   async revoke(id: string, revocation: Revocation): Promise<ApiKey | undefined> {

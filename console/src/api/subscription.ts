@@ -1,0 +1,72 @@
+/** What the gateway pushes over a WebSocket, over lost connections. */
+import { gatewayKey, pathOfNetwork } from './rpc.ts';
+
+const RETRY_MS = 1_000;
+const MAX_RETRY_MS = 30_000;
+
+export interface SubscriptionHandlers<T> {
+  readonly pushed: (value: T) => void;
+  /** `lost`: what came meanwhile is not told. */
+  readonly state: (state: 'open' | 'lost') => void;
+}
+
+/** Subscribes until the function that it returns is called. */
+export function subscribe<T>(
+  network: string,
+  params: readonly unknown[],
+  { pushed, state }: SubscriptionHandlers<T>,
+): () => void {
+  let socket: WebSocket | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let retryMs = RETRY_MS;
+  let isEnded = false;
+  const open = (): void => {
+    socket = new WebSocket(urlOf(network));
+    socket.onopen = () =>
+      socket?.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params }));
+    socket.onmessage = ({ data }) => {
+      const message = readMessage<T>(data);
+      if (message?.id === 1 && 'result' in message) {
+        retryMs = RETRY_MS;
+        state('open');
+      }
+      if (message?.id === 1 && 'error' in message) socket?.close();
+      if (message?.params !== undefined) pushed(message.params.result);
+    };
+    socket.onclose = () => {
+      if (isEnded) return;
+      state('lost');
+      timer = setTimeout(open, retryMs);
+      retryMs = Math.min(MAX_RETRY_MS, retryMs * 2);
+    };
+  };
+  open();
+  return () => {
+    isEnded = true;
+    clearTimeout(timer);
+    socket?.close();
+  };
+}
+
+interface Message<T> {
+  readonly id?: number;
+  readonly result?: unknown;
+  readonly error?: unknown;
+  readonly params?: { readonly result: T };
+}
+
+function readMessage<T>(data: unknown): Message<T> | undefined {
+  try {
+    return JSON.parse(String(data)) as Message<T>;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A browser sends no headers with a WebSocket: the key goes into the query. */
+function urlOf(network: string): string {
+  const url = new URL(pathOfNetwork(network), location.href);
+  url.protocol = url.protocol.replace('http', 'ws');
+  if (gatewayKey.value !== undefined) url.searchParams.set('key', gatewayKey.value);
+  return url.href;
+}

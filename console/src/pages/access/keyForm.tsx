@@ -1,0 +1,127 @@
+import { useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
+import {
+  createKey,
+  type GatewayKey,
+  type GatewayKeyCreation,
+  newRetryKey,
+  type WithSecret,
+} from '../../api/access.ts';
+import type { Failure } from '../../api/failure.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { ErrorBox } from '../../ui/errorBox.tsx';
+import { inDays, LIVES } from './words.ts';
+
+interface KeyFormProps {
+  readonly isFirst: boolean;
+  readonly close: () => void;
+  readonly made: (key: WithSecret<GatewayKey>) => void;
+}
+
+export function KeyForm({ isFirst, close, made }: KeyFormProps) {
+  const name = useSignal('');
+  const rate = useSignal('');
+  const methods = useSignal('');
+  const days = useSignal('');
+  const failure = useSignal<Failure | undefined>(undefined);
+  const isBusy = useSignal(false);
+  const sent = useMemo(
+    () => new Map<string, { readonly body: GatewayKeyCreation; readonly retryKey: string }>(),
+    [],
+  );
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    const wanted = methods.value.split(/[\s,]+/).filter((method) => method !== '');
+    const body: GatewayKeyCreation = {
+      name: name.value.trim(),
+      ...(rate.value !== '' && { rate_per_second: Number(rate.value) }),
+      ...(wanted.length > 0 && { methods: wanted }),
+      ...(days.value !== '' && { expires_on: inDays(days.value, Date.now()) }),
+    };
+    const chosen = JSON.stringify({ ...body, expires_on: days.value });
+    const asked = sent.get(chosen) ?? { body, retryKey: newRetryKey() };
+    sent.set(chosen, asked);
+    isBusy.value = true;
+    const answer = await createKey(asked.body, asked.retryKey);
+    isBusy.value = false;
+    if ('value' in answer) made(answer.value.result);
+    else failure.value = answer.failure;
+  };
+  return (
+    <Dialog title="New API key" close={close}>
+      <form onSubmit={submit}>
+        {failure.value && <ErrorBox failure={failure.value} />}
+        {isFirst && (
+          <p class="look">
+            ▲ This is the first key: from now on the gateway refuses every request that has none.
+          </p>
+        )}
+        <label>
+          Whose it is
+          <input
+            name="name"
+            required
+            maxLength={64}
+            autocomplete="off"
+            placeholder="explorer"
+            value={name.value}
+            onInput={(event) => {
+              name.value = event.currentTarget.value;
+            }}
+          />
+        </label>
+        <label>
+          Calls per second; any where empty
+          <input
+            type="number"
+            name="rate"
+            min={1}
+            max={1_000_000}
+            step={1}
+            value={rate.value}
+            onInput={(event) => {
+              rate.value = event.currentTarget.value;
+            }}
+          />
+        </label>
+        <label>
+          Methods, separated by blanks; all where empty
+          <input
+            name="methods"
+            autocomplete="off"
+            spellcheck={false}
+            placeholder="eth_call eth_getLogs"
+            value={methods.value}
+            onInput={(event) => {
+              methods.value = event.currentTarget.value;
+            }}
+          />
+        </label>
+        <label>
+          Valid for
+          <select
+            value={days.value}
+            onChange={(event) => {
+              days.value = event.currentTarget.value;
+            }}
+          >
+            <option value="">ever</option>
+            {LIVES.map(([life, word]) => (
+              <option key={life} value={life}>
+                {word}
+              </option>
+            ))}
+          </select>
+        </label>
+        <div class="actions">
+          <button type="button" onClick={close}>
+            Cancel
+          </button>
+          <button type="submit" class="primary" disabled={isBusy.value}>
+            Create it
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,155 @@
+import { useSignal } from '@preact/signals';
+import { type GatewayKey, revokeKey, type WithSecret } from '../../api/access.ts';
+import type { Failure } from '../../api/failure.ts';
+import { gateway, readGateway } from '../../api/gateway.ts';
+import { may } from '../../session.ts';
+import { confirm } from '../../ui/confirm.tsx';
+import { EmptyState } from '../../ui/emptyState.tsx';
+import { ErrorBox } from '../../ui/errorBox.tsx';
+import { Plain } from '../../ui/plain.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { tell } from '../../ui/undo.tsx';
+import { countText } from '../traces/ether.ts';
+import { Status, Until } from './cells.tsx';
+import { KeyForm } from './keyForm.tsx';
+import { Secret } from './secret.tsx';
+
+interface KeySectionProps {
+  readonly keys: readonly GatewayKey[] | undefined;
+  readonly failure: Failure | undefined;
+  /** None was ever made. */
+  readonly isFirst: boolean;
+  readonly changed: () => void;
+}
+
+export function KeySection({ keys, failure, isFirst, changed }: KeySectionProps) {
+  const isMaking = useSignal(false);
+  const made = useSignal<WithSecret<GatewayKey> | undefined>(undefined);
+  const revokeFailure = useSignal<Failure | undefined>(undefined);
+  const isManager = may('keys:write');
+  const network = gateway.value?.networks[0]?.network ?? 'mainnet';
+  const revoke = async ({ id, name }: GatewayKey) => {
+    const isWanted = await confirm({
+      title: 'Revoke a key?',
+      text: `${name} is refused from then on, for good, and its WebSockets are closed. The gateway goes on wanting keys.`,
+      ...{ action: 'Revoke', isHarmful: true, typed: name },
+    });
+    if (!isWanted) return;
+    const answer = await revokeKey(id);
+    revokeFailure.value = 'failure' in answer ? answer.failure : undefined;
+    if ('value' in answer) tell(`${name} is revoked.`);
+    changed();
+  };
+  return (
+    <section class="access-section" aria-busy={keys === undefined}>
+      <div class="head">
+        <h2>API keys of the gateway</h2>
+        {isManager && keys !== undefined && (
+          <button
+            type="button"
+            class="primary"
+            onClick={() => {
+              isMaking.value = true;
+            }}
+          >
+            New key
+          </button>
+        )}
+      </div>
+      {failure && <ErrorBox failure={failure} retry={changed} />}
+      {revokeFailure.value && <ErrorBox failure={revokeFailure.value} />}
+      {isFirst && (
+        <EmptyState title="The gateway is open" lines="floodgate key create --name explorer --rate 50">
+          Anybody who reaches it may call it. The first key closes it: from then on each request needs one,
+          even when all keys are revoked.
+        </EmptyState>
+      )}
+      {keys !== undefined && keys.length > 0 && (
+        <Table
+          caption="API keys"
+          columns={columns(isManager ? (key) => void revoke(key) : undefined)}
+          rows={keys.toReversed()}
+          keyOf={({ id }) => id}
+        />
+      )}
+      {isMaking.value && (
+        <KeyForm
+          isFirst={isFirst}
+          close={() => {
+            isMaking.value = false;
+          }}
+          made={(key) => {
+            isMaking.value = false;
+            made.value = key;
+            changed();
+            void readGateway();
+          }}
+        />
+      )}
+      {made.value && (
+        <Secret
+          title="The new key"
+          secret={made.value.value}
+          use={`curl '${location.origin}/v1/${network}' -H "Authorization: Bearer $FLOODGATE_KEY" -H 'Content-Type: application/json' --data '{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber"}'`}
+          close={() => {
+            made.value = undefined;
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+function columns(revoke: ((key: GatewayKey) => void) | undefined): readonly Column<GatewayKey>[] {
+  return [
+    {
+      title: 'key',
+      cell: ({ id, name }) => (
+        <>
+          <Plain text={name} /> <code class="quiet">{id}</code>
+        </>
+      ),
+    },
+    { title: 'status', cell: ({ status }) => <Status status={status} /> },
+    {
+      title: 'may',
+      cell: ({ rate_per_second, methods }) => (
+        <span class="permissions">
+          {rate_per_second === undefined ? 'any rate' : `${countText(rate_per_second)} calls/s`},{' '}
+          {methods === undefined ? 'all methods' : <Plain text={methods.join(', ')} />}
+        </span>
+      ),
+    },
+    { title: 'until', cell: ({ expires_on }) => <Until at={expires_on} /> },
+    {
+      title: 'last used',
+      cell: ({ last_used_on }) =>
+        last_used_on ? <Time at={last_used_on} /> : <span class="quiet">never</span>,
+    },
+    {
+      title: 'calls',
+      isNumber: true,
+      cell: ({ calls: { admitted, limited, forbidden } }) => (
+        <span title="Since the server was started">
+          {countText(admitted)}
+          {limited > 0 && <span class="look"> ▲ {countText(limited)} over the rate</span>}
+          {forbidden > 0 && <span class="look"> ▲ {countText(forbidden)} not allowed</span>}
+        </span>
+      ),
+    },
+    ...(revoke
+      ? [
+          {
+            title: 'end it',
+            cell: (key: GatewayKey) =>
+              key.status === 'active' ? (
+                <button type="button" onClick={() => revoke(key)}>
+                  Revoke
+                </button>
+              ) : null,
+          },
+        ]
+      : []),
+  ];
+}

@@ -1,0 +1,194 @@
+import { useSignal } from '@preact/signals';
+import { type ApiToken, revokeToken, type WithSecret } from '../../api/access.ts';
+import type { Failure } from '../../api/failure.ts';
+import { may, session } from '../../session.ts';
+import { confirm } from '../../ui/confirm.tsx';
+import { EmptyState } from '../../ui/emptyState.tsx';
+import { ErrorBox } from '../../ui/errorBox.tsx';
+import { Plain } from '../../ui/plain.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { tell } from '../../ui/undo.tsx';
+import { countText } from '../traces/ether.ts';
+import { Status, Until } from './cells.tsx';
+import { Secret } from './secret.tsx';
+import { TokenForm } from './tokenForm.tsx';
+import { inForce } from './words.ts';
+
+interface TokenSectionProps {
+  readonly tokens: readonly ApiToken[] | undefined;
+  readonly failure: Failure | undefined;
+  readonly changed: () => void;
+}
+
+export function TokenSection({ tokens, failure, changed }: TokenSectionProps) {
+  const isMaking = useSignal(false);
+  const made = useSignal<WithSecret<ApiToken> | undefined>(undefined);
+  const showsAll = useSignal(false);
+  const revokeFailure = useSignal<Failure | undefined>(undefined);
+  const isManager = may('tokens:write');
+  const revoke = async (token: ApiToken) => {
+    const name = token.label || token.id;
+    const isOwn = token.id === session.value?.tokenId;
+    const isWanted = await confirm({
+      title: 'Revoke a token?',
+      text: `${name} is refused from then on, for good.${isOwn ? ' It is the one that you are signed in with: you will be signed out.' : ''}`,
+      ...{ action: 'Revoke', isHarmful: true, typed: name },
+    });
+    if (!isWanted) return;
+    const answer = await revokeToken(token.id);
+    revokeFailure.value = 'failure' in answer ? answer.failure : undefined;
+    if ('value' in answer) tell([`${name} is revoked.`, ...answer.value.messages].join(' '));
+    changed();
+  };
+  const valid = inForce(tokens ?? []);
+  const shown = (showsAll.value ? (tokens ?? []) : valid).toReversed();
+  const gone = (tokens?.length ?? 0) - valid.length;
+  return (
+    <section class="access-section" aria-busy={tokens === undefined}>
+      <div class="head">
+        <h2>Tokens of the API and of this console</h2>
+        {isManager && (
+          <button
+            type="button"
+            class="primary"
+            onClick={() => {
+              isMaking.value = true;
+            }}
+          >
+            New token
+          </button>
+        )}
+      </div>
+      {failure && <ErrorBox failure={failure} retry={changed} />}
+      {revokeFailure.value && <ErrorBox failure={revokeFailure.value} />}
+      {tokens !== undefined && shown.length === 0 && (
+        <EmptyState
+          title="No token is valid"
+          lines="floodgate token create --account default --permission read --expires 90d"
+        >
+          The server’s own token, from its configuration, is not in this list. A token of its own for each
+          program can be revoked alone:
+        </EmptyState>
+      )}
+      {shown.length > 0 && (
+        <Table
+          caption="Tokens"
+          columns={columns(isManager ? (token) => void revoke(token) : undefined)}
+          rows={shown}
+          keyOf={({ id }) => id}
+          isMarked={({ id }) => id === session.value?.tokenId}
+        />
+      )}
+      {gone > 0 && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={showsAll.value}
+            onChange={(event) => {
+              showsAll.value = event.currentTarget.checked;
+            }}
+          />
+          Show {countText(gone)} revoked or expired
+        </label>
+      )}
+      {isMaking.value && (
+        <TokenForm
+          close={() => {
+            isMaking.value = false;
+          }}
+          made={(token) => {
+            isMaking.value = false;
+            made.value = token;
+            changed();
+          }}
+        />
+      )}
+      {made.value && (
+        <Secret
+          title="The new token"
+          secret={made.value.value}
+          use={`curl -H "Authorization: Bearer $FLOODGATE_TOKEN" '${location.origin}/client/v4/user/tokens/verify'`}
+          close={() => {
+            made.value = undefined;
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+/** Whether the server would take the revocation: a token ends no other that may do more. */
+function isWithin(token: ApiToken): boolean {
+  const accounts: 'all' | readonly string[] = session.value?.accounts ?? [];
+  const isOfAccounts =
+    accounts === 'all' ||
+    (!token.all_accounts && token.accounts.every((account) => accounts.includes(account)));
+  return isOfAccounts && token.permissions.every((permission) => may(permission));
+}
+
+function columns(revoke: ((token: ApiToken) => void) | undefined): readonly Column<ApiToken>[] {
+  return [
+    {
+      title: 'token',
+      cell: ({ id, label }) => (
+        <>
+          {label && <Plain text={label} />}{' '}
+          <code class="quiet" title={id}>
+            {id.slice(0, 8)}
+          </code>
+          {id === session.value?.tokenId && <span class="quiet"> you</span>}
+        </>
+      ),
+    },
+    { title: 'status', cell: ({ status }) => <Status status={status} /> },
+    {
+      title: 'for',
+      cell: ({ all_accounts, accounts }) =>
+        all_accounts ? 'all accounts' : <Plain text={accounts.join(', ')} />,
+    },
+    { title: 'may', cell: ({ permissions }) => <span class="permissions">{permissions.join(', ')}</span> },
+    { title: 'until', cell: ({ expires_on }) => <Until at={expires_on} /> },
+    {
+      title: 'last used',
+      cell: ({ last_used_on }) =>
+        last_used_on ? <Time at={last_used_on} /> : <span class="quiet">never</span>,
+    },
+    {
+      title: 'requests',
+      isNumber: true,
+      cell: ({ requests: { count, refused } }) => (
+        <span title="Since the server was started">
+          {countText(count)}
+          {refused > 0 && <span class="look"> ▲ {countText(refused)} refused</span>}
+        </span>
+      ),
+    },
+    {
+      title: 'made by',
+      cell: ({ created_by, created_on }) => (
+        <span class="made">
+          <Plain
+            text={created_by === undefined ? '?' : created_by.replace(/^([0-9a-f]{8})[0-9a-f]{24}$/, '$1')}
+          />{' '}
+          <span class="quiet">
+            <Time at={created_on} />
+          </span>
+        </span>
+      ),
+    },
+    ...(revoke
+      ? [
+          {
+            title: 'end it',
+            cell: (token: ApiToken) =>
+              token.status === 'active' && isWithin(token) ? (
+                <button type="button" onClick={() => revoke(token)}>
+                  Revoke
+                </button>
+              ) : null,
+          },
+        ]
+      : []),
+  ];
+}

@@ -1,0 +1,141 @@
+import { useEffect, useMemo } from 'preact/hooks';
+import { goTo } from '../../navigate.ts';
+import { Address } from '../../ui/address.tsx';
+import { EmptyState } from '../../ui/emptyState.tsx';
+import { ErrorBox } from '../../ui/errorBox.tsx';
+import { AddressSummaryLine } from './addressSummary.tsx';
+import { askBlockTimes } from './blockTimes.ts';
+import { countText } from './ether.ts';
+import { filterOf } from './filter.ts';
+import { FilterForm } from './filterForm.tsx';
+import { AddressHistory, type Range } from './history.ts';
+import { CopyCall } from './parts.tsx';
+import { pathOfSubject, useQuery } from './place.ts';
+import { TraceTable } from './traceTable.tsx';
+
+interface AddressViewProps {
+  readonly address: string;
+  readonly network: string;
+}
+
+/** The history of an address, as its URL says which of it. */
+export function AddressView({ address, network }: AddressViewProps) {
+  const query = useQuery();
+  const text = query.toString();
+  const filter = filterOf(query);
+  return (
+    <>
+      <section class="subject-head">
+        <h2>
+          <Address value={address} />
+        </h2>
+        <AddressSummaryLine address={address} network={network} />
+      </section>
+      <FilterForm
+        query={query}
+        filter={filter}
+        change={(changed) => goTo(`${pathOfSubject({ kind: 'address', id: address })}${changed}`)}
+      />
+      <History key={text} address={address} network={network} />
+    </>
+  );
+}
+
+function History({ address, network }: AddressViewProps) {
+  const filter = filterOf(useQuery());
+  const history = useMemo(() => new AddressHistory(network, { address, ...filter }), []);
+  useEffect(() => {
+    void history.begin();
+    return () => history.end();
+  }, [history]);
+  const traces = history.traces.value;
+  useEffect(() => {
+    const abort = new AbortController();
+    void askBlockTimes(
+      network,
+      traces.map(({ blockNumber }) => blockNumber),
+      abort.signal,
+    );
+    return () => abort.abort();
+  }, [network, traces]);
+  const waiting = history.waiting.value.length;
+  const isAll = history.cursor.value === null;
+  return (
+    <section class="history" aria-busy={history.isBusy.value}>
+      <div class="head above-list">
+        <p role="status">
+          {waiting > 0 ? (
+            <button type="button" onClick={() => history.showWaiting()}>
+              ↑ Show {waiting === 1 ? 'one new trace' : `${countText(waiting)} new traces`}
+            </button>
+          ) : (
+            <span class="quiet">
+              {filter.order === 'asc'
+                ? 'Oldest first'
+                : history.isLive.value
+                  ? 'Newest first, live'
+                  : 'Newest first'}
+            </span>
+          )}
+        </p>
+        <CopyCall call={history.call} />
+      </div>
+      <Missing ranges={history.missing.value} />
+      {traces.length > 0 && (
+        <TraceTable traces={traces} network={network} here={address} replaced={history.replaced.value} />
+      )}
+      {history.failure.value && (
+        <ErrorBox failure={history.failure.value} retry={() => void history.more()} />
+      )}
+      <End history={history} isAll={isAll} />
+    </section>
+  );
+}
+
+function End({ history, isAll }: { readonly history: AddressHistory; readonly isAll: boolean }) {
+  const count = history.traces.value.length;
+  if (history.isBusy.value) return <p class="quiet end">Looking …</p>;
+  if (history.failure.value) return null;
+  if (!isAll)
+    return (
+      <p class="end">
+        {count === 0 && <span class="quiet">Nothing so far; not all blocks were looked through. </span>}
+        <button type="button" onClick={() => void history.more()}>
+          {count === 0 ? 'Look further' : 'Show more'}
+        </button>
+      </p>
+    );
+  const range = history.range.value;
+  if (count === 0)
+    return (
+      <EmptyState title="No such trace">
+        {range &&
+          `Blocks ${countText(range.fromBlock)} to ${countText(range.toBlock)} have none of this address with this filter.`}
+      </EmptyState>
+    );
+  return range ? (
+    <p class="quiet end">
+      That is all of blocks {countText(range.fromBlock)} to {countText(range.toBlock)}.
+    </p>
+  ) : null;
+}
+
+const MAX_RANGES = 3;
+
+/** What this list cannot know. */
+function Missing({ ranges }: { readonly ranges: readonly Range[] }) {
+  if (ranges.length === 0) return null;
+  const words = ranges
+    .slice(0, MAX_RANGES)
+    .map(([first, last]) =>
+      first === last ? countText(first) : `${countText(first)} to ${countText(last)}`,
+    );
+  const more = ranges.length > MAX_RANGES ? ` and ${ranges.length - MAX_RANGES} more ranges` : '';
+  return (
+    <p class="look">
+      ▲ Not all is known: blocks {words.join(', ')}
+      {more} are not in the index, so traces in them are missing here. <code>floodgate index fill</code>{' '}
+      brings them in.
+    </p>
+  );
+}

@@ -1,0 +1,44 @@
+/** Which traces of an address are shown: the query of the URL is all of it. */
+import { weiOf } from './ether.ts';
+
+export const DIRECTIONS = ['either', 'from', 'to'] as const;
+export const TYPES = ['call', 'create', 'suicide', 'reward'] as const;
+/** As `floodgate_addressTraces` takes it. */
+export interface Filter {
+  readonly direction?: (typeof DIRECTIONS)[number];
+  readonly types?: readonly (typeof TYPES)[number][];
+  readonly minValue?: `0x${string}`;
+  readonly internal?: boolean;
+  readonly failed?: boolean;
+  readonly order?: 'asc';
+}
+
+const oneOf = <T extends string>(values: readonly T[], text: string | null): T | undefined =>
+  values.find((value) => value === text);
+const yesNo = (text: string | null): boolean | undefined =>
+  text === 'yes' ? true : text === 'no' ? false : undefined;
+
+/** What it does not know it leaves out: a link of a later version still shows something. */
+export function filterOf(query: URLSearchParams): Filter {
+  const direction = oneOf(DIRECTIONS, query.get('direction'));
+  const types = (query.get('types') ?? '').split(',').flatMap((text) => oneOf(TYPES, text) ?? []);
+  const minValue = weiOf(query.get('min') ?? '');
+  const internal = yesNo(query.get('internal'));
+  const failed = yesNo(query.get('failed'));
+  return {
+    ...(direction !== undefined && direction !== 'either' && { direction }),
+    ...(types.length > 0 && { types }),
+    ...(minValue !== undefined && minValue > 0n && { minValue: `0x${minValue.toString(16)}` as const }),
+    ...(internal !== undefined && { internal }),
+    ...(failed !== undefined && { failed }),
+    ...(query.get('order') === 'oldest' && { order: 'asc' as const }),
+  };
+}
+
+/** The query with one member set, or taken out where it is empty. */
+export function withMember(query: URLSearchParams, name: string, value: string): string {
+  const changed = new URLSearchParams(query);
+  if (value === '') changed.delete(name);
+  else changed.set(name, value);
+  return changed.size === 0 ? '' : `?${changed}`;
+}

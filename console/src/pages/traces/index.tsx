@@ -1,0 +1,110 @@
+import './traces.css';
+import { useSignal } from '@preact/signals';
+import { gateway, gatewayFailure, readGateway } from '../../api/gateway.ts';
+import { gatewayKey } from '../../api/rpc.ts';
+import { goTo } from '../../navigate.ts';
+import { EmptyState } from '../../ui/emptyState.tsx';
+import { ErrorBox } from '../../ui/errorBox.tsx';
+import { AddressView } from './addressView.tsx';
+import { BlockView } from './blockView.tsx';
+import { KeyForm } from './keyForm.tsx';
+import { goToSubject, pathOfSubject, type Subject, subjectOf, useNetwork, useSubject } from './place.ts';
+import { TransactionView } from './transactionView.tsx';
+
+/** Where did the money go? */
+export function Traces() {
+  const subject = useSubject();
+  const network = useNetwork();
+  const isClosed = gateway.value?.needs_key === true && gatewayKey.value === undefined;
+  return (
+    <div class="page traces">
+      <h1 class="unseen">Traces</h1>
+      <Search key={subject.id} subject={subject} network={network} />
+      {gateway.value?.needs_key && <KeyForm />}
+      {gatewayFailure.value && <NoGateway />}
+      {network !== undefined && !isClosed && (
+        <Subjects key={`${network} ${subject.id} ${gatewayKey.value}`} subject={subject} network={network} />
+      )}
+    </div>
+  );
+}
+
+function Subjects({ subject, network }: { readonly subject: Subject; readonly network: string }) {
+  switch (subject.kind) {
+    case 'address':
+      return <AddressView address={subject.id} network={network} />;
+    case 'transaction':
+      return <TransactionView hash={subject.id} network={network} />;
+    case 'block':
+      return <BlockView block={subject.id} network={network} />;
+    case 'none':
+      return (
+        <EmptyState title="Where did the money go?">
+          Paste an address for its whole history, internal transfers included; a transaction for its call
+          tree; or the number of a block. All of it comes from Floodgate’s own index.
+        </EmptyState>
+      );
+  }
+}
+
+function Search({ subject, network }: { readonly subject: Subject; readonly network: string | undefined }) {
+  const text = useSignal(subject.id);
+  const isWrong = useSignal(false);
+  const networks = gateway.value?.networks ?? [];
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const wanted = subjectOf(text.value);
+    isWrong.value = wanted === undefined;
+    if (wanted !== undefined && network !== undefined) goToSubject(wanted, network);
+  };
+  return (
+    <form class="trace-search" aria-label="Search" onSubmit={submit}>
+      <input
+        data-search
+        type="search"
+        name="subject"
+        aria-label="Address, transaction or block"
+        aria-describedby="search-hint"
+        aria-invalid={isWrong.value}
+        placeholder="address, transaction, block …"
+        autocomplete="off"
+        spellcheck={false}
+        value={text.value}
+        onInput={(event) => {
+          text.value = event.currentTarget.value;
+          isWrong.value = false;
+        }}
+      />
+      {networks.length > 1 && (
+        <select
+          aria-label="Network"
+          value={network}
+          onChange={(event) =>
+            goTo(`${pathOfSubject(subject)}?network=${encodeURIComponent(event.currentTarget.value)}`)
+          }
+        >
+          {networks.map(({ network: name }) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      )}
+      <button type="submit">Look</button>
+      <p id="search-hint" class={isWrong.value ? 'harm' : 'quiet'} role="status">
+        {isWrong.value
+          ? '✕ That is none: an address is 0x and 40 hex digits, a transaction 0x and 64, a block a number.'
+          : '/ comes here'}
+      </p>
+    </form>
+  );
+}
+
+function NoGateway() {
+  const failure = gatewayFailure.value;
+  if (failure?.status === 404)
+    return (
+      <EmptyState title="No gateway runs here" lines="floodgate dev --upstream http://127.0.0.1:8545">
+        This server has the rules API alone. Point it at a node:
+      </EmptyState>
+    );
+  return failure ? <ErrorBox failure={failure} retry={() => void readGateway()} /> : null;
+}

@@ -1,0 +1,66 @@
+/** Where one is among traces: all of it is in the URL. */
+import { useLocation, useSearch } from 'wouter-preact';
+import { gateway } from '../../api/gateway.ts';
+import { goTo } from '../../navigate.ts';
+
+export type Subject =
+  | { readonly kind: 'address'; readonly id: string }
+  | { readonly kind: 'transaction'; readonly id: string }
+  | { readonly kind: 'block'; readonly id: string }
+  | { readonly kind: 'none'; readonly id: '' };
+
+const NONE: Subject = { kind: 'none', id: '' };
+const ADDRESS = /^0x[0-9a-f]{40}$/;
+const HASH = /^0x[0-9a-f]{64}$/;
+const MAX_BLOCK_DIGITS = 15;
+
+/** What somebody typed or pasted; undefined where it is nothing that has traces. */
+export function subjectOf(text: string): Subject | undefined {
+  const bare = text
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s,_#]/g, '');
+  const hex = /^[0-9a-f]{40}$|^[0-9a-f]{64}$/.test(bare) ? `0x${bare}` : bare;
+  if (ADDRESS.test(hex)) return { kind: 'address', id: hex };
+  if (HASH.test(hex)) return { kind: 'transaction', id: hex };
+  if (['latest', 'safe', 'finalized', 'earliest'].includes(bare)) return { kind: 'block', id: bare };
+  if (/^\d+$/.test(bare) && bare.length <= MAX_BLOCK_DIGITS)
+    return { kind: 'block', id: String(Number(bare)) };
+  if (/^0x[0-9a-f]{1,12}$/.test(bare)) return { kind: 'block', id: String(Number.parseInt(bare, 16)) };
+  return undefined;
+}
+
+const KINDS = ['address', 'transaction', 'block'] as const;
+
+export function useSubject(): Subject {
+  const [, , kind, id = ''] = useLocation()[0].split('/');
+  const known = KINDS.find((one) => one === kind);
+  return known === undefined ? NONE : { kind: known, id: decodeURIComponent(id).toLowerCase() };
+}
+
+export const pathOfSubject = ({ kind, id }: Subject): string =>
+  kind === 'none' ? '/traces' : `/traces/${kind}/${id}`;
+
+/** The query of the URL, without the account, which the frame adds. */
+export function useQuery(): URLSearchParams {
+  const query = new URLSearchParams(useSearch());
+  query.delete('account');
+  return query;
+}
+
+/** The network of the URL, else the first. */
+export function useNetwork(): string | undefined {
+  const networks = gateway.value?.networks.map(({ network }) => network) ?? [];
+  const wanted = useQuery().get('network');
+  return networks.find((network) => network === wanted) ?? networks[0];
+}
+
+/** The path of another subject on the network that is looked at. */
+export function linkTo(subject: Subject, network: string): string {
+  const isFirst = gateway.value?.networks[0]?.network === network;
+  return pathOfSubject(subject) + (isFirst ? '' : `?network=${encodeURIComponent(network)}`);
+}
+
+export function goToSubject(subject: Subject, network: string): void {
+  goTo(linkTo(subject, network));
+}

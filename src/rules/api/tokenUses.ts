@@ -1,0 +1,65 @@
+import type { TokenStore } from '../index.ts';
+import { LastUses } from './lastUses.ts';
+
+/** Tokens whose requests are counted; those of further ones are not. */
+const MAX_COUNTED = 10_000;
+
+/** Requests with a token since the start. */
+export interface RequestsOfToken {
+  readonly count: number;
+  /** Of these, those that were refused: not allowed, over the rate, or with a token that is not valid any more. */
+  readonly refused: number;
+}
+
+const NONE: RequestsOfToken = { count: 0, refused: 0 };
+
+/** What tokens are used for: when last, and how often. */
+export class TokenUses {
+  readonly #last: LastUses;
+  readonly #requests = new Map<string, { count: number; refused: number }>();
+
+  constructor(tokens: Pick<TokenStore, 'lastUses' | 'noteUses'>) {
+    this.#last = new LastUses({}, tokens);
+  }
+
+  /** A request came with a token that is valid. */
+  used(id: string): void {
+    this.#last.used(id);
+    const requests = this.#countedOf(id);
+    if (requests) requests.count++;
+  }
+
+  /** A request came with one that is not. */
+  refused(id: string): void {
+    const requests = this.#countedOf(id);
+    if (!requests) return;
+    requests.count++;
+    requests.refused++;
+  }
+
+  /** A request that was counted as one of a valid token was not allowed. */
+  notAllowed(id: string): void {
+    const requests = this.#requests.get(id);
+    if (requests) requests.refused++;
+  }
+
+  lastUses(): Promise<ReadonlyMap<string, string>> {
+    return this.#last.all();
+  }
+
+  requestsOf(id: string): RequestsOfToken {
+    return this.#requests.get(id) ?? NONE;
+  }
+
+  stop(): Promise<void> {
+    return this.#last.stop();
+  }
+
+  #countedOf(id: string): { count: number; refused: number } | undefined {
+    const known = this.#requests.get(id);
+    if (known !== undefined || this.#requests.size >= MAX_COUNTED) return known;
+    const made = { count: 0, refused: 0 };
+    this.#requests.set(id, made);
+    return made;
+  }
+}

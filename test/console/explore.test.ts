@@ -1,0 +1,382 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { Browser, Page } from 'playwright-core';
+import { createWalletClient, type Hex, http } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { foundry } from 'viem/chains';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { KEY } from '../gateway/support/contract.ts';
+import { call } from '../gateway/support/send.ts';
+import { type SpoiltNode, startSpoiltNode } from '../gateway/support/spoiltNode.ts';
+import { connect, reorganise } from '../support/anvil.ts';
+import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
+import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { until } from '../support/until.ts';
+import { CHROMIUM, launchBrowser, openTab, type Tab } from './support/browser.ts';
+import { checkPage } from './support/checkPages.ts';
+
+const run = promisify(execFile);
+const PAID: Hex = `0x${'c1'.repeat(20)}`;
+const HOSTILE = '<img src=x onerror=alert(1)>\u202egnp.exe\u0000';
+
+describe.skipIf(CHROMIUM === undefined)(
+  `the console${CHROMIUM ? '' : ' (Chromium is not installed)'}`,
+  () => {
+    let chain: SharedChain;
+    let node: SpoiltNode;
+    let floodgate: Floodgate;
+    let browser: Browser;
+    let tab: Tab;
+    let page: Page;
+
+    beforeAll(async () => {
+      [chain, browser] = await Promise.all([startSharedChain(), launchBrowser()]);
+      node = await startSpoiltNode(chain.anvil.url);
+      floodgate = await startFloodgate({
+        upstream: [chain.anvil.url, node.url],
+        config: { index: { finality: 'none', pollIntervalMs: 100 }, console: { enabled: true } },
+      });
+      tab = await openTab(browser, floodgate.url);
+      page = tab.page;
+    });
+    afterAll(async () => {
+      await browser?.close();
+      await floodgate?.stop();
+      await node?.stop();
+      await chain?.anvil.stop();
+    });
+
+    const button = (name: string | RegExp) => page.getByRole('button', { name });
+    const go = async (title: string) => {
+      // A narrow window has fewer places in its bar.
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await page.getByRole('link', { name: title, exact: true }).first().click();
+    };
+    const signIn = async (of: Page, token: string) => {
+      await of.getByLabel('Token').fill(token);
+      await of.getByRole('button', { name: 'Sign in' }).click();
+    };
+    const look = async (text: string) => {
+      await page.getByRole('searchbox').first().fill(text);
+      await page.keyboard.press('Enter');
+    };
+    const clipboard = () => page.evaluate<string>('navigator.clipboard.readText()');
+    const rows = () => page.locator('main table tbody tr');
+    const api = async (method: string, path: string, token = floodgate.token) => {
+      const headers = { authorization: `Bearer ${token}` };
+      const answer = await fetch(`${floodgate.url}/client/v4${path}`, { method, headers });
+      // biome-ignore lint/suspicious/noExplicitAny: tests look into results of every shape
+      return { status: answer.status, result: ((await answer.json()) as any).result };
+    };
+    const head = async () => Number((await call(floodgate.gatewayUrl, 'eth_blockNumber')).json.result);
+
+    /** Sends so many wei in a block of its own. */
+    async function pay(to: Hex, value: bigint): Promise<Hex> {
+      const wallet = createWalletClient({
+        account: privateKeyToAccount(KEY),
+        chain: foundry,
+        transport: http(chain.anvil.url),
+      });
+      const before = await head();
+      const hash = await wallet.sendTransaction({ to, value });
+      await connect(chain.anvil.url).call('evm_mine');
+      await until('its block is indexed', async () => (await head()) > before);
+      return hash;
+    }
+
+    /** The contract that the chain's traffic calls most. */
+    async function busiest(): Promise<string> {
+      const { json } = await call(floodgate.gatewayUrl, 'trace_filter', {
+        fromBlock: '0x1',
+        toBlock: 'latest',
+        count: 200,
+      });
+      const counts = new Map<string, number>();
+      for (const { type, action, traceAddress } of json.result)
+        if (type === 'call' && traceAddress.length === 0)
+          counts.set(action.to, (counts.get(action.to) ?? 0) + 1);
+      return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0] ?? '';
+    }
+
+    it('leads from an address to a transaction, to its tree, to a call that works in a shell', async () => {
+      await page.goto(`${floodgate.url}/console/traces`);
+      await signIn(page, floodgate.token);
+      await page.getByText('Where did the money go?').waitFor();
+      await checkPage(tab, 'traces-empty');
+      await page.keyboard.press('/');
+      await page.keyboard.type(' 0xnothing');
+      await page.keyboard.press('Enter');
+      await page.getByText('That is none').waitFor();
+      const contract = await busiest();
+      await look(contract.toUpperCase().replace('0X', '0x'));
+      await page.waitForURL(`**/console/traces/address/${contract}`);
+      await page.getByText(/Contract, created in block/).waitFor();
+      await rows().nth(10).waitFor();
+      await checkPage(tab, 'address');
+      const { json: all } = await call(floodgate.gatewayUrl, 'floodgate_addressTraces', {
+        address: contract,
+        limit: 200,
+      });
+      // Page by page, to the end.
+      await until('all are shown', async () => {
+        if (await button('Show more').isVisible()) await button('Show more').click();
+        return (await rows().count()) === Math.min(all.result.traces.length, 200);
+      });
+
+      await page.getByLabel('failed').selectOption('yes');
+      await page.waitForURL('**failed=yes');
+      await page.getByText(/✕/).first().waitFor();
+      const { json } = await call(floodgate.gatewayUrl, 'floodgate_addressTraces', {
+        address: contract,
+        failed: true,
+        limit: 50,
+      });
+      expect(await rows().count()).toBe(json.result.traces.length);
+      await page.goBack();
+      expect(page.url()).not.toContain('failed');
+      expect(await page.getByLabel('failed').inputValue()).toBe('');
+
+      const { json: block } = await call(floodgate.gatewayUrl, 'trace_filter', {
+        fromBlock: '0x1',
+        toBlock: 'latest',
+        count: 200,
+      });
+      const deepest = block.result.reduce(
+        (one: { traceAddress: unknown[] }, two: { traceAddress: unknown[] }) =>
+          two.traceAddress.length > one.traceAddress.length ? two : one,
+      );
+      await page.goto(
+        `${floodgate.url}/console/traces/transaction/${deepest.transactionHash}?frame=${deepest.traceAddress.join('.')}`,
+      );
+      await signIn(page, floodgate.token);
+      const chosen = page.locator('[role=treeitem][aria-selected=true]');
+      await chosen.waitFor();
+      expect(await chosen.getAttribute('data-path')).toBe(deepest.traceAddress.join('.'));
+      await checkPage(tab, 'transaction');
+      // By key: to the root, folded, unfolded, opened.
+      await chosen.focus();
+      await page.keyboard.press('Home');
+      await page.keyboard.press('ArrowLeft');
+      expect(await page.getByRole('treeitem').count()).toBe(1);
+      await page.keyboard.press('ArrowRight');
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Enter');
+      await page.waitForURL('**frame=0');
+
+      await page.locator('.above-list').getByRole('button', { name: 'Copy as curl' }).click();
+      await page.getByText('✓ Copied').waitFor();
+      const { stdout } = await run('sh', ['-c', await clipboard()]);
+      expect(
+        JSON.parse(stdout).result.map(({ traceAddress }: { traceAddress: number[] }) => traceAddress),
+      ).toContainEqual(deepest.traceAddress);
+      await page.locator('.above-list').getByRole('button', { name: 'Copy as viem' }).click();
+      await until('it is copied', async () =>
+        (await clipboard()).startsWith("import { createPublicClient, http } from 'viem'"),
+      );
+    });
+
+    it('puts what is new above the list where it is asked for, and moves nothing by itself', async () => {
+      await pay(PAID, 1n);
+      await look(PAID);
+      await page.getByText('Newest first, live').waitFor();
+      await rows().first().waitFor();
+      expect(await rows().count()).toBe(1);
+      await pay(PAID, 2_500_000_000_000_000_001n);
+      await button('Show one new trace').waitFor();
+      expect(await rows().count()).toBe(1);
+      await button('Show one new trace').click();
+      await rows().first().getByText('2.500000000000000001').waitFor();
+      expect(await rows().count()).toBe(2);
+      await page.getByText('That is all of blocks').waitFor();
+      await checkPage(tab, 'address-short');
+    });
+
+    it('says that a block was replaced while its tree is open', async () => {
+      const hash = await pay(PAID, 3n);
+      await look(hash);
+      await page.getByRole('treeitem').waitFor();
+      await page.getByText('✓ Succeeded').waitFor();
+      await reorganise({ url: chain.anvil.url, depth: 1, seed: 11 });
+      await page.getByText('The chain was reorganised').waitFor();
+      await checkPage(tab, 'replaced');
+      await button('Read them again').click();
+      await page.getByText('No such transaction').waitFor();
+    });
+
+    it('shows a block, and those beside it', async () => {
+      await look('5');
+      await page.getByRole('heading', { name: 'Block 5' }).waitFor();
+      await rows().first().waitFor();
+      await checkPage(tab, 'block');
+      await page.getByRole('link', { name: '6 →' }).click();
+      await page.getByRole('heading', { name: 'Block 6' }).waitFor();
+    });
+
+    it('shows what a node and a contract wrote as text', async () => {
+      const hash = await pay(PAID, 4n);
+      const word = (n: number) => n.toString(16).padStart(64, '0');
+      const reason = Buffer.from(HOSTILE);
+      await page.route('**/v1/mainnet', async (route) => {
+        const answer = await route.fetch();
+        const text = await answer.text();
+        const { method } = JSON.parse(route.request().postData() ?? '{}');
+        if (method !== 'trace_transaction') return route.fulfill({ response: answer, body: text });
+        const body = JSON.parse(text);
+        const output = `0x08c379a0${word(32)}${word(reason.length)}${reason.toString('hex').padEnd(128, '0')}`;
+        Object.assign(body.result[0], { error: HOSTILE, result: { gasUsed: '0x1', output } });
+        return route.fulfill({ response: answer, body: JSON.stringify(body) });
+      });
+      await look(hash);
+      await page.locator('.call-tree').getByText('⟨U+202E⟩').first().waitFor();
+      expect(await page.locator('main img').count()).toBe(0);
+      await checkPage(tab, 'hostile-tree');
+      await page.unroute('**/v1/mainnet');
+
+      await page.route('**/client/v4/health', async (route) => {
+        const answer = await route.fetch();
+        const body = await answer.json();
+        Object.assign(body.result.networks[0].nodes[0], {
+          health: 'quarantined',
+          node: HOSTILE,
+          last_failure: { at: new Date().toISOString(), reason: HOSTILE.repeat(20) },
+        });
+        return route.fulfill({ response: answer, body: JSON.stringify(body) });
+      });
+      await go('Nodes');
+      await page.getByText('1 of 2 nodes is not asked; the others answer.').waitFor();
+      expect(await page.locator('main img').count()).toBe(0);
+      await checkPage(tab, 'hostile-nodes');
+      await page.unroute('**/client/v4/health');
+    });
+
+    it('tells how the nodes are, sets one aside and puts it back', async () => {
+      await page.getByText('All 2 nodes answer, and the index is at the head.').waitFor();
+      await checkPage(tab, 'nodes');
+      await button('Set aside').first().click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Set aside' }).click();
+      await page.getByText('is set aside.').waitFor();
+      await page.getByText('1 of 2 nodes is not asked').waitFor();
+      // The last one stays.
+      expect(await button('Set aside').isDisabled()).toBe(true);
+      await button('Undo').click();
+      await page.getByText('All 2 nodes answer').waitFor();
+    });
+
+    it('makes a token that is shown once, counts what it does, and revokes it by name', async () => {
+      await go('Access');
+      await page.getByText('The gateway is open: no key was ever made.').waitFor();
+      await checkPage(tab, 'access-empty');
+      await button('New token').click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('What it is for').fill('<b>dashboard</b>');
+      await dialog.getByLabel('Account ids').fill('no such/id');
+      await dialog.getByRole('button', { name: 'Create it' }).click();
+      await dialog.getByText(/accounts must be a list/).waitFor();
+      tab.faults.splice(0, tab.faults.length, ...tab.faults.filter((fault) => !fault.includes('400')));
+      await checkPage(tab, 'token-form');
+      await dialog.getByLabel('Account ids').fill('a b');
+      await dialog.getByLabel('see tokens').check();
+      await dialog.getByRole('button', { name: 'Create it' }).click();
+      await dialog.getByText('It is shown this once.').waitFor();
+      const secret = (await dialog.locator('.secret').textContent()) ?? '';
+      expect(secret).toMatch(/^fg_[A-Za-z0-9]{40}$/);
+      await checkPage(tab, 'token-shown');
+      await dialog.getByRole('button', { name: 'Copy' }).first().click();
+      expect(await clipboard()).toBe(secret);
+      await dialog.getByRole('button', { name: 'I have kept it' }).click();
+      expect(await page.content()).not.toContain(secret);
+
+      expect((await api('GET', '/user/tokens', secret)).status).toBe(200);
+      expect((await api('GET', '/gateway/keys', secret)).status).toBe(403);
+      await go('Try');
+      await go('Access');
+      const row = rows().filter({ hasText: '<b>dashboard</b>' });
+      await row.getByText('1 refused').waitFor();
+      await checkPage(tab, 'access');
+
+      // Who may only read sees no button that fails.
+      const reader = await openTab(browser, floodgate.url);
+      await reader.page.goto(`${floodgate.url}/console/access`);
+      await signIn(reader.page, secret);
+      await reader.page.getByText('One token is valid').waitFor();
+      const buttons = await reader.page.locator('main').getByRole('button').allTextContents();
+      expect(buttons).toEqual([]);
+      expect(await reader.page.getByText('API keys of the gateway').count()).toBe(0);
+      expect(await reader.page.getByRole('link', { name: 'Nodes' }).count()).toBe(0);
+      await checkPage(reader, 'access-reader');
+
+      await row.getByRole('button', { name: 'Revoke' }).click();
+      expect(await dialog.getByRole('button', { name: 'Revoke' }).isDisabled()).toBe(true);
+      await dialog.getByRole('textbox').fill('<b>dashboard</b>');
+      await dialog.getByRole('button', { name: 'Revoke' }).click();
+      await page.getByText('<b>dashboard</b> is revoked.').waitFor();
+      expect((await api('GET', '/user/tokens', secret)).status).toBe(401);
+      await reader.page.reload();
+      await reader.page.getByLabel('Token').waitFor();
+      await reader.context.close();
+    });
+
+    it('tries operations of both documents, shows what came, and copies what works in a shell', async () => {
+      await go('Try');
+      await page.getByText(/operations to try/).waitFor();
+      await page.getByRole('searchbox').fill('createToken');
+      await page.getByRole('link', { name: 'createToken' }).click();
+      await page.waitForURL('**/try/rest/createToken');
+      await page.getByLabel('permissions').fill('everything');
+      await button('Send').click();
+      await page.locator('.answer').getByText('✕ 400').waitFor();
+      await page.locator('.answer').getByText('permissions must be a list').waitFor();
+      tab.faults.splice(0, tab.faults.length, ...tab.faults.filter((fault) => !fault.includes('400')));
+      await page.getByRole('searchbox').fill('');
+      await checkPage(tab, 'try-rest');
+      await page.getByRole('searchbox').fill('eth_getBlockByNumber');
+      await page.getByRole('link', { name: 'eth_getBlockByNumber', exact: true }).click();
+      await button('Send').click();
+      await page.locator('.answer').getByText('✓ 200').waitFor();
+      await button('Copy as curl').click();
+      await page.getByText('✓ Copied').waitFor();
+      const { stdout } = await run('sh', ['-c', await clipboard()]);
+      expect(JSON.parse(stdout)).toMatchObject({ jsonrpc: '2.0', id: 1 });
+      await checkPage(tab, 'try-rpc');
+    });
+
+    it('closes the gateway with the first key, asks for it, and revokes it', async () => {
+      await go('Access');
+      await button('New key').click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText('This is the first key').waitFor();
+      await dialog.getByLabel('Whose it is').fill('explorer');
+      await checkPage(tab, 'key-form');
+      await dialog.getByRole('button', { name: 'Create it' }).click();
+      const secret = (await dialog.locator('.secret').textContent()) ?? '';
+      expect(secret).toMatch(/^fgk_\S{40}$/);
+      await dialog.getByRole('button', { name: 'I have kept it' }).click();
+      await until(
+        'the gateway asks for a key',
+        async () =>
+          (
+            await fetch(floodgate.gatewayUrl, {
+              method: 'POST',
+              headers: { 'content-type': 'application/json' },
+              body: '[]',
+            })
+          ).status === 401,
+      );
+      await go('Traces');
+      await page.getByLabel('The gateway wants an API key').fill(secret);
+      await button('Use it').click();
+      await look(PAID);
+      await page.getByText('Newest first, live').waitFor();
+      await rows().first().waitFor();
+      await go('Access');
+      const row = rows().filter({ hasText: 'explorer' });
+      await row.waitFor();
+      await checkPage(tab, 'access-keys');
+      await row.getByRole('button', { name: 'Revoke' }).click();
+      await dialog.getByRole('textbox').fill('explorer');
+      await dialog.getByRole('button', { name: 'Revoke' }).click();
+      await page.getByText('explorer is revoked.').waitFor();
+      expect(tab.faults).toEqual([]);
+    });
+  },
+);

@@ -1,0 +1,184 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { call as apiCall } from '../rules/support/call.ts';
+import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
+import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { until } from '../support/until.ts';
+import { send } from './support/send.ts';
+import { openWebSocket } from './support/webSocketClient.ts';
+
+const KEYS = '/gateway/keys';
+const CHAIN_ID = { jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] };
+const BLOCK_NUMBER = { ...CHAIN_ID, method: 'eth_blockNumber' };
+
+const CONFIG = { gateway: { corsOrigins: ['https://app.example'] } };
+
+let chain: SharedChain;
+let dataDir: string;
+let floodgate: Floodgate;
+beforeAll(async () => {
+  chain = await startSharedChain();
+  dataDir = mkdtempSync(join(tmpdir(), 'floodgate-keys-'));
+  floodgate = await startFloodgate({ upstream: chain.anvil.url, dataDir, config: CONFIG });
+});
+afterAll(async () => {
+  await floodgate?.stop();
+  await chain?.anvil.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const api = (
+  method: string,
+  path: string,
+  { token, ...more }: { body?: unknown; token?: string; headers?: object } = {},
+) =>
+  apiCall(
+    { baseUrl: `${floodgate.url}/client/v4` },
+    { method, path, token: token ?? floodgate.token, ...(more as object) },
+  );
+const created = async (body: object): Promise<{ id: string; value: string }> => {
+  const { status, json, text } = await api('POST', KEYS, { body });
+  expect(status, text).toBe(200);
+  return json.result;
+};
+const shown = async (id: string) => (await api('GET', `${KEYS}/${id}`)).json.result;
+const calls = async (value: string, body: unknown = CHAIN_ID): Promise<number> =>
+  (await send(floodgate.gatewayUrl, { body, headers: { authorization: `Bearer ${value}` } })).status;
+const token = async (permissions: readonly string[], all_accounts = true): Promise<string> => {
+  const body = { permissions, ...(all_accounts ? { all_accounts } : { accounts: ['a'] }) };
+  return (await api('POST', '/user/tokens', { body })).json.result.value;
+};
+
+it('the first key closes the gateway; keys are narrowed, counted, and end at once', async () => {
+  const before = await api('GET', '/gateway');
+  expect(before.json.result).toEqual({
+    networks: [{ network: 'mainnet', chain_id: '0x7a69' }],
+    needs_key: false,
+  });
+  expect((await send(floodgate.gatewayUrl, { body: CHAIN_ID })).status).toBe(200);
+
+  const { id, value } = await created({
+    name: ' few ',
+    rate_per_second: 1000,
+    methods: ['eth_chainId', 'eth_subscribe'],
+  });
+  expect([id, value]).toEqual([
+    expect.stringMatching(/^[0-9a-f]{8}$/),
+    expect.stringMatching(/^fgk_\S{40}$/),
+  ]);
+  await until(
+    'the gateway asks for a key',
+    async () => (await send(floodgate.gatewayUrl, { body: CHAIN_ID })).status === 401,
+  );
+  expect((await api('GET', '/gateway')).json.result.needs_key).toBe(true);
+  expect(await shown(id)).toMatchObject({
+    ...{ name: 'few', status: 'active', rate_per_second: 1000, methods: ['eth_chainId', 'eth_subscribe'] },
+    ...{
+      created_by: 'configured',
+      created_from: '127.0.0.1',
+      calls: { admitted: 0, limited: 0, forbidden: 0 },
+    },
+  });
+  expect(await calls(value)).toBe(200);
+  expect(await calls(value, BLOCK_NUMBER)).toBe(403);
+  const used = await shown(id);
+  expect(used.calls).toEqual({ admitted: 2, limited: 0, forbidden: 1 });
+  expect(Date.parse(used.last_used_on)).toBeGreaterThanOrEqual(Date.parse(used.created_on));
+
+  // A page of this server's own may listen; one of another may not.
+  const url = `${floodgate.gatewayUrl}?key=${value}`;
+  const own = await openWebSocket(url, { origin: floodgate.url });
+  await expect(openWebSocket(url, { origin: 'http://evil.example' })).rejects.toThrow(/403/);
+  await expect(openWebSocket(url, { origin: 'null' })).rejects.toThrow(/403/);
+
+  const { json } = await api('DELETE', `${KEYS}/${id}`);
+  expect(json.result).toMatchObject({
+    status: 'revoked',
+    revoked_by: 'configured',
+    revoked_from: '127.0.0.1',
+  });
+  expect(await calls(value)).toBe(401);
+  own.close();
+  expect((await api('DELETE', `${KEYS}/${id}`)).json.result).toEqual(
+    expect.objectContaining({ revoked_on: json.result.revoked_on }),
+  );
+  expect((await api('DELETE', `${KEYS}/00000000`)).status).toBe(404);
+});
+
+it('a key that expires is good until then', async () => {
+  const soon = new Date(Date.now() + 1_500).toISOString();
+  const { id, value } = await created({ name: 'short', expires_on: soon });
+  expect(await calls(value)).toBe(200);
+  await until('it has expired', async () => (await calls(value)) === 401);
+  expect((await shown(id)).status).toBe('expired');
+});
+
+it('is for tokens of all accounts with a permission of its own', async () => {
+  const reader = await token(['keys:read']);
+  const other = await token(['health:read', 'nodes:write', 'tokens:write', 'dns_protection:write']);
+  const account = await token(['tokens:write', 'dns_protection:write'], false);
+  const body = { name: 'mine' };
+  expect((await api('GET', KEYS, { token: reader })).status).toBe(200);
+  expect((await api('POST', KEYS, { token: reader, body })).status).toBe(403);
+  for (const lacking of [other, account])
+    for (const [method, path] of [
+      ['GET', KEYS],
+      ['POST', KEYS],
+      ['DELETE', `${KEYS}/00000000`],
+    ] as const)
+      expect((await api(method, path, { token: lacking, ...(method === 'POST' && { body }) })).status).toBe(
+        403,
+      );
+  // Which networks there are anybody may know who is somebody.
+  expect((await api('GET', '/gateway', { token: account })).status).toBe(200);
+});
+
+it('has every fault named, is made once for a retry key, and is shown once', async () => {
+  const faults = async (body: unknown) => {
+    const { status, json } = await api('POST', KEYS, { body });
+    return [status, json.errors.map(({ source }: { source?: { pointer: string } }) => source?.pointer)];
+  };
+  expect(await faults({})).toEqual([400, ['/name']]);
+  expect(
+    await faults({
+      name: '\u202e',
+      rate_per_second: 0,
+      methods: ['eth_sign'],
+      expires_on: '2001-01-01T00:00:00Z',
+      x: 1,
+    }),
+  ).toEqual([400, ['/name', '/rate_per_second', '/methods', '/expires_on', '/x']]);
+
+  const again = (body: object) => api('POST', KEYS, { body, headers: { 'idempotency-key': 'k' } });
+  const [first, second] = [await again({ name: 'once' }), await again({ name: 'once' })];
+  expect(second.json.result).toEqual(first.json.result);
+  expect(second.headers['idempotent-replayed']).toBe('true');
+  expect((await again({ name: 'other' })).status).toBe(422);
+
+  const { value } = first.json.result;
+  const places = [
+    (await api('GET', KEYS)).text,
+    floodgate.output(),
+    readFileSync(join(dataDir, 'gateway', 'data.mdb')).toString('latin1'),
+  ];
+  for (const place of places) expect(place).not.toContain(value);
+  await until('it is told in the log', () => floodgate.output().includes(`"key":"${first.json.result.id}"`));
+});
+
+it('last uses are there after a restart, of keys and of tokens', async () => {
+  const { id, value } = await created({ name: 'kept' });
+  const mine = await token(['keys:read', 'tokens:read']);
+  expect(await calls(value)).toBe(200);
+  const { json } = await api('GET', KEYS, { token: mine });
+  const before = json.result.find((key: { id: string }) => key.id === id).last_used_on;
+  const verified = (await api('GET', '/user/tokens/verify', { token: mine })).json.result;
+  await floodgate.stop();
+  floodgate = await startFloodgate({ upstream: chain.anvil.url, dataDir, config: CONFIG });
+  expect(await shown(id)).toMatchObject({ last_used_on: before, calls: { admitted: 0 } });
+  expect((await api('GET', `/user/tokens/${verified.id}`)).json.result).toMatchObject({
+    last_used_on: expect.any(String),
+    requests: { count: 0 },
+  });
+});
