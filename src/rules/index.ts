@@ -43,7 +43,7 @@ export {
   permissionSchema,
   type TokenRequest,
 } from './newToken.ts';
-export { type MemberCheck, ObjectChecker, plainObject } from './objectChecker.ts';
+export { ObjectChecker, plainObject } from './objectChecker.ts';
 export {
   exampleRule,
   MAX_RULES_PER_ACCOUNT,
@@ -92,7 +92,7 @@ export {
   permissions,
   type Token,
 } from './token.ts';
-export { beyondGrant, type Grant, grants } from './tokenGrant.ts';
+export { beyondGrant, grants } from './tokenGrant.ts';
 export { hashSecret, newTokenSecret, SECRET_SEED_BYTES, tokenSecretOf } from './tokenSecret.ts';
 export type { TokenStore } from './tokenStore.ts';
 export {

@@ -14,7 +14,7 @@ import {
 } from './token.ts';
 import type { Grant } from './tokenGrant.ts';
 
-export const MAX_ACCOUNTS_OF_TOKEN = 100;
+const MAX_ACCOUNTS_OF_TOKEN = 100;
 const allPermissions: readonly Permission[] = [...permissions, ...operatorPermissions];
 
 export const labelSchema = Type.String({

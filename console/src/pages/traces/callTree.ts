@@ -3,9 +3,9 @@ import { failureOfTrace } from './describe.ts';
 import type { Trace } from './types.ts';
 
 /** Frames below this depth are folded at first. */
-export const OPEN_LEVELS = 3;
+const OPEN_LEVELS = 3;
 /** Children of a frame that are shown at first, and how many more at a time. */
-export const SHOWN_CHILDREN = 20;
+const SHOWN_CHILDREN = 20;
 
 export interface Frame {
   /** `''` of the root, `0.2` of the third child of the first. */
@@ -53,7 +53,7 @@ export function firstFolding(root: Frame, wanted: string | undefined): Folding {
   return { open, shown };
 }
 
-export const shownChildrenOf = ({ shown }: Folding, { path, children }: Frame): number =>
+const shownChildrenOf = ({ shown }: Folding, { path, children }: Frame): number =>
   Math.min(children.length, shown.get(path) ?? SHOWN_CHILDREN);
 
 export type Row =

@@ -111,7 +111,7 @@ export class AddressHistory {
 }
 
 /** Ranges of blocks in their order, those that touch as one. */
-export function joined(ranges: readonly Range[]): Range[] {
+function joined(ranges: readonly Range[]): Range[] {
   const all: [number, number][] = [];
   for (const [first, last] of [...ranges].sort(([a], [b]) => a - b)) {
     const before = all.at(-1);

@@ -1,10 +1,7 @@
 export type {
   AddressSummary,
   AddressTracesPage,
-  CallTrace,
   CreateTrace,
-  RewardTrace,
-  SuicideTrace,
   Trace,
 } from '../../../../src/library/client/types.ts';
 

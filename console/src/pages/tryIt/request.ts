@@ -17,7 +17,7 @@ export const firstValues = ({ fields }: Operation): Values =>
   Object.fromEntries(fields.map((field) => [fieldKey(field), field.first]));
 
 /** The value as JSON has it; undefined where nothing was written. Throws `SyntaxError` for what is none. */
-export function valueOfField({ form }: Field, text: string): unknown {
+function valueOfField({ form }: Field, text: string): unknown {
   if (text.trim() === '') return undefined;
   switch (form) {
     case 'flag':
