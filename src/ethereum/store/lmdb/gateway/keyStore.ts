@@ -51,7 +51,7 @@ export class GatewayKeys implements KeyStore {
       this.#keys.putSync(secretHash, key);
       return true;
     });
-    if (!(await committed(added))) 
+    if (!(await committed(added)))
       throw new TooManyKeys(
         MAX_KEYS,
         `${MAX_KEYS} keys are valid, which is the most that may be; revoke one first`,
