@@ -15,7 +15,7 @@ export const hasClickHouse = existsSync(CHDB);
 /** Behind the name of what is skipped without it. */
 export const WITHOUT_CLICKHOUSE = hasClickHouse
   ? ''
-  : ' (the engine of ClickHouse is not installed: npm ci --prefix .ci/clickhouse)';
+  : ' (the engine of ClickHouse is not installed: npm install --ignore-scripts --no-package-lock --prefix .ci/clickhouse)';
 
 /** A ClickHouse of a test's own: the real engine, in a process of its own, behind HTTP of the tests. */
 export class ClickHouseServer {
