@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { root } from './compile.js';
+import { consoleModules } from './console.js';
 import { packageFolder } from './thirdParty.js';
 
 const LOCK = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8'));
@@ -23,15 +24,15 @@ export function sbom() {
   };
 }
 
-/** The places in the lock file of the packages that the bundles' maps name. */
+/** The places in the lock file of the packages that the bundles' maps name, and of those that the console is made of. */
 function bundled() {
   const maps = ['dist/bundle', 'dist/exports'].flatMap((folder) =>
     readdirSync(root + folder)
       .filter((file) => file.endsWith('.map'))
       .map((file) => `${root}${folder}/${file}`),
   );
-  const folders = maps
-    .flatMap((map) => JSON.parse(readFileSync(map, 'utf8')).sources)
+  const sources = maps.flatMap((map) => JSON.parse(readFileSync(map, 'utf8')).sources);
+  const folders = [...sources, ...consoleModules()]
     .map(packageFolder)
     .filter((folder) => folder !== undefined);
   return folders.map((folder) => folder.slice(folder.indexOf('node_modules/')));

@@ -68,7 +68,6 @@ describe.skipIf(CHROMIUM === undefined)(
       // biome-ignore lint/suspicious/noExplicitAny: tests look into results of every shape
       return { status: answer.status, result: ((await answer.json()) as any).result };
     };
-    const head = async () => Number((await call(floodgate.gatewayUrl, 'eth_blockNumber')).json.result);
 
     /** Sends so many wei in a block of its own. */
     async function pay(to: Hex, value: bigint): Promise<Hex> {
@@ -77,10 +76,12 @@ describe.skipIf(CHROMIUM === undefined)(
         chain: foundry,
         transport: http(chain.anvil.url),
       });
-      const before = await head();
       const hash = await wallet.sendTransaction({ to, value });
       await connect(chain.anvil.url).call('evm_mine');
-      await until('its block is indexed', async () => (await head()) > before);
+      await until('its block is indexed', async () => {
+        const { json } = await call(floodgate.gatewayUrl, 'trace_transaction', hash);
+        return json.result?.length > 0;
+      });
       return hash;
     }
 

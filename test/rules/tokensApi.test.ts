@@ -226,8 +226,10 @@ describe('a token that is made over the API', () => {
 
   it('is found by id alone, and by no other text', async () => {
     for (const id of ['x', '0'.repeat(32), '%2e%2e']) expect((await revoke(id)).status, id).toBe(404);
-    for (const path of [`${TOKENS}/`, `${TOKENS}/verify`, `${TOKENS}/verify/`])
-      expect((await send(server, { method: 'DELETE', path })).status, path).toBe(404);
+    expect((await send(server, { method: 'DELETE', path: `${TOKENS}/` })).status).toBe(404);
+    // They are read, and no tokens.
+    for (const path of [`${TOKENS}/verify`, `${TOKENS}/verify/`, `${TOKENS}/current`])
+      expect((await send(server, { method: 'DELETE', path })).status, path).toBe(405);
     expect((await call(server, { method: 'PATCH', path: TOKENS })).status).toBe(405);
   });
 

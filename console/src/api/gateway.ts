@@ -4,7 +4,7 @@ import { call } from './client.ts';
 import type { Failure } from './failure.ts';
 import type { Schemas } from './types.ts';
 
-/** The gateway beside the console; undefined until it is known, or where there is none. */
+/** The gateway beside the console; undefined until it is known. Where there is none it has no network. */
 export const gateway = signal<Schemas['Gateway'] | undefined>();
 export const gatewayFailure = signal<Failure | undefined>();
 

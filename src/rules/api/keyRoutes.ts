@@ -1,21 +1,24 @@
+import { successEnvelope } from './envelope.ts';
 import type { KeyHandlers } from './keyHandlers.ts';
 import type { Route } from './route.ts';
 
-/** The gateway beside this API, and its API keys. They are of no account. */
-export function keyRoutes({ gateway, list, create, read, revoke }: KeyHandlers): Route[] {
+/** The gateway beside this API; it serves no network where there is none. */
+export const gatewayRoute = (keys: KeyHandlers | undefined): Route => ({
+  method: 'GET',
+  path: '/gateway',
+  operationId: 'readGateway',
+  summary: 'Which networks the gateway serves, and whether it wants a key',
+  answer: 'GatewayAnswer',
+  handle: keys?.gateway ?? (async () => ({ body: successEnvelope({ networks: [], needs_key: false }) })),
+});
+
+/** The API keys of the gateway beside this API. They are of no account. */
+export function keyRoutes({ list, create, read, revoke }: KeyHandlers): Route[] {
   const collection = '/gateway/keys';
   const single = `${collection}/{key_id}`;
   const operator = true;
   const description = 'The token must be one for all accounts.';
   return [
-    {
-      method: 'GET',
-      path: '/gateway',
-      operationId: 'readGateway',
-      summary: 'Which networks the gateway serves, and whether it wants a key',
-      answer: 'GatewayAnswer',
-      handle: gateway,
-    },
     {
       method: 'GET',
       path: collection,

@@ -3,7 +3,7 @@ import { successEnvelope } from './envelope.ts';
 import type { GuardHandlers } from './guardHandlers.ts';
 import { guardRoutes } from './guardRoutes.ts';
 import type { KeyHandlers } from './keyHandlers.ts';
-import { keyRoutes } from './keyRoutes.ts';
+import { gatewayRoute, keyRoutes } from './keyRoutes.ts';
 import { LIVE_PERMISSION } from './live/liveHandler.ts';
 import type { Route } from './route.ts';
 import type { RuleHandlers } from './ruleHandlers.ts';
@@ -55,6 +55,7 @@ export function routesOf({
     verifyRoute,
     currentTokenRoute(guardedAccount),
     ...tokenRoutes(tokens),
+    gatewayRoute(keys),
     ...(keys ? keyRoutes(keys) : []),
     ...(health ? [healthRoute(health)] : []),
     ...(healthHistory ? [healthHistoryRoute(healthHistory)] : []),

@@ -46,6 +46,9 @@ const MAX_IDS_LISTED = 10;
 /** An answer with a secret is nobody's to keep. */
 const NO_STORE = { 'cache-control': 'no-store' };
 
+/** Stand where ids of tokens do, and are only read. */
+const READ_ALONE: readonly string[] = ['current', 'verify'];
+
 /** What each operation on tokens does, between an authenticated request and its envelope. */
 export function tokenHandlers({ tokens, uses, seeds }: TokenHandlersDependencies): TokenHandlers {
   const show = (token: Token, lastUses: ReadonlyMap<string, string>): object => ({
@@ -96,6 +99,8 @@ export function tokenHandlers({ tokens, uses, seeds }: TokenHandlersDependencies
     },
 
     async revoke(request) {
+      if (READ_ALONE.includes(request.tokenId))
+        throw new ApiError('methodNotAllowed', { headers: { allow: 'GET, HEAD' } });
       const token = await found(request);
       // Its expiry is nothing that it may do: a token ends others that live longer.
       const faults = beyondGrant({ ...ownGrant(request.caller), expires_on: null }, token);

@@ -41,7 +41,8 @@ export async function openTab(browser: Browser, url: string): Promise<Tab> {
   const strangers: string[] = [];
   page.on('pageerror', (error) => faults.push(String(error)));
   page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text());
+    if (message.type() === 'error' || message.type() === 'warning')
+      faults.push(`${message.text()} ${message.location().url}`.trim());
   });
   page.on('request', (request) => {
     if (!request.url().startsWith(url) && !request.url().startsWith('data:')) strangers.push(request.url());

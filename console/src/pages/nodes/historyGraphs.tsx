@@ -57,7 +57,7 @@ function Graph({ name, values, tone }: GraphProps) {
         viewBox={`0 0 ${width} ${HEIGHT}`}
         preserveAspectRatio="none"
         aria-hidden="true"
-        class={`graph ${tone}`}
+        class={`sparkline ${tone}`}
       >
         <polyline points={points.join(' ')} />
       </svg>

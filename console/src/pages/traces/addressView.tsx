@@ -61,7 +61,7 @@ function History({ address, network }: AddressViewProps) {
   const waiting = history.waiting.value.length;
   const isAll = history.cursor.value === null;
   return (
-    <section class="history" aria-busy={history.isBusy.value}>
+    <section class="trace-history" aria-busy={history.isBusy.value}>
       <div class="head above-list">
         <p role="status">
           {waiting > 0 ? (

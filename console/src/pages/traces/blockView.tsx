@@ -73,7 +73,7 @@ export function BlockView({ block, network }: BlockViewProps) {
           )}
         </p>
       </section>
-      <section class="history" aria-busy={all === undefined}>
+      <section class="trace-history" aria-busy={all === undefined}>
         <div class="head above-list">
           <p class="quiet">Transactions in their order</p>
           <CopyCall call={call} />

@@ -21,7 +21,7 @@ export function Traces() {
       <h1 class="unseen">Traces</h1>
       <Search key={subject.id} subject={subject} network={network} />
       {gateway.value?.needs_key && <KeyForm />}
-      {gatewayFailure.value && <NoGateway />}
+      {(gatewayFailure.value || gateway.value?.networks.length === 0) && <NoGateway />}
       {network !== undefined && !isClosed && (
         <Subjects key={`${network} ${subject.id} ${gatewayKey.value}`} subject={subject} network={network} />
       )}
@@ -100,11 +100,10 @@ function Search({ subject, network }: { readonly subject: Subject; readonly netw
 
 function NoGateway() {
   const failure = gatewayFailure.value;
-  if (failure?.status === 404)
-    return (
-      <EmptyState title="No gateway runs here" lines="floodgate dev --upstream http://127.0.0.1:8545">
-        This server has the rules API alone. Point it at a node:
-      </EmptyState>
-    );
-  return failure ? <ErrorBox failure={failure} retry={() => void readGateway()} /> : null;
+  if (failure) return <ErrorBox failure={failure} retry={() => void readGateway()} />;
+  return (
+    <EmptyState title="No gateway runs here" lines="floodgate dev --upstream http://127.0.0.1:8545">
+      This server has the rules API alone. Point it at a node:
+    </EmptyState>
+  );
 }

@@ -46,7 +46,7 @@ export function TransactionView({ hash, network }: TransactionViewProps) {
         </h2>
         <p class="summary">{traces.value?.[0] && <Sentence root={traces.value[0]} network={network} />}</p>
       </section>
-      <section class="history" aria-busy={traces.value === undefined}>
+      <section class="trace-history" aria-busy={traces.value === undefined}>
         <div class="head above-list">
           <p class="quiet">Calls, with the gas that each used</p>
           <CopyCall call={call} />
