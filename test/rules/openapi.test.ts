@@ -46,6 +46,7 @@ describe('the OpenAPI document', () => {
         'GET /user/tokens/current',
         ...['GET', 'POST'].map((method) => `${method} /user/tokens`),
         ...['GET', 'DELETE'].map((method) => `${method} /user/tokens/{token_id}`),
+        'GET /gateway',
         'GET /health',
         'GET /health/history',
       ].sort(),
