@@ -44,6 +44,7 @@ export default {
     'dist/**',
     'release/**',
     'test/**',
+    'console/**',
     'deploy/**',
     '.github/**',
     'floodgate-data/**',
