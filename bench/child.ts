@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
@@ -42,6 +44,22 @@ export async function startFloodgate(port: number, flags: readonly string[]): Pr
     if (performance.now() > deadline) throw new Error('floodgate did not become ready');
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
+}
+
+/** Runs a command of Floodgate's to its end. Throws where that is not a good one. */
+export async function runFloodgate(...args: readonly string[]): Promise<void> {
+  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  if (code !== 0) throw new Error(`floodgate ${args[0]} ended with exit code ${code}`);
+}
+
+/** The kernel counts processor time in ticks of 10 ms. */
+const TICK_MS = 10;
+
+/** Time of a process in user and kernel mode: the 14th and 15th field, after the name in brackets. */
+export function processorMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+  return TICK_MS * (Number(fields[11]) + Number(fields[12]));
 }
 
 function serverOf(child: ChildProcess, url: string): ServerProcess {

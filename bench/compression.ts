@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startSameChain } from '../test/gateway/support/sameChain.ts';
 import { freePort } from '../test/support/freePort.ts';
-import { type ServerProcess, startFloodgate } from './child.ts';
+import { processorMs, type ServerProcess, startFloodgate } from './child.ts';
 import { type LoadResult, load } from './load.ts';
 
 const BLOCKS = 100;
@@ -38,6 +38,8 @@ const BATCHES = Array.from({ length: 20 }, (_, i) =>
 const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 const rate = (results: readonly LoadResult[]): number => median(results.map((r) => r.requestsPerSecond));
+/** The least, as what else the machine does only adds to it. */
+const processor = (turns: readonly Turn[]): number => Math.min(...turns.map((r) => r.processorMsPerAnswer));
 
 /** Answers that were compressed so far, and that were wanted so and were not. */
 async function counted(server: ServerProcess): Promise<Record<'kept' | 'live' | 'busy', number>> {
@@ -49,17 +51,35 @@ async function counted(server: ServerProcess): Promise<Record<'kept' | 'live' | 
   return { kept: of('kept'), live: of('live'), busy: of('busy') };
 }
 
+/** A turn of load, and what each of its answers took of the server's processor time. */
+interface Turn extends LoadResult {
+  readonly processorMsPerAnswer: number;
+}
+
 async function compare(what: string, server: ServerProcess, bodies: readonly Buffer[]): Promise<void> {
-  const url = `${server.url}/v1/mainnet`;
-  const plain: LoadResult[] = [];
-  const coded: LoadResult[] = [];
+  const options = {
+    url: `${server.url}/v1/mainnet`,
+    bodies,
+    connections: CONNECTIONS,
+    durationMs: TURN_MS,
+  };
+  const turn = async (headers: Readonly<Record<string, string>>): Promise<Turn> => {
+    const started = processorMs(server.pid);
+    const result = await load({ ...options, headers });
+    return { ...result, processorMsPerAnswer: (processorMs(server.pid) - started) / result.requests };
+  };
+  const wanted = { 'accept-encoding': 'gzip, deflate, br' };
+  const plain: Turn[] = [];
+  const coded: Turn[] = [];
   const before = await counted(server);
-  for (let turn = 0; turn <= TURNS; turn++) {
-    const options = { url, bodies, connections: CONNECTIONS, durationMs: TURN_MS };
-    const without = await load(options);
-    const withGzip = await load({ ...options, headers: { 'accept-encoding': 'gzip, deflate, br' } });
+  for (let i = 0; i <= TURNS; i++) {
+    // By turns the one and the other is first: who comes second finds the processors warm, and others' garbage.
+    const first = await turn(i % 2 === 0 ? {} : wanted);
+    const second = await turn(i % 2 === 0 ? wanted : {});
     // The first turn warms both up.
-    if (turn > 0) [plain.push(without), coded.push(withGzip)];
+    if (i === 0) continue;
+    plain.push(i % 2 === 0 ? first : second);
+    coded.push(i % 2 === 0 ? second : first);
   }
   const after = await counted(server);
   const bytes = (results: readonly LoadResult[]): string =>
@@ -67,7 +87,8 @@ async function compare(what: string, server: ServerProcess, bodies: readonly Buf
   const results = (['kept', 'live', 'busy'] as const).map((name) => `${name} ${after[name] - before[name]}`);
   console.log(
     `${what}: ${(rate(coded) / rate(plain)).toFixed(2)} (${rate(coded).toFixed(0)} against ${rate(plain).toFixed(0)} requests/s, ` +
-      `${bytes(coded)} against ${bytes(plain)}; ${results.join(', ')})`,
+      `${bytes(coded)} against ${bytes(plain)}; processor time of an answer ${(processor(coded) / processor(plain)).toFixed(2)} times; ` +
+      `${results.join(', ')})`,
   );
 }
 

@@ -3,14 +3,14 @@
  * and that of a batch of 100 of them. `npm run bench costs` prints the table of docs/gateway.md; figures are of one machine, and
  * tell methods from each other.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RELAYED_ROWS } from '../src/ethereum/gateway/index.ts';
 import { startSameChain } from '../test/gateway/support/sameChain.ts';
 import { connect } from '../test/support/anvil.ts';
 import { freePort } from '../test/support/freePort.ts';
-import { type ServerProcess, startFloodgate, startScript } from './child.ts';
+import { processorMs, type ServerProcess, startFloodgate, startScript } from './child.ts';
 import { load } from './load.ts';
 import { makeChain } from './madeChain.ts';
 import { addressAt } from './mainnetLike.ts';
@@ -25,8 +25,6 @@ const CONNECTIONS = 4;
 const BATCH = 100;
 /** As many addresses as fit into a small request, the busiest of the chain. */
 const ADDRESSES = 40;
-/** The kernel counts processor time in ticks of 10 ms. */
-const TICK_MS = 10;
 
 const ADDRESS = `0x${'00'.repeat(20)}`;
 const hex = (value: number): string => `0x${value.toString(16)}`;
@@ -59,15 +57,9 @@ async function microseconds(server: ServerProcess, bodyOf: (i: number) => unknow
   const bodies = Array.from({ length: 64 }, (_, i) => Buffer.from(JSON.stringify(bodyOf(i))));
   const options = { url: `${server.url}/v1/mainnet`, bodies, connections: CONNECTIONS };
   await load({ ...options, durationMs: TURN_MS / 5 });
-  const before = usedMs(server.pid);
+  const before = processorMs(server.pid);
   const { requests } = await load({ ...options, durationMs: TURN_MS });
-  return (1_000 * (usedMs(server.pid) - before)) / requests;
-}
-
-/** Time of a process in user and kernel mode: the 14th and 15th field, after the name in brackets. */
-function usedMs(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-  return TICK_MS * (Number(fields[11]) + Number(fields[12]));
+  return (1_000 * (processorMs(server.pid) - before)) / requests;
 }
 
 const busiest = Array.from({ length: ADDRESSES }, (_, rank) => addressAt(rank));

@@ -61,11 +61,13 @@ export class MainnetLike {
   readonly #selectors: string[];
   /** Random words of the current transaction. */
   #words: string[] = [];
-  #parent = `0x${'0'.repeat(64)}` as Hash;
+  #parent: Hash;
 
-  constructor(seed: number, tracesPerBlock: number) {
+  /** `parent` is that of the first block. */
+  constructor(seed: number, tracesPerBlock: number, parent = `0x${'0'.repeat(64)}` as Hash) {
     this.#random = new Random(seed);
     this.#tracesPerBlock = tracesPerBlock;
+    this.#parent = parent;
     this.#selectors = Array.from({ length: 300 }, () => this.#random.hex(4).slice(2));
   }
 

@@ -70,6 +70,7 @@ export const rooms = [
       'platform/addresses',
       'platform/alerts',
       'platform/http',
+      'platform/lastUses',
       'platform/logging',
       'platform/metrics',
       'platform/spans',
@@ -103,7 +104,7 @@ export const rooms = [
   {
     room: 'rules/api',
     purpose: 'the REST interface of the rules',
-    uses: ['rules', 'platform/http', 'platform/page', 'platform/spans'],
+    uses: ['rules', 'platform/http', 'platform/lastUses', 'platform/page', 'platform/spans'],
   },
   {
     room: 'rules/plan',
@@ -337,6 +338,12 @@ export const rooms = [
   {
     room: 'platform/page',
     purpose: 'pages for browsers: one way to serve their files, closed to everything else, and one look',
+    uses: [],
+  },
+  {
+    room: 'platform/lastUses',
+    purpose: 'when tokens, keys and the like were used last: seen in memory, written now and then',
+    pure: true,
     uses: [],
   },
   {

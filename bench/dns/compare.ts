@@ -24,6 +24,8 @@ const LEGIT_PER_SECOND = 500;
 const COST_PER_SECOND = 1000;
 const SOURCES = 10_000;
 const CLOCK_TICKS_PER_SECOND = 100;
+/** Of a line of /proc/stat, behind its name: proc_stat(5). */
+const STEAL_FIELD = 7;
 const TASKSET = '/usr/bin/taskset';
 const ALL_FLOODS = { ...floods, ...knownFloods };
 
@@ -43,19 +45,21 @@ export async function compare(args: readonly string[]): Promise<void> {
   const server = await startNsd(ZONE, zoneText(), { nice: -15, cores: ONE_CORE });
   try {
     for (const guard of choice.guards) {
+      const stolen = stealing();
       const { legit, cpuMicros } = await costOf(guard, { server, choice, node });
       console.log(
         `${guard.padEnd(11)} no flood: ${percent(legit)} of ${COST_PER_SECOND}/s answered, p99 ${legit.p99Ms.toFixed(2)} ms, ` +
-          `${cpuMicros.toFixed(1)} us of processor a query`,
+          `${cpuMicros.toFixed(1)} us of processor a query (${stolen()})`,
       );
     }
     for (const flood of choice.floods)
       for (const rate of choice.rates)
         for (const guard of choice.guards) {
+          const stolen = stealing();
           const { legit, floodPerSecond } = await underFlood(guard, { server, flood, rate, choice, node });
           console.log(
             `${guard.padEnd(11)} ${choice.sensitivity.padEnd(9)} ${flood.padEnd(24)} ${String(rate ?? 'full').padStart(6)}/s: ` +
-              `${percent(legit)} of users answered, p99 ${legit.p99Ms.toFixed(1)} ms (sent ${floodPerSecond.toFixed(0)}/s)`,
+              `${percent(legit)} of users answered, p99 ${legit.p99Ms.toFixed(1)} ms (sent ${floodPerSecond.toFixed(0)}/s, ${stolen()})`,
           );
         }
   } finally {
@@ -117,6 +121,19 @@ async function defend({ server: { host, port }, ...task }: DefendedTask, node: s
       child.disconnect();
       await exited;
     },
+  };
+}
+
+/** Tells how much of the guard's core was other guests' of the host meanwhile: what was measured then is of no worth. */
+function stealing(): () => string {
+  const ticks = (): number => {
+    const line = new RegExp(`^cpu${ONE_CORE} (.*)$`, 'm').exec(readFileSync('/proc/stat', 'utf8'))?.[1] ?? '';
+    return Number(line.split(' ')[STEAL_FIELD]);
+  };
+  const [before, startMs] = [ticks(), performance.now()];
+  return () => {
+    const seconds = (performance.now() - startMs) / 1_000;
+    return `${((100 * (ticks() - before)) / CLOCK_TICKS_PER_SECOND / seconds).toFixed(0)} % stolen`;
   };
 }
 

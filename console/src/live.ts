@@ -26,6 +26,8 @@ export const live = signal<LiveMessage | undefined>();
 /** Parts of it that seldom change: who hangs on these alone is not drawn anew each second. */
 export const ruleInForceId = computed(() => live.value?.guard?.rule?.id);
 export const hasGuard = computed(() => live.value?.guard !== undefined);
+/** Why the server lets nobody listen here now: it says so where too many do. */
+export const whyNotLive = signal<string | undefined>();
 /** When the newest came, as `performance.now()` tells it. */
 export const lastMessageMs = signal(0);
 /** Grows when the rules have changed: read them again. */
@@ -57,6 +59,7 @@ interface Followed {
 
 async function follow(followed: Followed): Promise<void> {
   connection.value = 'connecting';
+  whyNotLive.value = undefined;
   let lastId: string | undefined;
   lastMessageMs.value = 0;
   let retryMs = RETRY_MS;
@@ -69,6 +72,7 @@ async function follow(followed: Followed): Promise<void> {
       }
     } catch {
       // Told by the dot; what follows is another attempt.
+      whyNotLive.value = undefined;
     }
     if (followed.stop.aborted) return;
     connection.value = 'reconnecting';
@@ -80,6 +84,7 @@ async function follow(followed: Followed): Promise<void> {
 function take(message: LiveMessage): void {
   lastMessageMs.value = performance.now();
   live.value = message;
+  whyNotLive.value = undefined;
   if (rulesVersion.peek() !== message.rules_etag) rulesVersion.value = message.rules_etag;
   if (connection.peek() !== 'live') connection.value = 'live';
 }
@@ -101,6 +106,7 @@ async function* messages({ token, of, stop }: Followed, lastId: string | undefin
       },
     );
     if (response.status === 401) refusal.value = failureOf(401, await response.json());
+    if (response.status === 429) whyNotLive.value = failureOf(429, await response.json()).faults[0]?.message;
     if (!response.ok || response.body === null) return;
     for await (const event of eventsOf(response.body)) {
       clearTimeout(timer);

@@ -1,6 +1,8 @@
 /** Holds the heap small. Imported for its effect, before anything else: V8 must know before the heap has grown. */
 import { performance } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+import { saveCompiledCode } from './compileCache.ts';
+import { loaded, whenLoaded } from './loaded.ts';
 
 // Hardly any new objects survive here: waking threads for a collection takes longer than doing it alone, and made the p99 of
 // small answers a fifth longer.
@@ -28,17 +30,24 @@ const MAX_SURVIVORS_SHARE = 4;
  * everything stays: to look for garbage in that again and again takes a tenth of the processor time of a start.
  */
 const HELD_SMALL = '--heap-growing-percent=20';
+/** A program that does not tell is loaded after this time. */
+const MAX_LOAD_MS = 5_000;
 
 const growOnlyBy = (factor: number): void => setFlagsFromString(`--semi-space-growth-factor=${factor}`);
 growOnlyBy(1);
 
+whenLoaded(() => {
+  // A thread that is started sets it to 2, for all of the process.
+  growOnlyBy(1);
+  // Now: V8 takes no code again that was written under other flags.
+  saveCompiledCode();
+  setFlagsFromString(HELD_SMALL);
+});
+
+setTimeout(loaded, MAX_LOAD_MS).unref();
+
 let lastUtilization = performance.eventLoopUtilization();
-let isLoaded = false;
 setInterval(() => {
-  if (!isLoaded) {
-    isLoaded = true;
-    setFlagsFromString(HELD_SMALL);
-  }
   const now = performance.eventLoopUtilization();
   const { utilization } = performance.eventLoopUtilization(now, lastUtilization);
   lastUtilization = now;

@@ -3,6 +3,8 @@ import { readMetrics } from './readMetrics.ts';
 /** What a running server tells of itself without a token. */
 export interface ServerStatus {
   readonly ready: boolean;
+  /** What the server is for; none where its release does not tell. */
+  readonly roles: readonly string[];
   /** What `/readyz` says of each part: `ok`, or what is missing. */
   readonly checks: Readonly<Record<string, string>>;
   readonly startedAt: string | null;
@@ -35,7 +37,7 @@ export interface DnsStatus {
 
 /** The status in the answers of `/readyz` and `/metrics`; of the first alone where the second gives nothing. */
 export function statusOf(
-  readiness: { readonly ready: boolean; readonly checks: Readonly<Record<string, string>> },
+  readiness: Pick<ServerStatus, 'ready' | 'roles' | 'checks'>,
   metricsText: string,
 ): ServerStatus {
   const metrics = readMetrics(metricsText);

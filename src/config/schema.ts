@@ -14,6 +14,10 @@ const SAMPLERS = [
   'parentbased_traceidratio',
 ] as const;
 
+/** What a server is for; docs/scale.md says what each of them opens. */
+export const ROLES = ['gateway', 'ingest', 'rules', 'guard'] as const;
+const ROLE = `(${ROLES.join('|')})`;
+
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 
 const Log = Type.Object(
@@ -398,6 +402,16 @@ const Gateway = Type.Object(
       description:
         'auto: answers above 1 KiB are compressed for clients that ask for it, cached ones once for all, others while there is processor time to spare. off: none is. Compressed bodies of requests are taken in any case.',
     }),
+    filterSecret: Type.Optional(
+      Type.String({
+        minLength: 32,
+        maxLength: 256,
+        pattern: '^[\\x21-\\x7e]+$',
+        secret: true,
+        description:
+          'Proves that ids of HTTP filters are ours: servers that have the same one, as `openssl rand -hex 32` makes it, answer for the filters of each other. Left out: one that is made at the first start and kept in the data folder.',
+      }),
+    ),
     agreement: Agreement,
     webSocket: WebSocket,
   },
@@ -820,9 +834,18 @@ export const ConfigSchema = Type.Object(
         'URL of an Ethereum node (JSON-RPC over HTTP) to index from and relay to; several stand in for each other. In the file each may have limits of its own. Served at /v1/mainnet.',
     }),
     networks: Networks,
+    role: Type.String({
+      pattern: `^(all|${ROLE}(,${ROLE})*)$`,
+      maxLength: 64,
+      default: 'all',
+      allowed: `all, or one or more of ${ROLES.join(', ')} with commas between them`,
+      description:
+        'What this server is for: it opens only what that needs (docs/scale.md). Of the other options those of other roles are ignored, so that all servers can have one file.',
+    }),
     rulesOnly: Type.Boolean({
       default: false,
-      description: 'Serve only the rules API; no node is needed.',
+      description:
+        'Serve only the rules API; no node is needed. The same as role rules, and rules,guard where dns.account is set.',
     }),
     apiToken: Type.Optional(
       Type.String({

@@ -2,13 +2,15 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 
 /** A file as it is sent. */
 export interface ConsoleFile {
   readonly type: string;
   readonly body: Buffer;
-  readonly gzipped: Buffer;
+  /** Compressed when it is asked for first, beside the event loop: a start does not wait for it. */
+  readonly gzipped: () => Promise<Buffer>;
   readonly etag: string;
   /** Its name has a hash of what is in it: under that name it never changes. */
   readonly isImmutable: boolean;
@@ -50,8 +52,18 @@ export function readConsoleFiles(folder = FOLDER): ConsoleFiles | undefined {
   return page && { page, files };
 }
 
+const compress = promisify(gzip);
+
 const fileOf = (type: string, body: Buffer, name: string): ConsoleFile => ({
-  ...{ type, body, gzipped: gzipSync(body, { level: 9 }) },
+  ...{ type, body, gzipped: once(() => compress(body, { level: 9 })) },
   etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`,
   isImmutable: HASHED.test(name),
 });
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

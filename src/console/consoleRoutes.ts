@@ -32,7 +32,7 @@ export const consoleRoutes: FastifyPluginAsync<ConsoleOptions> = async (
     reply.headers(CONSOLE_HEADERS);
     done();
   });
-  const get = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => FastifyReply) =>
+  const get = (url: string, handler: Handler) =>
     fastify.route({ method: ['GET', 'HEAD'], url, exposeHeadRoute: false, handler });
   get('', (_request, reply) => reply.redirect('/console/', 308));
   get('/*', (request, reply) => {
@@ -60,15 +60,17 @@ export const consoleRoutes: FastifyPluginAsync<ConsoleOptions> = async (
   });
 };
 
+type Handler = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>;
+
 interface Exchange {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
 
-function send(
+async function send(
   { type, body, gzipped, etag, isImmutable }: ConsoleFile,
   { request, reply }: Exchange,
-): FastifyReply {
+): Promise<FastifyReply> {
   const takesGzip = /\bgzip\b/.test(String(request.headers['accept-encoding']));
   reply.headers({
     etag,
@@ -77,7 +79,7 @@ function send(
   });
   if (request.headers['if-none-match'] === etag) return reply.code(304).send();
   if (takesGzip) reply.header('content-encoding', 'gzip');
-  const sent = takesGzip ? gzipped : body;
+  const sent = takesGzip ? await gzipped() : body;
   reply.headers({ 'content-type': type, 'content-length': sent.byteLength });
   return request.method === 'HEAD' ? reply.send() : reply.send(sent);
 }

@@ -77,7 +77,14 @@ export {
   TooManyTokens,
 } from './storeErrors.ts';
 export { targetOf } from './target.ts';
-export { formatTimestamp, type Micros, parseMoment, parseTimestamp, wallClock } from './timestamp.ts';
+export {
+  formatTimestamp,
+  type Micros,
+  parseMoment,
+  parseTimestamp,
+  timestampOfMillis,
+  wallClock,
+} from './timestamp.ts';
 export {
   accountIdPattern,
   allowedAccountId,

@@ -1,5 +1,5 @@
 import type { TObject, TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile, type Validator } from 'typebox/compile';
 import { describeValue, type Fault, InvalidRule, pointerTo, shown } from './invalidRule.ts';
 import { allowedName, namePattern } from './ruleName.ts';
 
@@ -66,12 +66,14 @@ export class ObjectChecker<Context = void> {
 }
 
 function checkAgainst(member: string, schema: TSchema): MemberCheck<unknown> {
-  const compiled = Compile(schema);
-  const allowed = allowedValues(schema);
-  return (value) =>
-    compiled.Check(value) && isWellFormed(value)
-      ? undefined
-      : { pointer: pointerTo(member), message: `${member} must be ${allowed}; got ${describeValue(value)}` };
+  let compiled: Validator | undefined;
+  return (value) => {
+    // With the first value: compiling all of them takes longer than most of what a start does.
+    compiled ??= Compile(schema);
+    if (compiled.Check(value) && isWellFormed(value)) return undefined;
+    const message = `${member} must be ${allowedValues(schema)}; got ${describeValue(value)}`;
+    return { pointer: pointerTo(member), message };
+  };
 }
 
 /** Longest member name that a pointer repeats: longer ones are no misspelling of a field. */

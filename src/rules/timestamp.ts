@@ -11,6 +11,9 @@ export function formatTimestamp(moment: Micros): string {
   return `${new Date(millis).toISOString().slice(0, -1)}${rest}+00:00`;
 }
 
+/** The same of a moment in milliseconds. */
+export const timestampOfMillis = (moment: number): string => formatTimestamp(moment * MICROS_PER_MILLI);
+
 /** The moment that `formatTimestamp` wrote. */
 export function parseTimestamp(text: string): Micros {
   const millis = Date.parse(`${text.slice(0, 23)}Z`);

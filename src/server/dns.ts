@@ -5,7 +5,6 @@ import { type Config, ConfigError } from '../config/index.ts';
 import type { OwnGuard } from '../dns/analytics/index.ts';
 import { type Attack, type AttackEvent, ruleMet } from '../dns/attacks/index.ts';
 import { notReady, registerGuardMetrics, startGuard } from '../dns/controller/index.ts';
-import { DnsdistDataPlane } from '../dns/dataplane/dnsdist/index.ts';
 import { EmbeddedDataPlane } from '../dns/dataplane/embedded/index.ts';
 import type { MakeDataPlane } from '../dns/dataplane/index.ts';
 import { FleetReporter, type FleetStore, GuardSelf, TellingStore } from '../dns/fleet/index.ts';
@@ -54,7 +53,7 @@ export async function startDns(
   { rules, lists, fleet, logger, registry, onAttack }: DnsDependencies,
 ): Promise<Dns> {
   const { dataPlane, kind, listenOption, message } =
-    config.dns.dnsdistConsoles.length > 0 ? dnsdist(config) : embedded(config);
+    config.dns.dnsdistConsoles.length > 0 ? await dnsdist(config) : embedded(config);
   const options = guardOptionsOf(config);
   const store = new DnsStore(config.dataDir);
   const telling = new TellingStore(store);
@@ -128,7 +127,9 @@ function embedded(config: Config): ConfiguredDataPlane {
   };
 }
 
-function dnsdist(config: Config): ConfiguredDataPlane {
+async function dnsdist(config: Config): Promise<ConfiguredDataPlane> {
+  // Loaded only here: most guards carry DNS themselves.
+  const { DnsdistDataPlane } = await import('../dns/dataplane/dnsdist/index.ts');
   const options = dnsdistOptionsOf(config);
   mkdirSync(options.folder, { recursive: true });
   return {

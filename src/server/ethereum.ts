@@ -14,14 +14,16 @@ import {
   whyNotExtra,
 } from '../ethereum/gateway/index.ts';
 import type { NodePool } from '../ethereum/nodes/index.ts';
-import { openGatewayStorage } from '../ethereum/store/lmdb/gateway/index.ts';
 import { openTraceStore, type TraceStoreOptions } from '../ethereum/store/lmdb/traces/index.ts';
 import type { Awaitable, TraceStore } from '../ethereum/traces/index.ts';
+import { LastUses } from '../platform/lastUses/index.ts';
 import type { Tracer } from '../platform/spans/index.ts';
-import { LastUses } from '../rules/api/index.ts';
+import { timestampOfMillis } from '../rules/index.ts';
 import { type EthereumNetwork, startEthereumNetwork } from './ethereumNetwork.ts';
+import { gatewayStorageOf } from './gatewayStorage.ts';
 import { IngestMetrics } from './ingestMetrics.ts';
 import { openIndex } from './openIndex.ts';
+import type { Opened } from './roles.ts';
 import { upgradeReport } from './upgradeReport.ts';
 
 /** The Ethereum half of the server: all networks, with the methods that their indexes and nodes answer. */
@@ -54,6 +56,7 @@ export interface EthereumDependencies {
   readonly logger: Logger;
   readonly registry: Registry;
   readonly parts: EthereumParts;
+  readonly opened: Opened;
   readonly tracer: Tracer | undefined;
   /** API keys that instances share; those of the data folder where left out. */
   readonly sharedKeys: SharedKeys | undefined;
@@ -62,22 +65,26 @@ export interface EthereumDependencies {
 /** Starts every network. Rejects with ConfigError, and nothing left open, where one cannot be served as configured. */
 export async function startEthereum(
   config: Config,
-  { logger, registry, parts, tracer, sharedKeys }: EthereumDependencies,
+  { logger, registry, parts, opened, tracer, sharedKeys }: EthereumDependencies,
 ): Promise<Ethereum> {
   checkMethods('gateway.methods', config.gateway.methods, [...parts.table, { name: SUBSCRIBE }]);
   const readers = parts.table.filter((row) => 'result' in row && row.once !== true);
   checkMethods('gateway.agreement.methods', config.gateway.agreement.methods, readers);
-  const table = [...servedRows(parts.table, config.gateway.methods), ...extraRows(config, parts.table)];
+  const [hasGateway, isIndexing] = [opened.has('gateway'), opened.has('indexing')];
+  const served = [...servedRows(parts.table, config.gateway.methods), ...extraRows(config, parts.table)];
+  const table = hasGateway ? served : [];
   if (config.gateway.extraMethods.length > 0)
     logger.info(
       { methods: config.gateway.extraMethods },
       'methods are relayed that the operator has named: nothing of them is checked or cached',
     );
-  const storage = openGatewayStorage(config.dataDir, config.gateway.cacheDiskBytes);
+  const { cacheDiskBytes, filterSecret: sharedSecret } = config.gateway;
+  const storage = gatewayStorageOf({ dataDir: config.dataDir, cacheDiskBytes, hasGateway });
   const metrics = new GatewayMetrics(registry);
-  const keyUses = new LastUses({}, storage.keys);
+  const keyUses = new LastUses({ timestampOf: timestampOfMillis }, storage.keys);
   metrics.keyCalls.used = (id) => keyUses.used(id);
   const ingestMetrics = new IngestMetrics(registry);
+  const filterSecret = sharedSecret === undefined ? storage.filterSecret : Buffer.from(sharedSecret);
   const networks = new Map<string, EthereumNetwork>();
   const stop = async (): Promise<void> => {
     for (const network of networks.values()) await network.stop();
@@ -92,14 +99,17 @@ export async function startEthereum(
       networks.set(
         name,
         await startEthereumNetwork(
-          { name, upstream, indexFrom, config },
+          { name, upstream, indexFrom, config, isFollower: !isIndexing },
           {
             table,
             store: await openIndex(
-              { config, network: name, upgrade: upgradeReport(logger, name) },
+              {
+                ...{ config, network: name, upgrade: upgradeReport(logger, name) },
+                use: { answers: hasGateway, writes: isIndexing },
+              },
               { logger, openTraceStore: parts.openTraceStore },
             ),
-            ...{ answers: storage.answers, filterSecret: storage.filterSecret },
+            ...{ answers: storage.answers, filterSecret },
             metrics,
             ingestMetrics,
             ...{ logger, tracer },

@@ -14,7 +14,13 @@ import {
   openRpcDocument,
   startNetwork,
 } from '../ethereum/gateway/index.ts';
-import { type BeginBlock, Indexer, type IndexerStatus, PooledSource } from '../ethereum/ingest/index.ts';
+import {
+  type BeginBlock,
+  type BeginWrite,
+  Indexer,
+  type IndexerStatus,
+  PooledSource,
+} from '../ethereum/ingest/index.ts';
 import { ChainMismatchError, type Finality, type NodePool } from '../ethereum/nodes/index.ts';
 import type { TraceStore } from '../ethereum/traces/index.ts';
 import type { Tracer } from '../platform/spans/index.ts';
@@ -30,6 +36,8 @@ export interface EthereumNetworkOptions {
   readonly upstream: NetworkConfig['upstream'];
   readonly indexFrom: number | undefined;
   readonly config: Config;
+  /** Another process writes the index. */
+  readonly isFollower: boolean;
 }
 
 export interface EthereumNetworkDependencies {
@@ -94,12 +102,14 @@ export async function startEthereumNetwork(
   const indexer = new Indexer(
     {
       pollIntervalMs,
+      isFollower: options.isFollower,
       ...(finality && { finality }),
       ...(options.indexFrom !== undefined && { fromBlock: options.indexFrom }),
     },
     {
       ...{ store, source, observer: new IngestReport(logger, ingestMetrics, name) },
       followed: (change) => live.followed(change),
+      beginWrite: tracer && beginWriteWith(tracer, name),
     },
   );
   pool.onHead(() => {
@@ -113,7 +123,7 @@ export async function startEthereumNetwork(
   const services = {
     ...{ network, filters },
     index: { store, indexer, finder: source, maxAnswerBytes: config.gateway.maxAnswerBytes },
-    description: Buffer.from(JSON.stringify(openRpcDocument(name, table))),
+    description: () => Buffer.from(JSON.stringify(openRpcDocument(name, table))),
   };
   return {
     pool,
@@ -179,6 +189,17 @@ const beginBlockWith =
     const span = tracer.begin({ name: 'ingest block', kind: 'internal' });
     span?.set('floodgate.network', network);
     span?.set('floodgate.block', blockNumber);
+    return span;
+  };
+
+const beginWriteWith =
+  (tracer: Tracer, network: string): BeginWrite =>
+  ({ blocks, undoFrom }) => {
+    const span = tracer.begin({ name: 'write blocks', kind: 'internal' });
+    span?.set('floodgate.network', network);
+    span?.set('floodgate.blocks', blocks.length);
+    const first = blocks[0]?.block.number ?? undoFrom;
+    if (first !== undefined) span?.set('floodgate.block', first);
     return span;
   };
 

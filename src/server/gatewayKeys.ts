@@ -9,7 +9,8 @@ import {
   newSecret,
   TooManyKeys,
 } from '../ethereum/gateway/index.ts';
-import type { CreatedKey, GatewayKeys, KeyCreation, LastUses, ShownKey } from '../rules/api/index.ts';
+import type { LastUses } from '../platform/lastUses/index.ts';
+import type { CreatedKey, GatewayKeys, KeyCreation, ShownKey } from '../rules/api/index.ts';
 import { TooManyEntries } from '../rules/index.ts';
 import { type Counts, sums } from './metricSums.ts';
 

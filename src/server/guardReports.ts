@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { isAt, sinceStart, standingOf, whatIf } from '../dns/analytics/index.ts';
 import { type Attack, type AttackStore, ruleMet, summaryOf, toldAttack } from '../dns/attacks/index.ts';
 import { type Guard, notReady } from '../dns/controller/index.ts';
@@ -27,6 +28,7 @@ const MOST_ENDED = 25;
 /** What the rules API tells of guards. An attack that lasts here is told as it stands now, not as it was stored last. */
 export function guardReports({ own, fleet }: GuardReportsParts): GuardReports {
   const ownAccount = own?.self.self.account;
+  const whatIfs = oncePerSecond(whatIfOf);
   const standing = (attack: Attack): Attack => own?.guard.attacks.get(attack.id) ?? attack;
   const placed = ({ attack, place, instance }: PlacedAttack): Attack => ({
     ...standing(attack),
@@ -37,7 +39,7 @@ export function guardReports({ own, fleet }: GuardReportsParts): GuardReports {
     accountId: ownAccount,
     status: () => own && statusOf(own),
     rates: () => own && ratesOf(own),
-    whatIf: () => own && whatIfOf(own),
+    whatIf: () => own && whatIfs(own),
 
     async attacks(account, request) {
       if (fleet !== undefined)
@@ -84,10 +86,11 @@ export function guardReports({ own, fleet }: GuardReportsParts): GuardReports {
   };
 }
 
-function statusOf({ guard, dataPlane }: OwnReports): object {
+function statusOf({ self, guard, dataPlane }: OwnReports): object {
   const { detector, stats, attacks } = guard;
   const nowMs = Date.now();
   return {
+    instance: self.id,
     data_plane: dataPlane,
     rule: ruleMet(detector.rule),
     not_ready: notReady(guard),
@@ -112,7 +115,21 @@ function ratesOf({ guard }: OwnReports) {
   return { until: new Date(endSecond * MS_PER_SECOND).toISOString(), ...series };
 }
 
-const whatIfOf = ({ guard: { detector, rates } }: OwnReports) => ({
-  rule: ruleMet(detector.rule),
-  ...whatIf(detector, rates.seconds()),
-});
+async function whatIfOf({ guard: { detector, rates } }: OwnReports): Promise<object> {
+  const rule = ruleMet(detector.rule);
+  const watchedSeconds = rates.seconds().series.passed.length;
+  return {
+    rule,
+    ...(await whatIf(detector, { watchedSeconds, nowMs: Date.now(), pause: () => setImmediate() })),
+  };
+}
+
+/** What is worked out for one is told to all who ask in that second. */
+function oncePerSecond<T>(workOut: (of: T) => Promise<object>): (of: T) => Promise<object> {
+  let last: { readonly atMs: number; readonly value: Promise<object> } | undefined;
+  return (of) => {
+    const nowMs = performance.now();
+    if (last === undefined || nowMs - last.atMs >= MS_PER_SECOND) last = { atMs: nowMs, value: workOut(of) };
+    return last.value;
+  };
+}

@@ -17,6 +17,7 @@ export interface HealthSources {
   readonly readiness: () => Readiness;
   readonly ethereum: Ethereum | undefined;
   readonly dns: Dns | undefined;
+  readonly roles: readonly string[];
 }
 
 /** In the form of the schema `Health` of the rules API. */
@@ -26,6 +27,7 @@ export async function healthOf({
   readiness,
   ethereum,
   dns,
+  roles,
 }: HealthSources): Promise<object> {
   const { ready, checks } = readiness();
   const bytes = storeBytes(dataDir);
@@ -43,7 +45,7 @@ export async function healthOf({
     };
   });
   return {
-    ...{ ready, checks },
+    ...{ ready, roles, checks },
     started_on: new Date(performance.timeOrigin).toISOString(),
     versions: { floodgate: VERSION, node: process.versions.node },
     memory: { rss_bytes: process.memoryUsage.rss() },

@@ -23,6 +23,8 @@ export interface HealthMinute {
   readonly ready: boolean;
 }
 
+type HistorySources = Omit<HealthSources, 'roles'>;
+
 export interface HealthHistoryOptions {
   /** Left out: a minute. */
   readonly intervalMs?: number;
@@ -32,7 +34,7 @@ export interface HealthHistoryOptions {
 
 /** How the server was in each minute of the last day. */
 export class HealthHistory {
-  readonly #sources: HealthSources;
+  readonly #sources: HistorySources;
   readonly #minutesKept: number;
   readonly #timer: NodeJS.Timeout;
   readonly #minutes: HealthMinute[] = [];
@@ -40,7 +42,7 @@ export class HealthHistory {
 
   constructor(
     { intervalMs = INTERVAL_MS, minutesKept = MINUTES_KEPT }: HealthHistoryOptions,
-    sources: HealthSources,
+    sources: HistorySources,
   ) {
     this.#sources = sources;
     this.#minutesKept = minutesKept;
@@ -99,7 +101,7 @@ export class HealthHistory {
   }
 }
 
-async function countedOf({ registry }: HealthSources): Promise<Counted> {
+async function countedOf({ registry }: HistorySources): Promise<Counted> {
   const entries = Object.entries(COUNTED).map(
     async ([name, [metric, labels]]) => [name, await sums(registry, metric, labels)] as const,
   );

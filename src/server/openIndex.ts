@@ -18,11 +18,13 @@ export interface OpenIndexDependencies {
 export interface OpenIndexOptions extends Pick<TraceStoreOptions, 'upgrade'> {
   readonly config: SharedIndexOptions & Pick<Config, 'index'>;
   readonly network: string;
+  /** Whether this server answers from it, and whether it may write where others share it. */
+  readonly use: { readonly answers: boolean; readonly writes: boolean };
 }
 
 /** Opens the index of a network: in the data folder, or the one that instances share, with the newest blocks in the data folder. */
 export async function openIndex(
-  { config, network, upgrade }: OpenIndexOptions,
+  { config, network, upgrade, use }: OpenIndexOptions,
   { logger, openTraceStore }: OpenIndexDependencies,
 ): Promise<TraceStore> {
   if (config.traceStore === undefined)
@@ -30,8 +32,8 @@ export async function openIndex(
       ...config.index,
       ...(upgrade && { upgrade }),
     });
-  const shared = await openSharedIndex(config, { network, logger });
-  const keepBlocks = config.traceStoreRecentBlocks;
+  const shared = await openSharedIndex(config, { network, logger, isReader: !use.writes });
+  const keepBlocks = use.answers ? config.traceStoreRecentBlocks : 0;
   if (keepBlocks === 0) return shared;
   const folder = join(config.dataDir, 'recent', network);
   // What is in it is elsewhere too, and may be of a time long ago.
@@ -66,6 +68,13 @@ export type SharedIndexOptions = Pick<
   'dataDir' | 'traceStore' | 'traceStorePostgres' | 'traceStoreRecentBlocks'
 > & { readonly rules: Pick<Config['rules'], 'store'> };
 
+export interface OpenSharedIndexDependencies {
+  readonly network: string;
+  readonly logger: Log;
+  /** It is never written from here. Left out: it may be. */
+  readonly isReader?: boolean;
+}
+
 /** Opens the index that instances share. Throws ConfigError where a URL is not as it should be. */
 export async function openSharedIndex(
   {
@@ -73,7 +82,7 @@ export async function openSharedIndex(
     traceStorePostgres,
     rules,
   }: Pick<SharedIndexOptions, 'traceStore' | 'traceStorePostgres' | 'rules'>,
-  { network, logger }: { readonly network: string; readonly logger: Log },
+  { network, logger, isReader = false }: OpenSharedIndexDependencies,
 ): Promise<ClickHouseTraceStore> {
   const postgres = traceStorePostgres ?? rules.store;
   if (traceStore === undefined || postgres === undefined)
@@ -82,7 +91,7 @@ export async function openSharedIndex(
     );
   const { BadTraceStoreUrl, openClickHouseTraces } = await import('../ethereum/store/clickhouse/index.ts');
   try {
-    return await openClickHouseTraces({ url: traceStore, postgres, network }, { log: logger });
+    return await openClickHouseTraces({ url: traceStore, postgres, network, isReader }, { log: logger });
   } catch (error) {
     if (!(error instanceof BadTraceStoreUrl)) throw error;
     throw new ConfigError(`traceStore (FLOODGATE_TRACE_STORE) or its PostgreSQL: ${error.message}`);

@@ -20,6 +20,8 @@ export interface ListenerParts {
   /** Undefined where only the rules API is served. */
   readonly gateway: Gateway | undefined;
   readonly operators: Shown['routes'];
+  /** Below which paths that is. */
+  readonly operatorsPaths: readonly string[];
 }
 
 export interface Listeners {
@@ -31,7 +33,6 @@ export interface Listeners {
   stop(timeoutMs: number): Promise<void>;
 }
 
-const OPERATORS_PATHS = ['/client/v4', '/healthz', '/readyz', '/metrics'];
 const GATEWAY_PATHS = ['/v1/mainnet'];
 
 /** The HTTP framework's own lines of level info repeat ours. */
@@ -40,7 +41,7 @@ const quieter = (level: string): string => (level === 'info' ? 'warn' : level);
 /** Listens in one place or two. Rejects with ConfigError or ListenError, and nothing left open, where that cannot be. */
 export async function openListeners(
   config: Config,
-  { gateway, operators }: ListenerParts,
+  { gateway, operators, operatorsPaths }: ListenerParts,
   { logger, readers, handled }: OpenListenersDependencies,
 ): Promise<Listeners> {
   const publicPlace = publicPlaceOf(config);
@@ -54,11 +55,11 @@ export async function openListeners(
       throw new ListenError(place.at, place === opsPlace ? 'ops.' : '', error);
     }
   };
-  const toOperators = { routes: operators, paths: OPERATORS_PATHS, errorBody: envelope, sendBadUrl };
+  const toOperators = { routes: operators, paths: operatorsPaths, errorBody: envelope, sendBadUrl };
   if (gateway === undefined) return asListeners([await open(opsPlace ?? publicPlace, toOperators)]);
   const toClients = { interceptor: gateway, paths: GATEWAY_PATHS, errorBody: rpcError };
   if (opsPlace === undefined) {
-    const paths = [...GATEWAY_PATHS, ...OPERATORS_PATHS];
+    const paths = [...GATEWAY_PATHS, ...operatorsPaths];
     return asListeners([await open(publicPlace, { ...toOperators, ...toClients, paths, errorBody: byPath })]);
   }
   // The console asks the gateway where it came from itself: no page of another origin has to be let in.
@@ -69,7 +70,7 @@ export async function openListeners(
       ? {
           ...toOperators,
           interceptor: gateway,
-          paths: [...GATEWAY_PATHS, ...OPERATORS_PATHS],
+          paths: [...GATEWAY_PATHS, ...operatorsPaths],
           errorBody: byPath,
         }
       : toOperators,

@@ -16,10 +16,13 @@ import { guardAnswers } from './guardAnswers.ts';
 import { healthOf } from './health.ts';
 import type { HealthHistory } from './healthHistory.ts';
 import { nodeOperations } from './nodeOperations.ts';
+import type { Opened } from './roles.ts';
 import { countRulesRequests } from './serverMetrics.ts';
 
 export interface OperatorRoutesOptions {
-  readonly storage: RulesStorage;
+  readonly opened: Opened;
+  /** None where neither rules nor API keys are looked at. */
+  readonly storage: RulesStorage | undefined;
   readonly ethereum: Ethereum | undefined;
   readonly dns: Dns | undefined;
   readonly fleet: FleetStore | undefined;
@@ -34,14 +37,42 @@ export interface OperatorRoutesOptions {
 
 /** What operators and their tools use: health, metrics, the rules API, the console, and the operations of the nodes. */
 export function operatorRoutes(config: Config, options: OperatorRoutesOptions): Shown['routes'] {
-  const { storage, ethereum, dns, fleet, registry, clientAddress, readiness, history, logger, tracer } =
-    options;
-  const { signInCode } = options;
-  const configuredTokens = config.apiToken === undefined ? [] : [config.apiToken];
+  const { opened, storage, ethereum, registry, readiness, logger, signInCode } = options;
+  const { roles } = opened;
+  const api = storage && opened.has('rulesApi') ? apiOptions(config, { ...options, storage }) : undefined;
+  const configuredTokens = configuredTokensOf(config);
+  return async (listener) => {
+    await listener.register(operations, { roles, readiness, metrics: registry });
+    if (storage === undefined) return;
+    const { tokens } = storage;
+    const uses = new TokenUses(tokens);
+    if (api === undefined) listener.addHook('onClose', () => uses.stop());
+    else await listener.register(rulesApi, { ...api, uses, prefix: '/client/v4' });
+    if (api !== undefined && config.console.enabled)
+      await listener.register(consoleRoutes, { prefix: '/console', signInCode });
+    if (ethereum !== undefined)
+      await listener.register(operatorApi, {
+        ...{ tokens, uses, configuredTokens },
+        prefix: '/operations',
+        routes: nodeOperations(ethereum.pools, logger),
+      });
+  };
+}
+
+export const operatorsPathsOf = (opened: Opened): readonly string[] => [
+  ...(opened.has('rulesApi') ? ['/client/v4'] : []),
+  ...['/healthz', '/readyz', '/metrics'],
+];
+
+function apiOptions(
+  config: Config,
+  { opened, storage, ethereum, dns, fleet, registry, ...options }: OperatorRoutesOptions & WithStorage,
+) {
+  const { clientAddress, readiness, history, tracer } = options;
   const { rules, lists, tokens, audit } = storage;
-  const answered = countRulesRequests(registry);
   const keys =
     ethereum &&
+    opened.has('gateway') &&
     gatewayKeys(
       {
         methods: [...SERVED_METHODS, SUBSCRIBE, ...config.gateway.extraMethods],
@@ -53,28 +84,25 @@ export function operatorRoutes(config: Config, options: OperatorRoutesOptions): 
       },
       { keys: ethereum.keys, lastUses: ethereum.keyUses, registry },
     );
-  return async (listener) => {
-    const uses = new TokenUses(tokens);
-    await listener.register(operations, { readiness, metrics: registry });
-    await listener.register(rulesApi, {
-      ...{ rules, lists, tokens, audit, uses, keys, configuredTokens, clientAddress, tracer },
-      prefix: '/client/v4',
-      staleSeconds: () => storage.staleSeconds,
-      ...guardAnswers(dns, fleet),
-      answered,
-      healthHistory: () => history.minutes,
-      health: () => healthOf({ dataDir: config.dataDir, registry, readiness, ethereum, dns }),
-      rateLimit: rateLimitOf(config),
-    });
-    if (config.console.enabled) await listener.register(consoleRoutes, { prefix: '/console', signInCode });
-    if (ethereum !== undefined)
-      await listener.register(operatorApi, {
-        ...{ tokens, uses, configuredTokens },
-        prefix: '/operations',
-        routes: nodeOperations(ethereum.pools, logger),
-      });
+  return {
+    ...{ rules, lists, tokens, audit, keys: keys || undefined, clientAddress, tracer },
+    configuredTokens: configuredTokensOf(config),
+    staleSeconds: () => storage.staleSeconds,
+    ...guardAnswers(dns, fleet),
+    answered: countRulesRequests(registry),
+    healthHistory: () => history.minutes,
+    health: () =>
+      healthOf({ dataDir: config.dataDir, registry, readiness, ethereum, dns, roles: opened.roles }),
+    rateLimit: rateLimitOf(config),
   };
 }
+
+interface WithStorage {
+  readonly storage: RulesStorage;
+}
+
+const configuredTokensOf = ({ apiToken }: Config): readonly string[] =>
+  apiToken === undefined ? [] : [apiToken];
 
 function rateLimitOf({ rules }: Config): RateLimit | undefined {
   if (rules.rateLimitRequests === undefined) return undefined;

@@ -11,7 +11,6 @@ import { PostgresFleet } from '../dns/store/postgres/index.ts';
 import { Gateway, SharedKeys } from '../ethereum/gateway/index.ts';
 import { clientAddressBehind } from '../platform/addresses/index.ts';
 import { Readers, type Readiness } from '../platform/http/index.ts';
-import { openRules } from '../rules/store/index.ts';
 import { openAccessLog } from './accessLog.ts';
 import { Alerting } from './alerts/alerting.ts';
 import type { Looked } from './alerts/unwell.ts';
@@ -22,14 +21,15 @@ import { type Ethereum, type EthereumParts, OWN_PARTS, startEthereum } from './e
 import { HealthHistory } from './healthHistory.ts';
 import { checkOpenFiles } from './openFiles.ts';
 import { openListeners } from './openListeners.ts';
-import { operatorRoutes } from './operatorRoutes.ts';
-import { refuseStoredToken } from './refuseStoredToken.ts';
-import { countDroppedLogLines, showBuild, showRulesStore, showServer } from './serverMetrics.ts';
+import { operatorRoutes, operatorsPathsOf } from './operatorRoutes.ts';
+import { isOutOfService } from './outOfService.ts';
+import { openedBy, showRoles } from './roles.ts';
+import { openRulesStorage } from './rulesStorage.ts';
+import { countDroppedLogLines, showBuild, showServer } from './serverMetrics.ts';
 import { storeBytes } from './storeBytes.ts';
 import { StoreWatch } from './storeWatch.ts';
 import { tellChanges } from './tellChanges.ts';
 import { openTracing } from './tracing.ts';
-import { watchClock } from './watchClock.ts';
 
 export interface Server {
   /** Where it listens, for example `http://127.0.0.1:8420`. */
@@ -64,6 +64,7 @@ export async function startServer(
     for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step();
   };
   const clientAddress = clientAddressOf(config);
+  const opened = openedBy(config);
   try {
     if (lock === undefined) {
       const own = lockDataDir(config.dataDir);
@@ -75,13 +76,12 @@ export async function startServer(
     collectDefaultMetrics({ register: registry });
     countDroppedLogLines(registry, droppedLogLines);
     showBuild(registry);
+    showRoles(registry, opened);
     undo.push(() => registry.clear());
 
-    const storage = await openRules({ dataDir: config.dataDir, url: config.rules.store }, { log: logger });
-    undo.push(() => storage.close());
-    showRulesStore(registry, storage);
-    undo.push(watchClock(logger, storage.clockBehindSeconds));
-    await refuseStoredToken(config.apiToken, storage.tokens);
+    const rules = opened.has('rulesStore') ? await openRulesStorage(config, { logger, registry }) : undefined;
+    undo.push(() => rules?.close());
+    const storage = rules?.storage;
 
     const alerting = await Alerting.open(config, { logger, registry });
     if (alerting !== undefined) undo.push(() => alerting.stop());
@@ -91,20 +91,20 @@ export async function startServer(
     const tracer = tracing?.tracer;
 
     let ethereum: Ethereum | undefined;
-    if (!config.rulesOnly) {
+    if (opened.has('nodes')) {
       const started = await startEthereum(config, {
-        ...{ logger, registry, tracer, parts: { ...OWN_PARTS, ...parts } },
-        sharedKeys: storage.shared && new SharedKeys(storage.shared.keys),
+        ...{ logger, registry, tracer, opened, parts: { ...OWN_PARTS, ...parts } },
+        sharedKeys: storage?.shared && new SharedKeys(storage.shared.keys),
       });
       undo.push(() => started.stop());
       ethereum = started;
     }
 
-    undo.push(await tellChanges({ audit: storage.audit, keys: ethereum?.keys, log: logger }));
+    undo.push(await tellChanges({ audit: storage?.audit, keys: ethereum?.keys, log: logger }));
 
-    const fleet = storage.shared && new PostgresFleet(storage.shared);
+    const fleet = storage?.shared && new PostgresFleet(storage.shared);
     let dns: Dns | undefined;
-    if (config.dns.account !== undefined) {
+    if (storage && config.dns.account !== undefined && opened.has('guard')) {
       const started = await startDns(
         { config, account: config.dns.account },
         {
@@ -118,15 +118,15 @@ export async function startServer(
 
     const stores = new StoreWatch({
       dataDir: config.dataDir,
-      probe: () => storage.probe(),
-      isShared: storage.isShared,
+      probe: async () => storage?.probe(),
+      isShared: storage?.isShared ?? false,
     });
     undo.push(() => stores.stop());
 
     const stopLooking = alerting?.watch({
       looked: () => ({ networks: networksOf(ethereum), storeProblem: stores.problem }),
       attacks: dns?.attacks() ?? [],
-      tokens: storage.tokens,
+      tokens: storage?.tokens,
     });
     undo.push(() => stopLooking?.());
 
@@ -141,7 +141,8 @@ export async function startServer(
         ...(stopping && { server: 'it is stopping' }),
       };
       // What all servers share takes none of them out of service: reads, the gateway and the guard go on without it.
-      const isReady = missing === undefined && stores.ownProblem === undefined && !stopping;
+      const isBehind = missing !== undefined && isOutOfService(opened, ethereum);
+      const isReady = !isBehind && stores.ownProblem === undefined && !stopping;
       return { ready: isReady, checks };
     };
 
@@ -167,6 +168,7 @@ export async function startServer(
     });
     const gateway =
       ethereum &&
+      opened.has('gateway') &&
       new Gateway(
         { ...config.gateway, trustedProxies: config.http.trustedProxies },
         {
@@ -182,22 +184,37 @@ export async function startServer(
         },
       );
     const operators = operatorRoutes(config, {
-      ...{ storage, ethereum, dns, fleet, registry, clientAddress, readiness, history, logger, tracer },
+      ...{
+        opened,
+        storage,
+        ethereum,
+        dns,
+        fleet,
+        registry,
+        clientAddress,
+        readiness,
+        history,
+        logger,
+        tracer,
+      },
       signInCode,
     });
     const listeners = await openListeners(
       config,
-      { gateway, operators },
+      { gateway: gateway || undefined, operators, operatorsPaths: operatorsPathsOf(opened) },
       { logger, readers, handled: accessLog?.handled },
     );
     undo.push(async () => {
       stopping = true;
-      gateway?.drain();
+      if (gateway) gateway.drain();
       await listeners.stop(config.stopTimeoutMs);
     });
     const { url, opsUrl } = listeners;
     logger.info(
-      { url, opsUrl, dataDir: resolve(config.dataDir), networks: [...(ethereum?.methods.keys() ?? [])] },
+      {
+        ...{ url, opsUrl, dataDir: resolve(config.dataDir), roles: opened.roles },
+        networks: [...(ethereum?.methods.keys() ?? [])],
+      },
       'listening',
     );
     return { url, opsUrl, dnsAddresses: dns?.addresses ?? [], readiness, stop: takeDown };

@@ -93,6 +93,12 @@ describe.skipIf(CHROMIUM === undefined)(
       await heading().getByText(`Attack on ${ZONE} since`).waitFor();
       await page.getByText('would be refused were the rule enabled').waitFor();
       await page.locator('.top li').first().waitFor();
+      await page.getByText('As if the rule were enabled.').waitFor();
+      await page.getByText(/^from [\d,]+ of [\d,]+ queries of the last \d+ s$/).waitFor();
+      await page
+        .getByText(/^refuses [1-9]\d % of [\d,]+ that pay, known names hit: 0$/)
+        .nth(2)
+        .waitFor();
       await checkPage(tab, 'now-attack');
       await page.getByRole('link', { name: 'All of this attack' }).click();
       await page.getByText('Some of the names').click();
@@ -244,6 +250,26 @@ describe.skipIf(CHROMIUM === undefined)(
       await reader.page.getByRole('button', { name: 'account and menu' }).click();
       await reader.page.getByText('<b>reader</b>').waitFor();
       await checkState(reader, 'menu');
+
+      // With as many as may listen with one token: the page says so, and is live again when it may be.
+      const many = new AbortController();
+      const live = rulesUrl().replace(/rules$/, 'live');
+      const init = { headers: { authorization: `Bearer ${token}` }, signal: many.signal };
+      await Promise.all(Array.from({ length: 7 }, () => fetch(live, init)));
+      expect((await fetch(live, init)).status).toBe(429);
+      await reader.page.reload();
+      await reader.page.getByLabel('Token').fill(token);
+      const more = await until('there is a place again', async () => {
+        const answer = await fetch(live, init);
+        return answer.status === 200 && answer;
+      });
+      await reader.page.getByRole('button', { name: 'Sign in' }).click();
+      const dot = reader.page.getByRole('status').filter({ hasText: 'too many listen' });
+      await dot.waitFor();
+      expect(await dot.getAttribute('title')).toBe('Only 8 may listen with one token, and so many do');
+      await more.body?.cancel();
+      await reader.page.getByText('● live').waitFor();
+      many.abort();
       await reader.context.close();
     });
 

@@ -265,7 +265,11 @@ describe.skipIf(CHROMIUM === undefined)(
 
     it('makes a token that is shown once, counts what it does, and revokes it by name', async () => {
       await go('Access');
-      await page.getByText('The gateway is open: no key was ever made.').waitFor();
+      await page
+        .getByText(
+          'The server’s own token is the only one that is valid. The gateway is open: no key was ever made.',
+        )
+        .waitFor();
       await checkPage(tab, 'access-empty');
       await button('New token').click();
       const dialog = page.getByRole('dialog');

@@ -58,6 +58,17 @@ export class GrowingChain {
     await store.apply({ blocks: [], finalizedNumber: this.finalized });
   }
 
+  /** Adds blocks that are final already, as a node tells of old ones. */
+  async growFinal(store: TraceStore, count: number): Promise<void> {
+    const blocks = this.#continue(this.blocks, this.next, count);
+    this.next += count;
+    this.finalized = this.next - 1;
+    await store.apply({
+      blocks: blocks.map(({ header, traces }) => indexBlock(header, traces)),
+      finalizedNumber: this.finalized,
+    });
+  }
+
   /** Puts blocks below the first one, from the last to the first: every insertion is before all that is there. */
   async backfill(store: TraceStore): Promise<void> {
     const { random } = this;

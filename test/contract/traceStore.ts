@@ -62,6 +62,32 @@ export function traceStoreContract(
       await compareSome(store, chain, 100 / every);
     });
 
+    test('a filter that is asked while blocks come and go is answered as before them, or behind, or not at all', async () => {
+      const chain = new GrowingChain(new Random(17), 1010);
+      await chain.grow(store, 60);
+      let answered = 0;
+      for (let round = 0; round < 30; round++) {
+        const filters = Array.from({ length: 6 }, () => randomFilter(chain.random, chain.numbers));
+        const before = chain.traces;
+        const asked = filters.map((filter) => store.filter(filter, MAX_BYTES));
+        const change = chain.random.chance(0.7)
+          ? chain.grow(store, chain.random.between(1, 10))
+          : chain.reorganise(store);
+        const late = filters.map((filter) => store.filter(filter, MAX_BYTES));
+        await change;
+        for (const [i, answer] of (await Promise.all([...asked, ...late])).entries()) {
+          const filter = filters[i % filters.length] as TraceFilter; // one for each, twice
+          if (answer === undefined) continue;
+          answered++;
+          const text = Buffer.from(answer).toString();
+          const right = [before, chain.traces].map((traces) => JSON.stringify(plainFilter(traces, filter)));
+          if (!right.includes(text)) expect(text, JSON.stringify(filter)).toEqual(right[1]);
+        }
+      }
+      expect(answered).toBeGreaterThan(150);
+      await compareSome(store, chain, 50);
+    });
+
     test('an index that was reorganised answers every filter as one built from scratch does', async () => {
       const chain = new GrowingChain(new Random(11), 500);
       await chain.grow(store, 40);
@@ -200,6 +226,13 @@ export function traceStoreContract(
       expect(await store.finalizedNumber()).toBe(12);
     });
 
+    test('answers blocks that are final with the change that adds them', async () => {
+      const chain = new GrowingChain(new Random(10), 10);
+      await chain.growFinal(store, 5);
+      expect(await store.finalizedNumber()).toBe(14);
+      await compareSome(store, chain, 20);
+    });
+
     test('undoes a finalized block where a change says so, across gaps, and calls none final that is gone', async () => {
       const random = new Random(8);
       await new GrowingChain(random, 100).grow(store, 3);
@@ -290,7 +323,9 @@ function randomFilter(random: Random, numbers: readonly number[]): TraceFilter {
   const addresses = () =>
     random.chance(0.35)
       ? []
-      : Array.from({ length: random.between(1, 4) }, () => random.pick([...shape.addresses]));
+      : Array.from({ length: random.between(1, random.pick([4, 14])) }, () =>
+          random.pick([...shape.addresses]),
+        );
   return filterOf({
     fromBlock: numbers[first] ?? 0,
     toBlock: numbers[first + width] ?? 0,

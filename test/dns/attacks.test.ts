@@ -133,6 +133,16 @@ describe('an attack', () => {
     expect(analytics.result.minutes.at(-1)).toMatchObject({ attacked_zones: [ZONE_NAME] });
     expect(analytics.result.totals.dropped).toBeGreaterThan(1000);
 
+    const { json: what } = await get('what-if');
+    expect(what.result).toMatchObject({ rule: { id: ruleId } });
+    expect(what.result.recorded).toBeGreaterThan(500);
+    expect(what.result.queries).toBeGreaterThanOrEqual(what.result.recorded);
+    const refused = what.result.levels.map((level: { refused: number }) => level.refused);
+    expect(refused).toEqual(refused.toSorted((one: number, other: number) => one - other));
+    expect(what.result.profile_levels.map((level: { known_refused: number }) => level.known_refused)[1]).toBe(
+      0,
+    );
+
     const [watched, listed, whole, line] = await Promise.all([
       floodgate(['dns', 'watch', '--once']),
       floodgate(['dns', 'attacks']),

@@ -132,7 +132,8 @@ it('counts what it does itself: to the last query, though no frame of dnstap eve
   };
   await flood('a');
   rules.set({ ...RULE, mode: 'monitoring' });
-  await until('it monitors', () => dataPlane.hasRules());
+  // The rule is read a turn later: until then dnsdist has what is wanted of it.
+  await until('it monitors', () => guard.detector.rule?.mode === 'monitoring' && dataPlane.hasRules());
   await flood('b');
   await until('all is counted', async () => {
     await dataPlane.count();

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Contract, Contract as EthersContract, JsonRpcProvider } from 'ethers';
@@ -132,6 +132,86 @@ describe('HTTP filters', () => {
     await set(13n);
     expect(valuesOf(await changes(id, 1))).toEqual([13]);
     expect((await changes(blocks, 4)).length).toBe(4);
+  });
+
+  describe('of servers with the same secret', () => {
+    const SECRET = 'of_two_servers_that_share_nothing_else';
+    let servers: Floodgate[];
+    beforeAll(async () => {
+      const config = { index: { finality: 'none', pollIntervalMs: 100 } };
+      const file = join(dataDir, 'filter-secret');
+      await writeFile(file, `${SECRET}\n`);
+      servers = await Promise.all(
+        [
+          { FLOODGATE_GATEWAY_FILTER_SECRET: SECRET },
+          { FLOODGATE_GATEWAY_FILTER_SECRET_FILE: file },
+          { FLOODGATE_GATEWAY_FILTER_SECRET: `${SECRET}_` },
+        ].map((env) => startFloodgate({ upstream: anvil.url, config, env })),
+      );
+    });
+    afterAll(() => Promise.all((servers ?? []).map((server) => server.stop())));
+    const askAt = async (server: number, method: string, ...params: unknown[]) =>
+      (await call(servers[server]?.gatewayUrl ?? '', method, ...params)).json;
+    /** Asks until the log of a value comes; the values since the last time, as those of a server that did not make the filter may come twice. */
+    const valuesAt = async (server: number, id: string, last: number): Promise<number[]> => {
+      const values = new Set<number>();
+      await until(`${last} came`, async () => {
+        const { result, error } = await askAt(server, 'eth_getFilterChanges', id);
+        expect(error).toBeUndefined();
+        for (const value of valuesOf(result)) values.add(value);
+        return values.has(last);
+      });
+      return [...values];
+    };
+
+    it('are answered by each of them, from where they were made on', async () => {
+      const { result: id } = await askAt(0, 'eth_newFilter', { address, fromBlock: '0x0' });
+      const { result: blocks } = await askAt(0, 'eth_newBlockFilter');
+      await set(21n);
+      expect(await valuesAt(0, id, 21)).toEqual([21]);
+      await set(22n);
+      expect(await valuesAt(1, id, 22)).toEqual([21, 22]);
+      await set(23n);
+      // Each knows how far its client is.
+      expect(await valuesAt(0, id, 23)).toEqual([22, 23]);
+      expect((await valuesAt(1, id, 23)).at(-1)).toBe(23);
+      const hashes = new Set<string>();
+      await until('all blocks came', async () => {
+        for (const hash of (await askAt(1, 'eth_getFilterChanges', blocks)).result) hashes.add(hash);
+        return hashes.size >= 3;
+      });
+      const { result } = await askAt(1, 'eth_getFilterLogs', id);
+      const range = { address, fromBlock: '0x0' };
+      expect(result).toEqual(await connect(anvil.url).call('eth_getLogs', range));
+      expect((await askAt(1, 'eth_uninstallFilter', id)).result).toBe(true);
+      expect((await askAt(1, 'eth_getFilterChanges', id)).error).toMatchObject(NOT_FOUND);
+    });
+
+    it('are none to a server with another', async () => {
+      const { result: id } = await askAt(0, 'eth_newFilter', { address });
+      for (const method of ['eth_getFilterChanges', 'eth_getFilterLogs']) {
+        expect((await askAt(2, method, id)).error).toMatchObject(NOT_FOUND);
+        expect((await ask(method, id)).error).toMatchObject(NOT_FOUND);
+      }
+      expect((await askAt(2, 'eth_uninstallFilter', id)).result).toBe(false);
+    });
+
+    it('are not answered from where they were made where that block was replaced', async () => {
+      const snapshot = await connect(anvil.url).call('evm_snapshot');
+      await set(24n);
+      const { number } = await connect(anvil.url).call<{ number: string }>(
+        'eth_getBlockByNumber',
+        'latest',
+        false,
+      );
+      await until('it is known', async () => (await askAt(0, 'eth_blockNumber')).result === number);
+      const { result: id } = await askAt(0, 'eth_newFilter', { address });
+      await connect(anvil.url).call('evm_revert', snapshot);
+      await connect(anvil.url).call('evm_increaseTime', 1_000);
+      for (const value of [25n, 26n]) await set(value);
+      expect((await askAt(1, 'eth_getFilterChanges', id)).error).toMatchObject(NOT_FOUND);
+      expect((await valuesAt(0, id, 26)).slice(-2)).toEqual([25, 26]);
+    });
   });
 
   it.each([

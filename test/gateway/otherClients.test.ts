@@ -55,4 +55,34 @@ describe('clients of other languages, with their defaults', () => {
     const { stdout } = await run('go', ['run', '.', ...asked()], { cwd, env });
     expect(JSON.parse(stdout)).toEqual({ ...SEEN, receipts: 1 });
   });
+
+  it('cast of Foundry', async (context) => {
+    if (!has('cast', ['--version'])) context.skip('cast is not there; foundryup brings it');
+    const url = ['--rpc-url', floodgate.gatewayUrl];
+    const cast = async (command: string, ...args: string[]): Promise<string> =>
+      (await run('cast', [command, ...url, ...args])).stdout.trim();
+    const send = async (...args: string[]): Promise<Record<'status' | 'contractAddress', string>> =>
+      JSON.parse(await cast('send', '--private-key', KEY, '--json', ...args));
+    const before = BigInt(await cast('balance', OTHER));
+    const paid = await send(OTHER, '--value', '7');
+    const { contractAddress } = await send('--create', BYTECODE);
+    const stored = await send(contractAddress, 'set(uint256)', '42');
+    const logs = JSON.parse(await cast('logs', '--json', '--from-block', '0', '--address', contractAddress));
+    const reverted: unknown = await cast('call', contractAddress, 'fail()').catch((error) => error);
+    expect({
+      chainId: Number(await cast('chain-id')),
+      statuses: [paid, stored].map(({ status }) => Number(status)),
+      received: Number(BigInt(await cast('balance', OTHER)) - before),
+      logs: logs.map(({ data }: { data: string }) => Number(data)),
+      read: await cast('call', contractAddress, 'get()(uint256)'),
+      revertsWithReason: /revert.*\bno\b/.test(String(reverted)),
+    }).toEqual({
+      chainId: SEEN.chainId,
+      statuses: SEEN.statuses,
+      received: SEEN.received,
+      logs: SEEN.logs,
+      read: '42',
+      revertsWithReason: true,
+    });
+  });
 });

@@ -8,6 +8,7 @@ import { createFloodgateClient, type LiveTrace, type Trace } from '../../src/lib
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
+import { standing } from './support/standing.ts';
 
 /** One of the contracts that most of the traffic goes through. */
 const BUSY = '0x700b6a60ce7eaaea56f065753d8dcb9653dbad35';
@@ -87,12 +88,3 @@ it('tells each trace once, over reorganisations and a server that was away meanw
   end.abort(new Error('enough'));
   expect(await isOver).toMatchObject({ message: 'enough' });
 });
-
-/** What stands of what was told. Fails where something is taken back that does not stand last. */
-function standing(told: readonly LiveTrace[]): Omit<LiveTrace, 'removed'>[] {
-  const stands: Omit<LiveTrace, 'removed'>[] = [];
-  for (const { removed, ...trace } of told)
-    if (removed) expect(stands.pop()).toEqual(trace);
-    else stands.push(trace);
-  return stands;
-}

@@ -14,6 +14,8 @@ import { type RulesServer, startServer, TOKEN } from './support/server.ts';
 
 const inRepository = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const OPENAPI_TYPESCRIPT = inRepository('.ci/client-generators/node_modules/openapi-typescript/bin/cli.js');
+const WITHOUT_OPENAPI_TYPESCRIPT =
+  'openapi-typescript is not there; `npm ci --prefix .ci/client-generators` brings it';
 const TSC = inRepository('node_modules/typescript/bin/tsc');
 const MISSING_RULE = '3fa85f64-5717-4562-b3fc-2c963f66afa6';
 
@@ -110,10 +112,14 @@ describe('the OpenAPI document', () => {
   });
 });
 
+it('the types of the console are what the document says: node scripts/consoleTypes.js', async (context) => {
+  if (!existsSync(OPENAPI_TYPESCRIPT)) context.skip(WITHOUT_OPENAPI_TYPESCRIPT);
+  await run(process.execPath, [inRepository('scripts/consoleTypes.js'), '--check']);
+});
+
 describe('a generated client compiles and lists rules', () => {
   it('of openapi-typescript', async (context) => {
-    if (!existsSync(OPENAPI_TYPESCRIPT))
-      context.skip('openapi-typescript is not there; `npm ci --prefix .ci/client-generators` brings it');
+    if (!existsSync(OPENAPI_TYPESCRIPT)) context.skip(WITHOUT_OPENAPI_TYPESCRIPT);
     const file = place('list.types.ts.txt', join(folder, 'types/list.ts'));
     await run(process.execPath, [OPENAPI_TYPESCRIPT, document, '-o', join(dirname(file), 'api.d.ts')]);
     expect(await run(process.execPath, [await compiled(file), ...asked()])).toBe(LISTED);

@@ -151,6 +151,7 @@ describe('GET …/live', () => {
     const listeners = await Promise.all(Array.from({ length: 8 }, () => listen('f', { secret })));
     const refused = await send(server, { path: livePath('f'), token: secret });
     expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '10' } });
+    expect(refused.json.errors[0].message).toBe('Only 8 may listen with one token, and so many do');
     for (const listener of listeners) listener.stop();
     await until('there is room again', async () => {
       const again = await listen('f', { secret });

@@ -6,7 +6,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Attack } from '../../src/dns/attacks/index.ts';
 import { DnsStore } from '../../src/dns/store/lmdb/index.ts';
 import { openRulesStorage } from '../../src/rules/store/lmdb/index.ts';
+import { startSpoiltNode } from '../gateway/support/spoiltNode.ts';
 import { type AlertReceiver, isSigned, startAlertReceiver } from '../support/alertReceiver.ts';
+import { connect } from '../support/anvil.ts';
+import { startSharedChain } from '../support/sharedChain.ts';
 import { startFloodgate, startFloodgateProcess } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 
@@ -142,6 +145,55 @@ describe('alerts of a server', () => {
     await until('they arrive', () => ids.every((id: string) => arrived().includes(id)));
     expect(arrived().filter((id) => !ids.includes(id))).toEqual([]);
     await until('none waits', () => JSON.parse(waiting()).waiting.length === 0);
+  });
+
+  it('tell of an ingest that cannot follow while the head of its node runs ahead, and of its end', async () => {
+    const { anvil } = await startSharedChain();
+    closing.push(() => anvil.stop());
+    const node = await startSpoiltNode(anvil.url);
+    closing.push(() => node.stop());
+    const receiver = await receiverOf();
+    const server = await startFloodgate({
+      ...{ upstream: node.url, args: ['--index-poll-interval-ms', '50'], dataDir },
+      env: environment(receiver.url),
+    });
+    closing.push(() => server.stop());
+    // Its traces do not come, and all else does: the block after the head is begun, and then the chain goes on.
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let held = 0;
+    node.spoil = async ({ methods }, answer) => {
+      if (methods.some((method) => /^(trace|debug)_/.test(method))) {
+        held++;
+        await released;
+      }
+      return answer();
+    };
+    closing.push(release);
+    const chain = connect(anvil.url);
+    await chain.call('evm_mine');
+    await until('its traces are asked for', () => held > 0);
+    for (let block = 0; block < 8; block++) await chain.call('evm_mine');
+    // At the start it was behind too: the node had not answered yet.
+    const firing = await until('it is told', () =>
+      receiver.alerts().find(({ kind, text }) => kind === 'ingest_behind' && text.includes('blocks behind')),
+    );
+    expect(firing).toMatchObject({
+      ...{ state: 'firing', subject: 'mainnet' },
+      text: expect.stringMatching(
+        /^The index of mainnet is behind: the index is [6-9] blocks behind the node\.$/,
+      ),
+      details: { network: 'mainnet' },
+    });
+    const ready = await fetch(`${server.url}/readyz`);
+    expect(ready.status).toBe(503);
+    release();
+    const resolved = await until('its end is told', () =>
+      receiver.alerts().find(({ incident, state }) => incident === firing.incident && state === 'resolved'),
+    );
+    expect(resolved.text).toBe('The index of mainnet is up to date again.');
   });
 
   it('tell of an attack that was over while the guard was away, in the log too', async () => {

@@ -57,6 +57,17 @@ describe('the command line', () => {
       names: ['--upstream', 'FLOODGATE_UPSTREAM', '--rules-only', 'floodgate dev'],
     },
     {
+      what: 'a role that lacks what it needs',
+      args: () => ['start', '--role', 'gateway', '--upstream', 'http://127.0.0.1:9'],
+      names: ['--role', '"gateway"', '--trace-store', '"gateway,ingest"'],
+    },
+    {
+      what: 'a role of floodgate dev',
+      args: () => ['dev'],
+      env: { FLOODGATE_ROLE: 'rules' },
+      names: ['FLOODGATE_ROLE', '"rules"', 'floodgate start'],
+    },
+    {
       what: 'a bad flag',
       args: () => ['start', '--rules-only', '--port', '99999'],
       names: ['--port', '99999', '65535'],

@@ -141,6 +141,20 @@ describe('a trace', () => {
     expect(sent?.headers['traceparent']).toBe(`00-${ingested.traceId}-${toNode?.spanId}-01`);
   });
 
+  it('of a change of the index has its first block and how many there are', async () => {
+    const written = await until('a block was written', () =>
+      collector.spans.find(
+        ({ name, attributes }) => name === 'write blocks' && Number(attributes['floodgate.blocks']) > 0,
+      ),
+    );
+    const { attributes } = written;
+    expect(attributes).toMatchObject({ 'floodgate.network': 'mainnet' });
+    const ingested = collector.spans.filter(({ name }) => name === 'ingest block');
+    const first = Number(attributes['floodgate.block']);
+    expect(ingested.map((span) => Number(span.attributes['floodgate.block']))).toContain(first);
+    expect(written.isError).toBe(false);
+  });
+
   it('of the rules API is named by its route', async () => {
     const traceId = TRACE.replace('4b', '33');
     const path = `/client/v4/accounts/${WORDS.account}/network/advanced_dns_protection/configs/dns_protection/rules`;

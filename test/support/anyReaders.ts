@@ -4,12 +4,12 @@ import { Readers } from '../../src/platform/http/index.ts';
 const MEGABYTE = 1024 * 1024;
 
 /** Readers with room for whatever a test sends. */
-export const anyReaders = (): Readers =>
+export const anyReaders = (metrics = new Registry()): Readers =>
   new Readers({
     maxBytes: 128 * MEGABYTE,
     maxBytesPerClient: 64 * MEGABYTE,
     sendTimeoutMs: 30_000,
     clientAddress: ({ socket }) => socket.remoteAddress ?? '',
-    metrics: new Registry(),
+    metrics,
     log: { warn: () => undefined },
   });

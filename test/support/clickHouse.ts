@@ -30,18 +30,25 @@ export class ClickHouseServer {
 
   static async start(): Promise<ClickHouseServer> {
     const server = new ClickHouseServer(mkdtempSync(join(tmpdir(), 'floodgate-clickhouse-')));
-    const child = spawnGuarded(process.execPath, [BRIDGE, CHDB, server.#folder, PASSWORD]);
-    server.#child = child;
+    await server.restart();
+    return server;
+  }
+
+  /** Starts it again on what it has and where it was, after `kill`. */
+  async restart(): Promise<void> {
+    const args = [CHDB, this.#folder, PASSWORD, String(this.port)];
+    const child = spawnGuarded(process.execPath, [BRIDGE, ...args]);
+    this.#child = child;
+    this.#log = '';
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (chunk) => {
-        server.#log += chunk;
+        this.#log += chunk;
       });
-    server.port = await until('ClickHouse starts', () => {
-      if (child.exitCode !== null) throw new Error(server.#log);
-      const [, port] = /listening (\d+)/.exec(server.#log) ?? [];
+    this.port = await until('ClickHouse starts', () => {
+      if (child.exitCode !== null) throw new Error(this.#log);
+      const [, port] = /listening (\d+)/.exec(this.#log) ?? [];
       return port === undefined ? undefined : Number(port);
     });
-    return server;
   }
 
   url({ password = PASSWORD, port = this.port } = {}): string {
@@ -60,13 +67,18 @@ export class ClickHouseServer {
     return text.trim();
   }
 
-  async remove(): Promise<void> {
+  /** As the out-of-memory killer would. */
+  async kill(): Promise<void> {
     const child = this.#child;
     if (child !== undefined && child.exitCode === null && child.signalCode === null) {
       const ended = new Promise((resolve) => child.once('exit', resolve));
       child.kill('SIGKILL');
       await ended;
     }
+  }
+
+  async remove(): Promise<void> {
+    await this.kill();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }

@@ -1,11 +1,11 @@
 // ClickHouse's engine behind HTTP, as far as its client and our statements need it: a statement in `query=` or the body, param_NAME,
 // settings as parameters of the URL, errors with X-ClickHouse-Exception-Code. Started with: the folder of chdb, a folder for data, the
-// password of the user `floodgate`. Says "listening PORT".
+// password of the user `floodgate`, a port (0 for any). Says "listening PORT".
 const { createServer } = require('node:http');
 const { rmSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 
-const [, , chdb, folder, password] = process.argv;
+const [, , chdb, folder, password, port] = process.argv;
 const { Session } = require(chdb);
 const session = new Session(join(folder, 'data'), { connectionArgs: ['--max_threads=2'] });
 
@@ -113,7 +113,9 @@ async function start() {
   for (const statement of ['CREATE DATABASE IF NOT EXISTS floodgate ENGINE = Atomic', 'USE floodgate'])
     await session.queryAsync(statement);
   server.keepAliveTimeout = 10_000;
-  server.listen(0, '127.0.0.1', () => process.stdout.write(`listening ${server.address().port}\n`));
+  server.listen(Number(port), '127.0.0.1', () =>
+    process.stdout.write(`listening ${server.address().port}\n`),
+  );
 }
 
 start();

@@ -3,7 +3,7 @@
 const { existsSync, readFileSync, writeFileSync } = require('node:fs');
 const Module = require('node:module');
 const { dirname, join } = require('node:path');
-const { deserialize, serialize } = require('node:v8');
+const { deserialize, serialize, setFlagsFromString } = require('node:v8');
 const { constants, Script } = require('node:vm');
 
 const CACHE = join(__dirname, 'compiled');
@@ -22,13 +22,18 @@ Module.prototype._compile = function (content, filename) {
   return run.call(this.exports, this.exports, load, this, filename, dirname(filename));
 };
 
+// It keeps none of its own.
+process.env['NODE_DISABLE_COMPILE_CACHE'] = '1';
+
 // At its end V8 has also compiled the functions that were called.
 if (process.env['KEEP_COMPILED_CODE'] !== undefined)
-  process.once('exit', () =>
+  process.once('exit', () => {
+    // As it was when the program was loaded: V8 takes no code that was kept under other flags.
+    setFlagsFromString('--heap-growing-percent=0');
     writeFileSync(
       CACHE,
       serialize(new Map([...scripts].map(([name, script]) => [name, script.createCachedData()]))),
-    ),
-  );
+    );
+  });
 
 require('../bundle/floodgate.js');

@@ -18,7 +18,7 @@ export class Listening {
   add(line: string): void {
     this.written += `${line}\n`;
     this.#dnsPort = Number(/"dns":\["127\.0\.0\.1:(\d+)"\]/.exec(line)?.[1] ?? this.#dnsPort);
-    const url = /"url":"(http:[^"]+)".*"msg":"listening"/.exec(line)?.[1];
+    const url = /"url":"(https?:[^"]+)".*"msg":"listening"/.exec(line)?.[1];
     if (url !== undefined) this.#listens({ url, dnsPort: this.#dnsPort });
   }
 

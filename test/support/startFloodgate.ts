@@ -11,7 +11,7 @@ import { type Running, type RunningProgram, runProgram } from './runProgram.ts';
 const READY_POLL_MS = 20;
 
 export interface FloodgateOptions {
-  /** Nodes to stand in front of; none: `--rules-only`, unless a config file says more. */
+  /** Nodes to stand in front of; none: `--rules-only`, unless a config file or `--role` says more. */
   readonly upstream?: string | readonly string[];
   /** Further flags. */
   readonly args?: readonly string[];
@@ -107,7 +107,7 @@ function argumentsOf(options: FloodgateOptions, dataDir: string): string[] {
   const upstreams = typeof upstream === 'string' ? [upstream] : upstream;
   const given = ['--port', '0', '--data-dir', dataDir];
   for (const url of upstreams) given.push('--upstream', url);
-  if (upstreams.length === 0 && config === undefined) given.push('--rules-only');
+  if (upstreams.length === 0 && config === undefined && !args.includes('--role')) given.push('--rules-only');
   if (config !== undefined) {
     const file = join(dataDir, 'floodgate.yaml');
     writeFileSync(file, stringify(config));

@@ -1,7 +1,7 @@
 import { account } from '../session.ts';
 import { type Answer, type Call, call, pathOf } from './client.ts';
 import type { Outcome } from './failure.ts';
-import type { Attack, AttackSummary, Schemas } from './types.ts';
+import type { Attack, AttackSummary, FleetInstance, Schemas } from './types.ts';
 
 export type Rates = Schemas['GuardRates'];
 export type WhatIf = Schemas['WhatIf'];
@@ -11,6 +11,9 @@ const guardPath = (): string =>
 
 export const readRates = (): Promise<Outcome<Answer<Rates>>> => call({ path: `${guardPath()}/rates` });
 export const readWhatIf = (): Promise<Outcome<Answer<WhatIf>>> => call({ path: `${guardPath()}/what-if` });
+
+export const readFleet = (): Promise<Outcome<Answer<readonly FleetInstance[]>>> =>
+  call({ path: `${guardPath()}/fleet` });
 
 export interface AttackQuery {
   readonly page?: number;

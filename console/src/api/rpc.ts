@@ -142,7 +142,7 @@ const WORDS: readonly (readonly [(status: number, error: RpcError) => boolean, W
     {
       what: 'The block is not in the index, and no node can give it now.',
       still: 'Other blocks are answered.',
-      todo: '`floodgate index fill` brings blocks in.',
+      todo: 'Look at the page Nodes. With the server stopped `floodgate index` brings old blocks in.',
     },
   ],
 ];

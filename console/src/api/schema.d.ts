@@ -148,7 +148,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What other rate and burst sensitivities would have refused in the last minute
+         * What other sensitivities would have refused in the last minute
          * @description The token must allow `dns_protection:read`.
          */
         get: operations["readWhatIf"];
@@ -364,7 +364,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What other rate and burst sensitivities would have refused in the last minute
+         * What other sensitivities would have refused in the last minute
          * @description The token must allow `dns_protection:read`.
          */
         get: operations["readWhatIfMagic"];
@@ -1161,30 +1161,54 @@ export interface components {
             /** @description 1 where there was an attack, 0 where not. */
             attack: number[];
         };
-        /** @description Estimated with one bucket for all zones. */
+        /** @description What rules would have done, had they been enabled: the guard decides again about the queries that it recorded. Without a rule, as if there were one with medium sensitivities. */
         WhatIf: {
             rule?: components["schemas"]["AttackRule"];
             /** @description How many seconds were looked at, 60 at most. */
             seconds: number;
             /** @description In these seconds. */
             queries: number;
-            /** @description Queries that had to pay, under the profile sensitivity of the rule in force. */
-            paying: number;
+            /** @description So many of them were recorded, and decided about again. */
+            recorded: number;
             levels: {
                 /**
-                 * @description Of rate and burst together.
+                 * @description Of rate and burst together, under the profile sensitivity of the rule in force.
                  * @enum {string}
                  */
                 sensitivity: "low" | "medium" | "high";
                 rate_per_second: number;
                 burst: number;
-                /** @description Queries that would have found no token. */
+                /** @description Queries that would have had to pay. */
+                paying: number;
+                /** @description Of these, those that would have found no token. */
                 refused: number;
                 /** @description Of these, those for names that the guard knows. */
                 known_refused: number;
+                /** @description Queries that need not pay, above the limit of one client: sent to TCP. */
+                client_limited: number;
+            }[];
+            profile_levels: {
+                /**
+                 * @description Under the rate and burst sensitivity of the rule in force.
+                 * @enum {string}
+                 */
+                profile_sensitivity: "low" | "medium" | "high" | "very_high";
+                /** @description Queries that would have had to pay. */
+                paying: number;
+                /** @description Of these, those that would have found no token. */
+                refused: number;
+                /** @description Of these, those for names that the guard knows. */
+                known_refused: number;
+                /** @description Queries that need not pay, above the limit of one client: sent to TCP. */
+                client_limited: number;
             }[];
         };
         GuardStatus: {
+            /**
+             * Format: uuid
+             * @description Which guard this is, as attacks name it.
+             */
+            instance: string;
             /** @enum {string} */
             data_plane: "embedded" | "dnsdist";
             rule?: components["schemas"]["AttackRule"];
@@ -1307,6 +1331,8 @@ export interface components {
         Health: {
             /** @description As /readyz says it. */
             ready: boolean;
+            /** @description What the server is for. */
+            roles: string[];
             checks: {
                 [key: string]: string;
             };
@@ -4223,6 +4249,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "result": {
+                     *         "instance": "51c0f3a4-6c3e-4f0b-9d39-2f6f8c1f7a11",
                      *         "data_plane": "embedded",
                      *         "rule": {
                      *           "id": "31c70c65-9f81-4669-94ed-1e1e041e7b06",
@@ -4783,28 +4810,64 @@ export interface operations {
                      *         },
                      *         "seconds": 2,
                      *         "queries": 20610,
-                     *         "paying": 20000,
+                     *         "recorded": 1024,
                      *         "levels": [
                      *           {
                      *             "sensitivity": "low",
                      *             "rate_per_second": 200,
                      *             "burst": 1000,
+                     *             "paying": 20000,
                      *             "refused": 18800,
-                     *             "known_refused": 0
+                     *             "known_refused": 0,
+                     *             "client_limited": 0
                      *           },
                      *           {
                      *             "sensitivity": "medium",
                      *             "rate_per_second": 100,
                      *             "burst": 500,
+                     *             "paying": 20000,
                      *             "refused": 19400,
-                     *             "known_refused": 0
+                     *             "known_refused": 0,
+                     *             "client_limited": 0
                      *           },
                      *           {
                      *             "sensitivity": "high",
                      *             "rate_per_second": 50,
                      *             "burst": 250,
+                     *             "paying": 20000,
                      *             "refused": 19700,
-                     *             "known_refused": 0
+                     *             "known_refused": 0,
+                     *             "client_limited": 0
+                     *           }
+                     *         ],
+                     *         "profile_levels": [
+                     *           {
+                     *             "profile_sensitivity": "low",
+                     *             "paying": 20000,
+                     *             "refused": 19400,
+                     *             "known_refused": 0,
+                     *             "client_limited": 0
+                     *           },
+                     *           {
+                     *             "profile_sensitivity": "medium",
+                     *             "paying": 20000,
+                     *             "refused": 19400,
+                     *             "known_refused": 0,
+                     *             "client_limited": 0
+                     *           },
+                     *           {
+                     *             "profile_sensitivity": "high",
+                     *             "paying": 20010,
+                     *             "refused": 19410,
+                     *             "known_refused": 10,
+                     *             "client_limited": 0
+                     *           },
+                     *           {
+                     *             "profile_sensitivity": "very_high",
+                     *             "paying": 20012,
+                     *             "refused": 19412,
+                     *             "known_refused": 12,
+                     *             "client_limited": 0
                      *           }
                      *         ]
                      *       },
@@ -8316,6 +8379,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "result": {
+                     *         "instance": "51c0f3a4-6c3e-4f0b-9d39-2f6f8c1f7a11",
                      *         "data_plane": "embedded",
                      *         "rule": {
                      *           "id": "31c70c65-9f81-4669-94ed-1e1e041e7b06",
@@ -8876,28 +8940,64 @@ export interface operations {
                      *         },
                      *         "seconds": 2,
                      *         "queries": 20610,
-                     *         "paying": 20000,
+                     *         "recorded": 1024,
                      *         "levels": [
                      *           {
                      *             "sensitivity": "low",
                      *             "rate_per_second": 200,
                      *             "burst": 1000,
+                     *             "paying": 20000,
                      *             "refused": 18800,
-                     *             "known_refused": 0
+                     *             "known_refused": 0,
+                     *             "client_limited": 0
                      *           },
                      *           {
                      *             "sensitivity": "medium",
                      *             "rate_per_second": 100,
                      *             "burst": 500,
+                     *             "paying": 20000,
                      *             "refused": 19400,
-                     *             "known_refused": 0
+                     *             "known_refused": 0,
+                     *             "client_limited": 0
                      *           },
                      *           {
                      *             "sensitivity": "high",
                      *             "rate_per_second": 50,
                      *             "burst": 250,
+                     *             "paying": 20000,
                      *             "refused": 19700,
-                     *             "known_refused": 0
+                     *             "known_refused": 0,
+                     *             "client_limited": 0
+                     *           }
+                     *         ],
+                     *         "profile_levels": [
+                     *           {
+                     *             "profile_sensitivity": "low",
+                     *             "paying": 20000,
+                     *             "refused": 19400,
+                     *             "known_refused": 0,
+                     *             "client_limited": 0
+                     *           },
+                     *           {
+                     *             "profile_sensitivity": "medium",
+                     *             "paying": 20000,
+                     *             "refused": 19400,
+                     *             "known_refused": 0,
+                     *             "client_limited": 0
+                     *           },
+                     *           {
+                     *             "profile_sensitivity": "high",
+                     *             "paying": 20010,
+                     *             "refused": 19410,
+                     *             "known_refused": 10,
+                     *             "client_limited": 0
+                     *           },
+                     *           {
+                     *             "profile_sensitivity": "very_high",
+                     *             "paying": 20012,
+                     *             "refused": 19412,
+                     *             "known_refused": 12,
+                     *             "client_limited": 0
                      *           }
                      *         ]
                      *       },
@@ -16391,6 +16491,11 @@ export interface operations {
                      * @example {
                      *       "result": {
                      *         "ready": true,
+                     *         "roles": [
+                     *           "gateway",
+                     *           "ingest",
+                     *           "rules"
+                     *         ],
                      *         "checks": {
                      *           "store": "ok",
                      *           "ingest": "ok"

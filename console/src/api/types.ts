@@ -8,5 +8,6 @@ export type RulePatch = Schemas['RulePatch'];
 export type RuleChange = Schemas['RuleChange'];
 export type GuardStatus = Schemas['GuardStatus'];
 export type AttackSummary = Schemas['AttackSummary'];
+export type FleetInstance = Schemas['FleetInstance'];
 export type Attack = Schemas['Attack'];
 export type HeavyHitter = Schemas['HeavyHitter'];

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { connection, lastMessageMs } from '../live.ts';
+import { connection, lastMessageMs, whyNotLive } from '../live.ts';
 import { durationOf } from './time.tsx';
 
 const SECOND_MS = 1_000;
@@ -20,10 +20,10 @@ export function LiveDot() {
     off: 'not live',
     connecting: 'connecting',
     live: 'live',
-    reconnecting: `reconnecting${ago}`,
+    reconnecting: whyNotLive.value === undefined ? `reconnecting${ago}` : `too many listen${ago}`,
   };
   return (
-    <span class={`live-dot ${connection.value}`} role="status">
+    <span class={`live-dot ${connection.value}`} role="status" title={whyNotLive.value}>
       <span aria-hidden="true">{connection.value === 'live' ? '●' : '○'}</span> {words[connection.value]}
     </span>
   );

@@ -1,5 +1,12 @@
 import type { Command } from 'commander';
-import { type EffectiveOption, effectiveOptions, shownValue, strayVariables } from '../../config/index.ts';
+import {
+  type EffectiveOption,
+  effectiveOptions,
+  loadConfig,
+  rolesOf,
+  shownValue,
+  strayVariables,
+} from '../../config/index.ts';
 import { addHiddenConfigFlags, sourcesOf } from '../configFlags.ts';
 import { print } from '../print.ts';
 import { formatTable } from './rulesTable.ts';
@@ -17,7 +24,9 @@ export function registerConfig(program: Command): void {
         'say whether file, variables and flags are as they must be, and which variables are ignored',
       ),
   ).action(async (_flags: object, command: Command) => {
-    const set = effectiveOptions(sourcesOf(command)).filter(({ from }) => from !== undefined);
+    const sources = sourcesOf(command);
+    const set = effectiveOptions(sources).filter(({ from }) => from !== undefined);
+    rolesOf(loadConfig(sources));
     for (const { variable, advice } of strayVariables(process.env))
       process.stderr.write(`warning: ${variable}: ${advice}\n`);
     await print(`The configuration can be used: ${set.length} of its options are set.`);

@@ -3,11 +3,12 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Logger } from 'pino';
-import type { Config } from '../../config/index.ts';
+import { type Config, ConfigError } from '../../config/index.ts';
 import type { DevelopmentChain } from '../../devchain/index.ts';
 import type { DataDirLock, Server } from '../../server/index.ts';
 import { addConfigFlags, readConfig } from '../configFlags.ts';
 import { EXAMPLE_ZONE, type ExampleZone, serveExampleZone } from '../exampleZone.ts';
+import { loaded } from '../loaded.ts';
 import { createLogger } from '../logger.ts';
 import { OperatorError } from '../operatorError.ts';
 import { unlessStopped, untilSignal } from '../runUntilSignal.ts';
@@ -34,6 +35,10 @@ export function registerDev(program: Command): void {
     );
   addConfigFlags(command, DEV_DEFAULTS).action(async () => {
     const asked = readConfig(command);
+    if (asked.role !== 'all')
+      throw new ConfigError(
+        `role (FLOODGATE_ROLE, --role) is "${asked.role}"; allowed for floodgate dev: all. floodgate start takes the others`,
+      );
     const ownNode = asked.upstream.length > 0;
     const settings = readConfig(command, ownNode ? DEV_UPSTREAM_DEFAULTS : DEV_DEFAULTS);
     const { logger, droppedLines } = await createLogger(settings.log.level);
@@ -90,6 +95,7 @@ async function runUntil(
     server = await unlessStopped(stopped, starting);
     if (server === undefined) return;
     process.stdout.write(welcome(server, config, { example: chain?.example, code: signInCode?.text }));
+    loaded();
     await Promise.race([stopped, chainFailure(chain)]);
   } finally {
     await server?.stop();

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
-import { ConfigError } from '../../config/index.ts';
+import { ConfigError, rolesOf } from '../../config/index.ts';
 import { addConfigFlags, readConfig } from '../configFlags.ts';
+import { loaded } from '../loaded.ts';
 import { createLogger } from '../logger.ts';
 import { unlessStopped, untilSignal } from '../runUntilSignal.ts';
 import { tellStart } from '../tellStart.ts';
@@ -15,7 +16,9 @@ export function registerStart(program: Command): void {
     );
   addConfigFlags(command).action(async () => {
     const config = readConfig(command);
-    if (config.upstream.length === 0 && Object.keys(config.networks).length === 0 && !config.rulesOnly)
+    const roles = rolesOf(config);
+    const needsNodes = roles.includes('gateway') || roles.includes('ingest');
+    if (needsNodes && config.upstream.length === 0 && Object.keys(config.networks).length === 0)
       throw new ConfigError(
         'no Ethereum node to index: name one with --upstream URL (or FLOODGATE_UPSTREAM), or serve only the rules API ' +
           'with --rules-only. To try Floodgate without a node of your own run `floodgate dev`',
@@ -32,6 +35,7 @@ export function registerStart(program: Command): void {
         startServer({ config, logger, lock, droppedLogLines: droppedLines }),
       );
       if (server) tellSystemd('READY=1');
+      loaded();
       await stopped;
       tellSystemd('STOPPING=1');
       await server?.stop();

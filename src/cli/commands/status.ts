@@ -35,9 +35,13 @@ export function registerStatus(program: Command): void {
 
 async function ask(origin: string): Promise<ServerStatus> {
   const [readiness, metrics] = await Promise.all([get(`${origin}/readyz`), get(`${origin}/metrics`)]);
-  const { status, checks } = JSON.parse(readiness.text) as { status?: unknown; checks?: unknown };
-  if (typeof status !== 'string' || !isTexts(checks)) throw new Error('what answers there is not Floodgate');
-  return statusOf({ ready: readiness.status === 200, checks }, metrics.status === 200 ? metrics.text : '');
+  const { status, roles = [], checks } = JSON.parse(readiness.text) as Readonly<Record<string, unknown>>;
+  if (typeof status !== 'string' || !isTexts(checks) || !isTexts(roles))
+    throw new Error('what answers there is not Floodgate');
+  return statusOf(
+    { ready: readiness.status === 200, roles: Object.values(roles), checks },
+    metrics.status === 200 ? metrics.text : '',
+  );
 }
 
 async function get(url: string): Promise<{ readonly status: number; readonly text: string }> {
@@ -61,11 +65,12 @@ function reasonOf(error: unknown): string {
   return error.cause instanceof Error ? error.cause.message || error.message : error.message;
 }
 
-function screen(origin: string, { ready, checks, startedAt, networks, dns }: ServerStatus): string {
+function screen(origin: string, { ready, roles, checks, startedAt, networks, dns }: ServerStatus): string {
   const since = startedAt === null ? '' : `, up since ${startedAt.slice(0, 19)}Z`;
   const parts = Object.entries(checks).map(([name, check]) => row(name, check));
   return [
     `Floodgate at ${origin}: ${ready ? 'ready' : 'NOT READY'}${since}`,
+    ...(roles.length === 0 ? [] : [row('roles', roles.join(', '))]),
     ...parts,
     ...networks.map((network) => row(network.network, networkLine(network))),
     ...(dns === null ? [] : [row('DNS', dnsLine(dns)), row('', queriesLine(dns))]),

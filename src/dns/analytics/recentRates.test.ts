@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { AttackDetector, VERDICTS, verdictOf } from '../detector/index.ts';
 import { KEPT_SECONDS, RecentRates } from './recentRates.ts';
-import { whatIf } from './whatIf.ts';
 
 const KEY = { high: 1, low: 2 };
 const NOW = Date.UTC(2026, 10, 22, 3, 0, 0);
@@ -68,40 +67,4 @@ it('keeps ten minutes, also over a clock that jumps', () => {
   count('passed', 'none', 3);
   recent.note(NOW + 1000);
   expect(recent.seconds().series.passed.at(-1)).toBe(3);
-});
-
-it('runs the bucket of each level over what had to pay', () => {
-  const { detector, recent, count } = rates();
-  for (let second = 1; second <= 70; second++) {
-    count('passed', 'none', 100);
-    count('wouldDrop', 'unknownName', 900);
-    count('wouldDrop', 'aboveUsual', 100);
-    recent.note(NOW + second * 1000);
-  }
-  const { seconds, queries, paying, levels } = whatIf(detector, recent.seconds());
-  expect({ seconds, queries, paying }).toEqual({ seconds: 60, queries: 66_000, paying: 60_000 });
-  // The floor is 100 a second and a burst of 500: `low` has twice of both, `high` half. The bucket is full at first.
-  expect(levels).toEqual([
-    {
-      sensitivity: 'low',
-      rate_per_second: 200,
-      burst: 1000,
-      refused: 60_000 - 1000 - 59 * 200,
-      known_refused: 4720,
-    },
-    {
-      sensitivity: 'medium',
-      rate_per_second: 100,
-      burst: 500,
-      refused: 60_000 - 500 - 59 * 100,
-      known_refused: 5360,
-    },
-    {
-      sensitivity: 'high',
-      rate_per_second: 50,
-      burst: 250,
-      refused: 60_000 - 250 - 59 * 50,
-      known_refused: 5680,
-    },
-  ]);
 });

@@ -5,7 +5,8 @@
 import type { Rule } from '../../rules/index.ts';
 import type { HashKey, Question } from '../protocol/index.ts';
 import { type AccessLists, NO_LISTS } from './clients/accessLists.ts';
-import { CLIENT_WINDOW_MS } from './clients/heavyClients.ts';
+import { CLIENT_WINDOW_MS, clientLimit } from './clients/heavyClients.ts';
+import type { RecordedDecisions } from './decisionSamples.ts';
 import { type AnswerSink, type AskedName, learnAnswer } from './learnAnswer.ts';
 import { entryOfOldForm } from './profile/oldForm.ts';
 import { DEFAULT_MAX_NAMES, Profile, type ProfileEntry, type ProfileOptions } from './profile/profile.ts';
@@ -154,6 +155,25 @@ export class AttackDetector implements AnswerSink {
       ratePerSecond: ratePerSecond * multipliers[rule?.rate_sensitivity ?? 'medium'],
       burst: burst * multipliers[rule?.burst_sensitivity ?? 'medium'],
     };
+  }
+
+  /** The same of the bucket of a zone that is judged by rate. */
+  zoneBucketSize(
+    { limits: { byHand }, usual }: Zone,
+    rule: BucketSensitivities | undefined = this.#rule,
+  ): Threshold {
+    const { multipliers } = this.options;
+    const rate = byHand.ratePerSecond ?? Math.max(FLOOR_PER_SECOND, usual.ratePerSecond);
+    const burst = byHand.burst ?? rate * BURST_FACTOR;
+    return {
+      ratePerSecond: rate * multipliers[rule?.rate_sensitivity ?? 'medium'],
+      burst: burst * multipliers[rule?.burst_sensitivity ?? 'medium'],
+    };
+  }
+
+  /** What was decided about over UDP in the time before, in any thread, as far as it was recorded. */
+  decisions(nowMs: number, spanMs: number): RecordedDecisions {
+    return this.#policy.decisions.read(nowMs, spanMs);
   }
 
   /** Tokens in the bucket. */
@@ -374,17 +394,10 @@ export class AttackDetector implements AnswerSink {
   #resize(nowMs: number): void {
     const { ratePerSecond, burst } = this.bucketSize();
     this.#policy.flags.bucket.resize(ratePerSecond, burst, nowMs);
-    this.#policy.flags.clientLimit = this.#limitsClients
-      ? Math.ceil((ratePerSecond * CLIENT_WINDOW_MS) / MS_PER_SECOND)
-      : 0;
-    const { multipliers } = this.options;
-    const rateFactor = multipliers[this.#rule?.rate_sensitivity ?? 'medium'];
-    const burstFactor = multipliers[this.#rule?.burst_sensitivity ?? 'medium'];
+    this.#policy.flags.clientLimit = this.#limitsClients ? clientLimit(ratePerSecond) : 0;
     for (const zone of this.zones.all()) {
-      const { byHand } = zone.limits;
-      const rate = byHand.ratePerSecond ?? Math.max(FLOOR_PER_SECOND, zone.usual.ratePerSecond);
-      const burst = byHand.burst ?? rate * BURST_FACTOR;
-      zone.bucket.resize(rate * rateFactor, burst * burstFactor, nowMs);
+      const size = this.zoneBucketSize(zone);
+      zone.bucket.resize(size.ratePerSecond, size.burst, nowMs);
     }
   }
 }

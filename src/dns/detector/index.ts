@@ -6,6 +6,7 @@
 // The detector, which learns and looks after its zones, and the policy for one query, in any thread.
 export { AttackDetector, type DetectorOptions } from './attackDetector.ts';
 export { type Access, type AccessLists, MAX_ACCESS_ENTRIES, NO_LISTS } from './clients/accessLists.ts';
+export { DecideAgain, type DecidedAgain } from './decideAgain.ts';
 export { type Explanation, explain } from './explain.ts';
 export { type AnswerSink, type AskedName, learnAnswer } from './learnAnswer.ts';
 export type { ProfileEntry } from './profile/profile.ts';

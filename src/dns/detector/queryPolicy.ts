@@ -4,6 +4,8 @@ import type { HashKey, Question } from '../protocol/index.ts';
 import { type Access, SharedAccessLists } from './clients/accessLists.ts';
 import { ClientAddress } from './clients/clientAddress.ts';
 import { HeavyClients } from './clients/heavyClients.ts';
+import { DecisionSamples, factsOf } from './decisionSamples.ts';
+import { reserveOf } from './payment.ts';
 import { hasType, noteQuery } from './profile/nameNotes.ts';
 import { NameTable } from './profile/nameTable.ts';
 import { RecentNames } from './recentNames.ts';
@@ -12,9 +14,6 @@ import { PolicyFlags, type SharedState } from './sharedState.ts';
 import { FIRST_REFUSAL, FIRST_UNPAID, type Reason, type Verdict, verdictOf } from './verdict.ts';
 import { SharedZone } from './zones/sharedZone.ts';
 import { ZoneIndex } from './zones/zoneIndex.ts';
-
-/** The last fifth of a bucket is kept for names that are asked for again: new names get in, random ones do not. */
-const RESERVED_SHARE = 0.2;
 
 const PASSED = verdictOf('passed', 'none');
 /** Why a name has to pay. */
@@ -27,12 +26,24 @@ const ALLOWED = verdictOf('passed', 'accessList');
 const DENIED = verdictOf('dropped', 'accessList');
 const REFUSED = { drop: perReason('dropped'), truncate: perReason('truncated') } as const;
 
+/** What a decision was made on. */
+interface DecidedOn {
+  readonly number: number;
+  readonly zone: SharedZone;
+  readonly place: number;
+  readonly beyondUsual: boolean;
+  readonly client: string | undefined;
+  readonly nowMs: number;
+}
+
 export class QueryPolicy {
   readonly key: HashKey;
   readonly flags: PolicyFlags;
   readonly names: NameTable;
   readonly zoneIndex: ZoneIndex;
   readonly accessLists: SharedAccessLists;
+  /** What was decided about, to be decided about again. */
+  readonly decisions: DecisionSamples;
   readonly #memory: SharedState;
   readonly #heavyClients: HeavyClients;
   readonly #client = new ClientAddress();
@@ -48,6 +59,7 @@ export class QueryPolicy {
     this.names = new NameTable(memory.maxNames, memory.names);
     this.zoneIndex = new ZoneIndex(memory.zoneIndex);
     this.accessLists = new SharedAccessLists(memory.accessLists);
+    this.decisions = new DecisionSamples(memory.decisions);
     this.#heavyClients = new HeavyClients(memory.heavyClients, key);
     this.#memory = memory;
     this.#recent = new RecentNames(memory.recent);
@@ -94,7 +106,22 @@ export class QueryPolicy {
     const verdict = limit === 0 || client === undefined ? byName : this.#limitClient(client, limit, nowMs);
     if (verdict >= FIRST_UNPAID && zone.attacked(nowMs))
       zone.countRefusal(verdict >= FIRST_REFUSAL, place >= 0);
+    if (this.decisions.isNext(nowMs))
+      this.#record(question, { number, zone, place, beyondUsual, client, nowMs });
     return verdict;
+  }
+
+  #record(question: Question, { number, zone, place, beyondUsual, client, nowMs }: DecidedOn): void {
+    const facts = factsOf(
+      (level) => this.#reasonAt(level, question, zone, place, beyondUsual, nowMs),
+      place >= 0,
+      number,
+    );
+    if (client !== undefined) this.#client.read(client);
+    const isKnown = client !== undefined && this.#client.isKnown;
+    const { hashHigh, hashLow } = question;
+    const tag = isKnown ? this.#heavyClients.tagOf(this.#client) : 0;
+    this.decisions.record({ facts, hashHigh, hashLow, client: tag }, nowMs);
   }
 
   /** Whether what is refused is to be sampled: only while an attack lasts. */
@@ -122,7 +149,19 @@ export class QueryPolicy {
   ): Paying | 'none' {
     const { flags } = this;
     if (flags.mode === 'none') return 'none';
-    const level = flags.level;
+    return this.#reasonAt(flags.level, question, zone, place, beyondUsual, nowMs);
+  }
+
+  /** The same under any rule with this profile sensitivity. */
+  // biome-ignore lint/complexity/useMaxParams: called for each packet: no object is made
+  #reasonAt(
+    level: number,
+    question: Question,
+    zone: SharedZone,
+    place: number,
+    beyondUsual: boolean,
+    nowMs: number,
+  ): Paying | 'none' {
     if (place < 0) {
       if (zone.byRate) return 'zoneRate';
       if (zone.awaitsNames) return 'none';
@@ -173,7 +212,7 @@ export class QueryPolicy {
   #pay(question: Question, reason: Paying, nowMs: number): boolean {
     const again = reason !== 'unknownName' || this.#recent.note(question.hashHigh, question.hashLow);
     const { bucket } = this.flags;
-    return bucket.take(nowMs, again ? 0 : bucket.burst * RESERVED_SHARE);
+    return bucket.take(nowMs, reserveOf(again, bucket.burst));
   }
 }
 

@@ -22,4 +22,8 @@ export class RecentNames {
     this.#tags[place] = high;
     return again;
   }
+
+  clear(): void {
+    this.#tags.fill(0);
+  }
 }

@@ -4,6 +4,7 @@
  */
 import { ACCESS_LISTS_BYTES } from './clients/accessLists.ts';
 import { HEAVY_CLIENTS_BYTES } from './clients/heavyClients.ts';
+import { DECISION_SAMPLES_BYTES } from './decisionSamples.ts';
 import { NameTable } from './profile/nameTable.ts';
 import { RECENT_NAMES_BYTES } from './recentNames.ts';
 import { BUCKET_BYTES, TokenBucket } from './tokenBucket.ts';
@@ -24,6 +25,7 @@ export interface SharedState {
   readonly verdicts: SharedArrayBuffer;
   readonly heavyClients: SharedArrayBuffer;
   readonly accessLists: SharedArrayBuffer;
+  readonly decisions: SharedArrayBuffer;
 }
 
 export const newSharedState = (maxNames: number): SharedState => ({
@@ -37,6 +39,7 @@ export const newSharedState = (maxNames: number): SharedState => ({
   verdicts: new SharedArrayBuffer(VERDICTS * 4),
   heavyClients: new SharedArrayBuffer(HEAVY_CLIENTS_BYTES),
   accessLists: new SharedArrayBuffer(ACCESS_LISTS_BYTES),
+  decisions: new SharedArrayBuffer(DECISION_SAMPLES_BYTES),
 });
 
 const FLAGS = 6;

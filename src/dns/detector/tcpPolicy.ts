@@ -4,6 +4,7 @@
  */
 import type { Question } from '../protocol/index.ts';
 import { ClientRates } from './clients/clientRates.ts';
+import { reserveOf } from './payment.ts';
 import type { QueryPolicy } from './queryPolicy.ts';
 import { RecentNames } from './recentNames.ts';
 import type { SharedState } from './sharedState.ts';
@@ -12,8 +13,6 @@ import { FIRST_REFUSAL, type Verdict, verdictOf } from './verdict.ts';
 
 /** So much of the account's bucket is one client's: ten that flood leave nothing to each other, and all to UDP. */
 const CLIENT_SHARE = 0.1;
-/** As over UDP: the last fifth is for names that are asked for again. */
-const RESERVED_SHARE = 0.2;
 
 /** Who asks over TCP. */
 export interface TcpClient {
@@ -61,8 +60,6 @@ export class TcpPolicy {
     const again = this.#recent.note(question.hashHigh, question.hashLow);
     const share = { ratePerSecond: ratePerSecond * CLIENT_SHARE, burst: burst * CLIENT_SHARE };
     this.#bucket.resize(ratePerSecond, burst, nowMs);
-    return (
-      this.#rates.take(client, share, nowMs) && this.#bucket.take(nowMs, again ? 0 : burst * RESERVED_SHARE)
-    );
+    return this.#rates.take(client, share, nowMs) && this.#bucket.take(nowMs, reserveOf(again, burst));
   }
 }

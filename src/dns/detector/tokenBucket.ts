@@ -51,6 +51,18 @@ export class TokenBucket {
     }
   }
 
+  /** What so many calls of {@link take} take together. */
+  takeUpTo(tokens: number, nowMs: number, reserve = 0): number {
+    this.#refill(nowMs);
+    for (;;) {
+      const units = Atomics.load(this.#words, TOKENS);
+      const free = Math.floor((units - reserve * UNITS_PER_TOKEN) / UNITS_PER_TOKEN);
+      const taken = Math.min(tokens, Math.max(0, free));
+      const left = units - taken * UNITS_PER_TOKEN;
+      if (Atomics.compareExchange(this.#words, TOKENS, units, left) === units) return taken;
+    }
+  }
+
   /** Tokens in the bucket. */
   level(nowMs: number): number {
     this.#refill(nowMs);

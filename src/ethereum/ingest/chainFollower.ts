@@ -1,5 +1,5 @@
 import { defaultFinality, type Finality, finalNumber, NodeError, type NodeHeads } from '../nodes/index.ts';
-import { type IndexedBlock, MAX_RANGE_BLOCKS, type TraceStore } from '../traces/index.ts';
+import { type IndexChange, type IndexedBlock, MAX_RANGE_BLOCKS, type TraceStore } from '../traces/index.ts';
 import { ASSUMED_FINAL_DEPTH } from './assumedFinalDepth.ts';
 import { fetchBlocks, range } from './fetchBlocks.ts';
 import { FinalityError, findFork } from './fork.ts';
@@ -30,6 +30,8 @@ export interface ChainFollowerDependencies {
   readonly store: TraceStore;
   readonly source: ChainSource;
   readonly observer: Pick<IndexerObserver, 'indexed' | 'reorganised'>;
+  /** Applies a change to the store. */
+  readonly write: (change: IndexChange) => Promise<void>;
   /** Hears of each change once it is applied, in their order. */
   readonly followed: (change: FollowedChange) => void;
   readonly signal: AbortSignal;
@@ -56,10 +58,11 @@ export class ChainFollower {
     return this.#dependencies.source.knownHeads ?? this.#heads;
   }
 
-  /** Blocks between the node's head and the index's; undefined before the first answer. */
+  /** Blocks between the node's head as last heard of, also within a turn, and the index's; undefined before the first turn. */
   get lagBlocks(): number | undefined {
-    if (this.#heads === undefined || this.#indexHead === undefined) return undefined;
-    return Math.max(0, this.#heads.latest.number - this.#indexHead);
+    const { lastHeads } = this;
+    if (lastHeads === undefined || this.#indexHead === undefined) return undefined;
+    return Math.max(0, lastHeads.latest.number - this.#indexHead);
   }
 
   /** The same, asked for now; what was last heard where no node answers. */
@@ -132,8 +135,8 @@ export class ChainFollower {
 
   /** Applies a change that may move the index's head. */
   async #apply(change: FollowedChange): Promise<void> {
-    const { store, followed } = this.#dependencies;
-    await store.apply({ ...change, ...(this.#finality === 'none' && { undoFinal: true }) });
+    const { store, write, followed } = this.#dependencies;
+    await write({ ...change, ...(this.#finality === 'none' && { undoFinal: true }) });
     followed(change);
     this.#indexHead = (await store.head())?.number ?? -1;
   }

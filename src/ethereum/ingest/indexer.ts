@@ -1,5 +1,6 @@
 import { SerialQueue } from '../../platform/serialQueue/index.ts';
-import type { NodeHeads } from '../nodes/index.ts';
+import type { Span } from '../../platform/spans/index.ts';
+import { endWith, type NodeHeads } from '../nodes/index.ts';
 import type { IndexChange, TraceStore } from '../traces/index.ts';
 import { ChainFollower, type ChainFollowerOptions, type FollowedChange } from './chainFollower.ts';
 import { GapFiller } from './gapFiller.ts';
@@ -11,7 +12,12 @@ import type { ChainSource } from './pooledSource.ts';
 /** Blocks older than the latest ones, from `fromBlock` on, are filled in while the head is followed. */
 export interface IndexerOptions extends ChainFollowerOptions {
   readonly pollIntervalMs: number;
+  /** Blocks below the head that are missing are another process' to fill in: here they are not fetched, whoever asks. */
+  readonly isFollower?: boolean;
 }
+
+/** Begins the span of a change that is written; undefined where it is not traced. */
+export type BeginWrite = (change: IndexChange) => Span | undefined;
 
 export interface IndexerDependencies {
   readonly store: TraceStore;
@@ -19,6 +25,7 @@ export interface IndexerDependencies {
   readonly observer: IndexerObserver;
   /** Hears of each change at the index's head once it is applied. Older blocks that are filled in are none. */
   readonly followed?: (change: FollowedChange) => void;
+  readonly beginWrite?: BeginWrite | undefined;
 }
 
 export interface IndexerStatus {
@@ -43,20 +50,25 @@ export class Indexer {
   readonly #follower: ChainFollower;
   readonly #loop: PollLoop;
   readonly #gap: GapFiller | undefined;
-  readonly #past: PastBlocks;
+  readonly #past: PastBlocks | undefined;
   #running: Promise<unknown> = Promise.resolve();
 
   constructor(
     options: IndexerOptions,
-    { store, source, observer, followed = () => undefined }: IndexerDependencies,
+    { store, source, observer, followed = () => undefined, beginWrite }: IndexerDependencies,
   ) {
-    const { fromBlock, pollIntervalMs } = options;
+    const { fromBlock, pollIntervalMs, isFollower = false } = options;
     const { signal } = this.#stop;
     this.#store = store;
+    const write = (change: IndexChange): Promise<void> => {
+      const span = beginWrite?.(change);
+      return span === undefined ? store.apply(change) : endWith(span, store.apply(change));
+    };
     this.#follower = new ChainFollower(options, {
       store,
       source,
       signal,
+      write,
       followed,
       isFailing: () => this.#loop.isFailing,
       observer: {
@@ -74,7 +86,8 @@ export class Indexer {
       failed: (error, retryMs) => observer.failed(error, retryMs),
       recovered: () => observer.recovered(),
     });
-    const apply = (change: IndexChange): Promise<void> => this.#writes.run(() => store.apply(change));
+    const apply = (change: IndexChange): Promise<void> => this.#writes.run(() => write(change));
+    if (isFollower) return;
     if (fromBlock !== undefined)
       this.#gap = new GapFiller(
         { fromBlock, pollIntervalMs },
@@ -84,6 +97,7 @@ export class Indexer {
       store,
       source,
       signal,
+      write,
       finalNumber: () => follower.finalNumber(),
       inTurn: (write) => this.#writes.run(write),
       catchUp: async () => {
@@ -161,6 +175,7 @@ export class Indexer {
         });
       return;
     }
+    if (this.#past === undefined) throw new BlockUnavailableError(missing);
     await this.#past.fetch(missing, Math.min(toBlock, head.number));
   }
 }

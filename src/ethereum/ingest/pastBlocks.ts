@@ -1,5 +1,5 @@
 import { NodeError, type TraceProvider } from '../nodes/index.ts';
-import { IndexConflictError, type IndexedBlock, type TraceStore } from '../traces/index.ts';
+import { type IndexChange, IndexConflictError, type IndexedBlock, type TraceStore } from '../traces/index.ts';
 import { fetchBlocks, MAX_BLOCKS_PER_BATCH, range } from './fetchBlocks.ts';
 
 /** Blocks that are not final are added so many at a time, in memory until then: few enough for full mainnet blocks. */
@@ -20,6 +20,8 @@ export interface PastBlocksOptions {
   readonly store: TraceStore;
   readonly source: TraceProvider;
   readonly signal: AbortSignal;
+  /** Applies a change to the store. */
+  readonly write: (change: IndexChange) => Promise<void>;
   /** The highest block that cannot be replaced any more. */
   readonly finalNumber: () => Promise<number>;
   /** Writes when nobody else does. */
@@ -122,13 +124,13 @@ export class PastBlocks {
   }
 
   async #write(blocks: readonly IndexedBlock[]): Promise<void> {
-    const { store, signal, finalNumber } = this.#options;
+    const { write, signal, finalNumber } = this.#options;
     if (signal.aborted) throw new NodeError('unreachable', 'indexing stops');
     const last = blocks.at(-1)?.block.number ?? 0;
     // What it was to join may have been undone while it was fetched.
     if (last > (await finalNumber()) && (await this.#isMissing(last + 1)))
       throw new IndexConflictError(`block ${last} is not final and joins no block of the index`);
-    await store.apply({ blocks });
+    await write({ blocks });
   }
 
   async #isMissing(number: number): Promise<boolean> {

@@ -3,7 +3,9 @@
  * Nothing here does I/O: nodes are asked by `ingest` through a port, bytes are kept by an engine behind `TraceStore`.
  */
 export {
+  findMatches,
   type IndexReader,
+  type SegmentMatches,
   type TraceCounts,
   tracesOfBlock,
   type Visitor,

@@ -67,9 +67,9 @@ export class PushedHeads implements Heads {
 
   close(): void {
     clearTimeout(this.#reconnect);
-    if (this.#socket === undefined) return;
-    this.#socket.onclose = null;
-    this.#socket.close();
+    const socket = this.#socket;
+    this.#socket = undefined;
+    socket?.close();
   }
 
   #open(): void {
@@ -77,11 +77,15 @@ export class PushedHeads implements Heads {
     this.#socket = socket;
     socket.onopen = () => socket.send(SUBSCRIBE);
     socket.onmessage = ({ data }: { readonly data: unknown }) => this.#told(data);
-    socket.onerror = () => undefined; // it is closed, too
-    socket.onclose = () => {
+    // The WebSocket of Node 22 tells only of an error where a connection cannot be opened, others of its end besides.
+    const lost = (): void => {
+      if (this.#socket !== socket) return;
+      this.#socket = undefined;
       this.#reconnect = setTimeout(() => this.#open(), this.#reconnectMs);
       this.#reconnectMs = Math.min(2 * this.#reconnectMs, MAX_RECONNECT_MS);
     };
+    socket.onerror = lost;
+    socket.onclose = lost;
   }
 
   /** A new head, or the answer to the subscription: what came while there was none is looked for then. */

@@ -8,6 +8,8 @@ export interface Readiness {
 }
 
 export interface OperationsOptions {
+  /** What this server is for. */
+  readonly roles: readonly string[];
   readonly readiness: () => Readiness;
   readonly metrics: Registry;
 }
@@ -20,7 +22,7 @@ export async function operations(listener: FastifyInstance, options: OperationsO
     const { ready, checks } = options.readiness();
     reply.code(ready ? 200 : 503);
     if (!ready) reply.header('retry-after', '1');
-    return { status: ready ? 'ready' : 'not ready', checks };
+    return { status: ready ? 'ready' : 'not ready', roles: options.roles, checks };
   });
 
   listener.get('/metrics', async (_request, reply) => {

@@ -41,7 +41,6 @@ export function serveInOrder(
 ): void {
   const others = server.listeners('request') as Array<(...args: unknown[]) => void>; // node types them as functions
   const turns = new Turns();
-  const handlesEach = handled !== undefined;
   const keepAliveTimeoutMs = (): number => server.keepAliveTimeout;
   const handle = (response: TrackedResponse): void => {
     const { req: request } = response;
@@ -53,8 +52,8 @@ export function serveInOrder(
   };
   server.on(connectionEvent(server), (socket: Socket) => {
     const connection = connectionOf(socket);
-    const refused = (status: number): void => connection?.refused(status);
-    connection?.orderWith(new Pipeline(socket, { turns, handle, refused, keepAliveTimeoutMs, handlesEach }));
+    const refused = handled === undefined ? (status: number) => connection?.refused(status) : undefined;
+    connection?.orderWith(new Pipeline(socket, { turns, handle, refused, keepAliveTimeoutMs }));
   });
   server.removeAllListeners('request');
   server.on('request', (_request, anyResponse) => {

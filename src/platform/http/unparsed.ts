@@ -1,5 +1,6 @@
 import { type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { connectionOf } from './unsent/connection.ts';
 
 /**
  * The body of an answer to a request that reaches no route, as it cannot be read or is refused: by its status, its URL where that
@@ -7,7 +8,7 @@ import type { Socket } from 'node:net';
  */
 export type UnroutedBody = (status: number, url: string | undefined, message?: string) => string;
 
-/** Answers what HTTP's own reader refuses, in JSON, and closes the connection: where its next request begins nobody knows. */
+/** Answers what HTTP's own reader refuses, in JSON, counts it, and closes the connection: where its next request begins nobody knows. */
 export function answerUnparsed(server: Server, bodyOf: UnroutedBody): void {
   server.removeAllListeners('clientError');
   server.on('clientError', (error: ClientError, socket: Socket) => {
@@ -19,6 +20,7 @@ export function answerUnparsed(server: Server, bodyOf: UnroutedBody): void {
     const status = STATUSES[error.code ?? ''] ?? 400;
     const url = REQUEST_LINE.exec(error.rawPacket?.toString('latin1', 0, MAX_LINE_BYTES) ?? '')?.[1];
     const body = bodyOf(status, url);
+    connectionOf(socket)?.unreadable(status);
     socket.end(
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
         `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,

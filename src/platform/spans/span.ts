@@ -11,7 +11,8 @@ export type AttributeName =
   | 'floodgate.network'
   | 'floodgate.node'
   | 'floodgate.cache'
-  | 'floodgate.block';
+  | 'floodgate.block'
+  | 'floodgate.blocks';
 
 export type SpanKind = 'internal' | 'server' | 'client';
 

@@ -11,21 +11,31 @@ export function documentationRoutes(
   base: string,
   format: RuleFormat,
 ): readonly Route[] {
-  const document = openApiDocument(routes, base, format);
-  const serve = (path: string, summary: string, answer: ApiAnswer): Route => ({
+  // Made for the first who asks, not at each start.
+  const document = once(() => openApiDocument(routes, base, format));
+  const json = once(() => ({ body: JSON.stringify(document(), null, 2) }));
+  const page = once(() => htmlPage(documentationPage(document(), base)));
+  const script = pageScript(new URL('./page/page.js', import.meta.url));
+  const serve = (path: string, summary: string, answer: () => ApiAnswer): Route => ({
     method: 'GET',
     path,
     operationId: path,
     summary,
     open: true,
-    handle: async () => ({ headers: PAGE_HEADERS, ...answer }),
+    handle: async () => ({ headers: PAGE_HEADERS, ...answer() }),
   });
   return [
-    serve('/openapi.json', 'This interface as an OpenAPI document', {
-      body: JSON.stringify(document, null, 2),
-    }),
-    serve('/docs', 'A page to read and try it', htmlPage(documentationPage(document, base))),
-    serve('/docs/page.js', 'The script of the page', pageScript(new URL('./page/page.js', import.meta.url))),
-    serve('/docs/page.css', 'The style of the page', PAGE_STYLE),
+    serve('/openapi.json', 'This interface as an OpenAPI document', json),
+    serve('/docs', 'A page to read and try it', page),
+    serve('/docs/page.js', 'The script of the page', () => script),
+    serve('/docs/page.css', 'The style of the page', () => PAGE_STYLE),
   ];
+}
+
+function once<T extends object>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }

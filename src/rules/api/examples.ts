@@ -53,7 +53,8 @@ export function examplesOf(format: RuleFormat): Readonly<Partial<Record<SchemaNa
     changes: [{ at: EXAMPLE_MOMENT, kind: 'rule', rule: attackRule }],
   };
   const status = {
-    ...{ data_plane: 'embedded', rule: attackRule, ready: true },
+    ...{ instance: '51c0f3a4-6c3e-4f0b-9d39-2f6f8c1f7a11', data_plane: 'embedded' },
+    ...{ rule: attackRule, ready: true },
     ...{ profile_names: 50_000, profile_bytes: 1_200_000 },
     threshold: { rate_per_second: 100, burst: 500 },
     bucket: { rate_per_second: 100, burst: 500, tokens: 500 },
@@ -75,11 +76,18 @@ export function examplesOf(format: RuleFormat): Readonly<Partial<Record<SchemaNa
   };
   const level = (sensitivity: string, factor: number) => ({
     ...{ sensitivity, rate_per_second: 100 * factor, burst: 500 * factor },
-    ...{ refused: 20_000 - 600 * factor, known_refused: 0 },
+    ...{ paying: 20_000, refused: 20_000 - 600 * factor, known_refused: 0, client_limited: 0 },
+  });
+  const profileLevel = (profile_sensitivity: string, paying: number, known_refused: number) => ({
+    ...{ profile_sensitivity, paying, refused: paying - 600, known_refused, client_limited: 0 },
   });
   const whatIf = {
-    ...{ rule: attackRule, seconds: 2, queries: 20_610, paying: 20_000 },
+    ...{ rule: attackRule, seconds: 2, queries: 20_610, recorded: 1024 },
     levels: [level('low', 2), level('medium', 1), level('high', 0.5)],
+    profile_levels: [
+      ...[profileLevel('low', 20_000, 0), profileLevel('medium', 20_000, 0)],
+      ...[profileLevel('high', 20_010, 10), profileLevel('very_high', 20_012, 12)],
+    ],
   };
   const currentToken = {
     ...{ id: '0f1e2d3c4b5a69788796a5b4c3d2e1f0', label: 'dashboard', permissions: ['dns_protection:read'] },

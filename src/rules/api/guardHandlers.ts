@@ -31,7 +31,7 @@ export interface GuardReports {
   /** Its queries a second, second by second. */
   rates(): object | undefined;
   /** What other sensitivities would have done with its last minute. */
-  whatIf(): object | undefined;
+  whatIf(): Promise<object> | undefined;
   attacks(
     accountId: string,
     request: AttackPageRequest,
@@ -68,7 +68,7 @@ export function guardHandlers(guard: GuardReports): GuardHandlers {
     },
 
     async whatIf(request) {
-      const told = request.accountId === guard.accountId ? guard.whatIf() : undefined;
+      const told = request.accountId === guard.accountId ? await guard.whatIf() : undefined;
       if (told === undefined) throw notFound(request);
       return { body: successEnvelope(told) };
     },

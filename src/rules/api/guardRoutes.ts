@@ -33,7 +33,7 @@ export function guardRoutes(
       method: 'GET',
       path: `${base}/what-if`,
       operationId: `readWhatIf${suffix}`,
-      summary: 'What other rate and burst sensitivities would have refused in the last minute',
+      summary: 'What other sensitivities would have refused in the last minute',
       permission: 'dns_protection:read',
       answer: 'WhatIfAnswer',
       errors: ['notFound'],

@@ -46,6 +46,14 @@ const summary = {
 const MAX_SECONDS = 600;
 const series = (description: string) => Type.Array(count(), { maxItems: MAX_SECONDS, description });
 
+/** What a rule would have done. */
+const done = {
+  paying: count('Queries that would have had to pay.'),
+  refused: count('Of these, those that would have found no token.'),
+  known_refused: count('Of these, those for names that the guard knows.'),
+  client_limited: count('Queries that need not pay, above the limit of one client: sent to TCP.'),
+};
+
 const sizeSchema = Type.Object({ rate_per_second: count(), burst: count() }, closed);
 
 /** The schemas that the OpenAPI document names beside those of rules. */
@@ -137,28 +145,45 @@ export const guardSchemas = {
       rule: Type.Optional(ref('AttackRule')),
       seconds: count('How many seconds were looked at, 60 at most.'),
       queries: count('In these seconds.'),
-      paying: count('Queries that had to pay, under the profile sensitivity of the rule in force.'),
+      recorded: count('So many of them were recorded, and decided about again.'),
       levels: Type.Array(
         Type.Object(
           {
             sensitivity: Type.Enum(['low', 'medium', 'high'], {
               type: 'string',
-              description: 'Of rate and burst together.',
+              description: 'Of rate and burst together, under the profile sensitivity of the rule in force.',
             }),
             rate_per_second: count(),
             burst: count(),
-            refused: count('Queries that would have found no token.'),
-            known_refused: count('Of these, those for names that the guard knows.'),
+            ...done,
           },
           closed,
         ),
         { maxItems: 3 },
       ),
+      profile_levels: Type.Array(
+        Type.Object(
+          {
+            profile_sensitivity: Type.Enum(['low', 'medium', 'high', 'very_high'], {
+              type: 'string',
+              description: 'Under the rate and burst sensitivity of the rule in force.',
+            }),
+            ...done,
+          },
+          closed,
+        ),
+        { maxItems: 4 },
+      ),
     },
-    { ...closed, description: 'Estimated with one bucket for all zones.' },
+    {
+      ...closed,
+      description:
+        'What rules would have done, had they been enabled: the guard decides again about the queries that it recorded. Without a rule, as if there were one with medium sensitivities.',
+    },
   ),
   GuardStatus: Type.Object(
     {
+      instance: Type.String({ format: 'uuid', description: 'Which guard this is, as attacks name it.' }),
       data_plane: Type.Enum(['embedded', 'dnsdist'], { type: 'string' }),
       rule: Type.Optional(ref('AttackRule')),
       not_ready: Type.Optional(Type.String({ description: 'What is not as configured yet.' })),

@@ -82,6 +82,7 @@ export const healthSchemas = {
   Health: Type.Object(
     {
       ready: Type.Boolean({ description: 'As /readyz says it.' }),
+      roles: Type.Array(Type.String(), { description: 'What the server is for.' }),
       checks: Type.Object({}, { additionalProperties: Type.String() }),
       started_on: Type.String({ format: 'date-time' }),
       versions: Type.Object({ floodgate: Type.String(), node: Type.String() }, closed),
@@ -112,7 +113,8 @@ export const healthSchemas = {
 };
 
 export const exampleHealth = {
-  ...{ ready: true, checks: { store: 'ok', ingest: 'ok' }, started_on: '2026-11-20T22:10:38.762Z' },
+  ...{ ready: true, roles: ['gateway', 'ingest', 'rules'], checks: { store: 'ok', ingest: 'ok' } },
+  started_on: '2026-11-20T22:10:38.762Z',
   ...{ versions: { floodgate: '0.1.0', node: '22.21.1' }, memory: { rss_bytes: 140_000_000 } },
   networks: [
     {

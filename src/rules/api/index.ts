@@ -5,7 +5,6 @@
 export { errorTable } from './errors.ts';
 export type { AttackPageRequest, GuardReports } from './guardHandlers.ts';
 export type { CreatedKey, GatewayKeys, KeyCreation, ShownKey } from './keyHandlers.ts';
-export { LastUses } from './lastUses.ts';
 export { type OperatorRoute, operatorApi } from './operatorApi.ts';
 export type { RateLimit } from './rateLimit.ts';
 export type { RuleAnalytics } from './ruleHandlers.ts';

@@ -1,5 +1,5 @@
-import type { TokenStore } from '../index.ts';
-import { LastUses } from './lastUses.ts';
+import { LastUses } from '../../platform/lastUses/index.ts';
+import { type TokenStore, timestampOfMillis } from '../index.ts';
 
 /** Tokens whose requests are counted; those of further ones are not. */
 const MAX_COUNTED = 10_000;
@@ -19,7 +19,7 @@ export class TokenUses {
   readonly #requests = new Map<string, { count: number; refused: number }>();
 
   constructor(tokens: Pick<TokenStore, 'lastUses' | 'noteUses'>) {
-    this.#last = new LastUses({}, tokens);
+    this.#last = new LastUses({ timestampOf: timestampOfMillis }, tokens);
   }
 
   /** A request came with a token that is valid. */

@@ -19,7 +19,8 @@ export interface Watched {
   looked(): Looked;
   /** Those that last at the start. */
   readonly attacks: readonly Attack[];
-  readonly tokens: TokenStore;
+  /** None where this server has no store of them. */
+  readonly tokens: Pick<TokenStore, 'list'> | undefined;
 }
 
 export class Alerting {
@@ -81,11 +82,11 @@ export class Alerting {
     return this.#alerts.stop();
   }
 
-  async #lookAtExpiry(tokens: TokenStore): Promise<void> {
+  async #lookAtExpiry(tokens: Watched['tokens']): Promise<void> {
     const nowMs = Date.now();
     try {
       const conditions = [
-        ...expiringTokens(await tokens.list(), nowMs),
+        ...expiringTokens((await tokens?.list()) ?? [], nowMs),
         ...(await expiringCertificates(this.#config, nowMs)),
       ];
       this.#expiring.look(EXPIRING_KEYS, conditions, performance.now());

@@ -21,9 +21,13 @@ const printedIn = (text: string, pattern: RegExp): string => {
 };
 
 /** The development server with its zone behind the guard, and without a chain, on a port to come back to. */
-export async function startDevServer(dataDir: string, port: number): Promise<DevServer> {
+export async function startDevServer(
+  dataDir: string,
+  port: number,
+  program: string = PROGRAM,
+): Promise<DevServer> {
   const args = ['dev', '--rules-only', '--port', String(port), '--data-dir', dataDir, '--log-level', 'warn'];
-  const child = spawnGuarded(process.execPath, [PROGRAM, ...args], { env: cleanEnvironment() });
+  const child = spawnGuarded(process.execPath, [program, ...args], { env: cleanEnvironment() });
   let log = '';
   child.stderr.on('data', (chunk) => {
     log += chunk;

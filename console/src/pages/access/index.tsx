@@ -4,10 +4,13 @@ import { useEffect } from 'preact/hooks';
 import { type ApiToken, type GatewayKey, listKeys, listTokens } from '../../api/access.ts';
 import type { Failure } from '../../api/failure.ts';
 import { gateway } from '../../api/gateway.ts';
-import { may } from '../../session.ts';
+import { may, session } from '../../session.ts';
 import { KeySection } from './keySection.tsx';
 import { TokenSection } from './tokenSection.tsx';
 import { sentenceOf } from './words.ts';
+
+/** What the API calls the token of the server's configuration. */
+const SERVERS_TOKEN = 'configured';
 
 /** Who may do what here? */
 export function Access() {
@@ -33,7 +36,16 @@ export function Access() {
   }, [seesKeys]);
   return (
     <div class="page access">
-      <h1>{sentenceOf({ tokens: tokens.value, keys: seesKeys ? keys.value : undefined }, Date.now())}</h1>
+      <h1>
+        {sentenceOf(
+          {
+            hasServersToken: session.value?.tokenId === SERVERS_TOKEN,
+            tokens: tokens.value,
+            keys: seesKeys ? keys.value : undefined,
+          },
+          Date.now(),
+        )}
+      </h1>
       {may('tokens:read') && (
         <TokenSection
           tokens={tokens.value}

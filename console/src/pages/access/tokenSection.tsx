@@ -64,11 +64,11 @@ export function TokenSection({ tokens, failure, changed }: TokenSectionProps) {
       {revokeFailure.value && <ErrorBox failure={revokeFailure.value} />}
       {tokens !== undefined && shown.length === 0 && (
         <EmptyState
-          title="No token is valid"
+          title="No token but the server’s own"
           lines="floodgate token create --account default --permission read --expires 90d"
         >
-          The server’s own token, from its configuration, is not in this list. A token of its own for each
-          program can be revoked alone:
+          That one is in its configuration, and not in this list. A token for each program can be revoked
+          alone:
         </EmptyState>
       )}
       {shown.length > 0 && (

@@ -7,14 +7,16 @@ export const inForce = <T extends Pick<ApiToken | GatewayKey, 'status'>>(all: re
   all.filter(({ status }) => status === 'active');
 
 interface Known {
+  /** Whether who looks has the server's own token, from its configuration, which is in no list. */
+  readonly hasServersToken: boolean;
   readonly tokens: readonly ApiToken[] | undefined;
   readonly keys: readonly GatewayKey[] | undefined;
 }
 
 /** `3 tokens are valid, 1 expires within a week. The gateway is open: no key was ever made.` */
-export function sentenceOf({ tokens, keys }: Known, nowMs: number): string {
+export function sentenceOf({ hasServersToken, tokens, keys }: Known, nowMs: number): string {
   const parts = [
-    ...(tokens ? [validOf(tokens, 'token', nowMs)] : []),
+    ...(tokens ? [hasServersToken ? besideServers(tokens, nowMs) : validOf(tokens, 'token', nowMs)] : []),
     ...(keys
       ? [
           keys.length === 0
@@ -25,6 +27,11 @@ export function sentenceOf({ tokens, keys }: Known, nowMs: number): string {
   ];
   return parts.join(' ') || 'Access';
 }
+
+const besideServers = (tokens: readonly ApiToken[], nowMs: number): string =>
+  inForce(tokens).length === 0
+    ? 'The server’s own token is the only one that is valid.'
+    : validOf(tokens, 'token', nowMs);
 
 function validOf(all: readonly (ApiToken | GatewayKey)[], noun: string, nowMs: number): string {
   const valid = inForce(all);

@@ -2,9 +2,11 @@ import type { Answer } from '../../api/client.ts';
 import type { Outcome } from '../../api/failure.ts';
 import { type Analytics, readAnalytics } from '../../api/rules.ts';
 import type { Attack } from '../../api/types.ts';
+import { live } from '../../live.ts';
 import { points } from '../../rates.ts';
 import { Graph, type Series } from '../../ui/graph.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
+import { placeText } from './words.ts';
 
 /** Minutes are kept so long; of what is older there is no graph. */
 const KEPT_MS = 7 * 86_400_000;
@@ -19,11 +21,12 @@ interface Row {
   readonly bucket: number | null;
 }
 
-/** Second by second where it began in the last ten minutes, otherwise minute by minute, under the rule that was in force. */
+/** Second by second where it began here in the last ten minutes, otherwise minute by minute, under the rule that was in force. */
 export function AttackGraph({ attack }: { readonly attack: Attack }) {
   const beganS = Date.parse(attack.started_on) / 1000;
   const seconds = points.value;
-  const isRecent = (seconds[0]?.at ?? Number.POSITIVE_INFINITY) <= beganS;
+  const isHere = attack.instance === undefined || attack.instance === live.value?.guard?.instance;
+  const isRecent = isHere && (seconds[0]?.at ?? Number.POSITIVE_INFINITY) <= beganS;
   if (isRecent) return <Drawn attack={attack} rows={seconds} unit="each second" />;
   return <Minutes attack={attack} />;
 }
@@ -36,7 +39,7 @@ function Minutes({ attack }: { readonly attack: Attack }) {
     async (): Promise<Outcome<Answer<Analytics> | undefined>> =>
       id === undefined || Date.now() - from > KEPT_MS
         ? { value: undefined }
-        : readAnalytics(id, { since: new Date(from).toISOString(), until: new Date(to).toISOString() }),
+        : readAnalytics(id, queryOf(attack, from, to)),
     [id, attack.started_on, attack.state, Math.floor(to / 60_000)],
   );
   const minutes = loaded.value.value?.result.minutes;
@@ -56,7 +59,26 @@ function Minutes({ attack }: { readonly attack: Attack }) {
       bucket: rate_per_second,
     }),
   );
-  return <Drawn attack={attack} rows={rows} unit="mean of each minute" />;
+  return <Drawn attack={attack} rows={rows} unit={`mean of each minute${whereOf(attack)}`} />;
+}
+
+/** The minutes of the guards that stand where it was seen. */
+function queryOf({ region, datacenter }: Attack, fromMs: number, toMs: number): Record<string, string> {
+  const query: Record<string, string> = {
+    since: new Date(fromMs).toISOString(),
+    until: new Date(toMs).toISOString(),
+  };
+  if (region !== undefined) query['region'] = region;
+  if (datacenter !== undefined) query['datacenter'] = datacenter;
+  return query;
+}
+
+function whereOf(attack: Attack): string {
+  const { instance, region, datacenter } = attack;
+  if (instance === undefined) return '';
+  return region === undefined && datacenter === undefined
+    ? ' at all places together'
+    : ` at ${placeText(attack)}`;
 }
 
 interface DrawnProps {

@@ -1,4 +1,5 @@
-import { computed } from '@preact/signals';
+import { computed, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { curlOf } from '../../api/client.ts';
 import { attackCall, readAttack } from '../../api/guard.ts';
 import type { Attack } from '../../api/types.ts';
@@ -12,19 +13,27 @@ import { durationOf, Time } from '../../ui/time.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { AttackGraph } from './attackGraph.tsx';
 import { Changes } from './changes.tsx';
+import { FLEET_MS } from './readPage.ts';
 import { Tops } from './tops.tsx';
-import { lastedMs, noticedWords, reportOf, usersText, zonesText } from './words.ts';
+import { lastedMs, noticedWords, placeText, reportOf, usersText, zonesText } from './words.ts';
 
 const REFRESH_MS = 2_000;
 const ZONES_NAMED = 5;
 const TOP_LINES = 10;
 
 const turn = computed(() => Math.floor(Date.parse(live.value?.at ?? '') / REFRESH_MS));
+/** A guard elsewhere tells of its attacks so often. */
+const elsewhereTurn = computed(() => Math.floor(Date.parse(live.value?.at ?? '') / FLEET_MS));
 
 export function AttackDetail({ id }: { readonly id: string }) {
   const isOpen = (live.value?.guard?.attacks ?? []).some((attack) => attack.id === id);
-  const { loaded, again } = useLoaded(() => readAttack(id), [id, isOpen, isOpen ? turn.value : 0]);
+  const lastsElsewhere = useSignal(false);
+  const refresh = isOpen ? turn.value : lastsElsewhere.value ? elsewhereTurn.value : 0;
+  const { loaded, again } = useLoaded(() => readAttack(id), [id, isOpen, refresh]);
   const { value, failure } = loaded.value;
+  useEffect(() => {
+    lastsElsewhere.value = !isOpen && value?.result.state === 'active';
+  }, [lastsElsewhere, isOpen, value]);
   return (
     <div class="page">
       <p class="way-back">
@@ -42,12 +51,19 @@ export function AttackDetail({ id }: { readonly id: string }) {
 
 function Told({ attack }: { readonly attack: Attack }) {
   const lasts = attack.state === 'active';
+  const place = placeText(attack);
   return (
     <>
       <div class="head">
         <section>
           <h1 class={lasts ? 'harm' : undefined}>
             {lasts ? '▲ Attack' : 'Attack'} on <Plain text={zonesText(attack, ZONES_NAMED)} />
+            {place !== undefined && (
+              <>
+                {' at '}
+                <Plain text={place} />
+              </>
+            )}
             {lasts ? ' lasts' : ' is over'}.
           </h1>
           <p>
@@ -107,6 +123,7 @@ function Told({ attack }: { readonly attack: Attack }) {
 
 function Facts({ attack }: { readonly attack: Attack }) {
   const { now, peak, rule, known_names: known } = attack;
+  const place = placeText(attack);
   const rows: readonly (readonly [string, string])[] = [
     ['Noticed by', noticedWords[attack.noticed_by]],
     [
@@ -120,6 +137,7 @@ function Facts({ attack }: { readonly attack: Attack }) {
       `${numberText(known.asked)} asked, ${numberText(known.answered)} answered, ${numberText(known.refused)} refused`,
     ],
     ['Zones', `${numberText(attack.zone_count)}: ${zonesText(attack, 20)}`],
+    ...(place === undefined ? [] : [['Seen at', place] as const]),
     ['Id', attack.id],
   ];
   return (

@@ -1,6 +1,7 @@
-import { computed } from '@preact/signals';
+import { computed, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { useSearch } from 'wouter-preact';
-import { ATTACKS_PER_PAGE, listAttacks } from '../../api/guard.ts';
+import { ATTACKS_PER_PAGE } from '../../api/guard.ts';
 import type { AttackSummary } from '../../api/types.ts';
 import { live } from '../../live.ts';
 import { goTo } from '../../navigate.ts';
@@ -13,7 +14,8 @@ import { numberText, percentText } from '../../ui/quantity.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { durationOf, Time } from '../../ui/time.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
-import { lastedMs, usersText, zonesText } from './words.ts';
+import { FLEET_MS, readPage } from './readPage.ts';
+import { lastedMs, placeText, usersText, zonesText } from './words.ts';
 
 const DAY_MS = 86_400_000;
 const SPANS = [
@@ -23,8 +25,16 @@ const SPANS = [
 ] as const;
 const ZONES_NAMED = 2;
 
-/** Changes when an attack begins, changes much or ends: then the list is read again. */
+/** Changes when an attack begins, changes much or ends here: then the list is read again. */
 const openAttacks = computed(() => (live.value?.guard?.attacks ?? []).map(({ id }) => id).join());
+
+/** Changes as often as there may be news of other guards. */
+const fleetTurn = computed(() => Math.floor(Date.parse(live.value?.at ?? '') / FLEET_MS));
+
+const placeColumn: Column<AttackSummary> = {
+  title: 'Seen at',
+  cell: (attack) => <Plain text={placeText(attack) ?? ''} />,
+};
 
 const columns: readonly Column<AttackSummary>[] = [
   {
@@ -56,16 +66,20 @@ export function AttackList() {
   const page = Math.max(1, Number(asked.get('page') ?? 1) || 1);
   const days = asked.get('days') ?? '';
   const since = days === '' ? undefined : new Date(Date.now() - Number(days) * DAY_MS).toISOString();
+  const isOfFleet = useSignal(false);
   const { loaded, again } = useLoaded(
-    () => listAttacks({ page, since }),
-    [page, days, account.value, openAttacks.value],
+    () => readPage({ page, since }),
+    [page, days, account.value, openAttacks.value, isOfFleet.value ? fleetTurn.value : 0],
   );
   const { value, failure } = loaded.value;
+  useEffect(() => {
+    isOfFleet.value = value?.isOfFleet ?? false;
+  }, [isOfFleet, value]);
   const show = (query: Record<string, string>) => goTo(`/attacks?${new URLSearchParams(query)}`);
   return (
     <div class="page">
       <div class="head">
-        <h1>{value === undefined ? 'Attacks' : headline(value.info.total_count ?? 0, days)}</h1>
+        <h1>{value === undefined ? 'Attacks' : headline(value.info.total_count ?? 0, days, value.result)}</h1>
         <label class="span-choice">
           <span class="unseen">Time that is looked at</span>
           <select
@@ -91,7 +105,7 @@ export function AttackList() {
       {value !== undefined && value.result.length > 0 && (
         <Table
           caption="Attacks, the one that began last first"
-          columns={columns}
+          columns={value.isOfFleet ? [...columns.slice(0, 2), placeColumn, ...columns.slice(2)] : columns}
           rows={value.result}
           keyOf={({ id }) => id}
         />
@@ -122,8 +136,9 @@ export function AttackList() {
   );
 }
 
-function headline(total: number, days: string): string {
-  const lasting = openAttacks.value === '' ? 0 : openAttacks.value.split(',').length;
+function headline(total: number, days: string, shown: readonly AttackSummary[]): string {
+  const elsewhere = shown.flatMap(({ id, state }) => (state === 'active' ? id : []));
+  const lasting = new Set([...openAttacks.value.split(','), ...elsewhere].filter((id) => id !== '')).size;
   const span = SPANS.find((one) => one.days === days)?.name ?? 'that time';
   const all = total === 0 ? 'No attack' : total === 1 ? 'One attack' : `${total} attacks`;
   return `${all} in the ${span}${lasting > 0 ? `; ${lasting === 1 ? 'one lasts' : `${lasting} last`}` : ''}.`;

@@ -17,6 +17,19 @@ export function zonesText(
   return rest > 0 ? `${named.join(', ')} and ${rest} more` : named.join(', ');
 }
 
+/** Where it was seen, `AMS, WEUR`: which guard, where that one has no place; undefined where there is only one guard. */
+export function placeText({ instance, region, datacenter }: Seen): string | undefined {
+  const named = [datacenter, region].filter((name) => name !== undefined);
+  if (named.length > 0) return named.join(', ');
+  return instance === undefined ? undefined : `guard ${instance.slice(0, 8)}`;
+}
+
+type Seen = Pick<AttackSummary, 'instance' | 'region' | 'datacenter'>;
+
+/** Which of these guards there are, as far as they say which they are. */
+export const guardsOf = (seen: readonly Seen[]): ReadonlySet<string> =>
+  new Set(seen.flatMap(({ instance }) => instance ?? []));
+
 export const noticedWords: Readonly<Record<AttackSummary['noticed_by'], string>> = {
   unknown_rate: 'more names that nobody knows than the alarm allows',
   unknown_share: 'a share of unknown names far above the usual',
@@ -44,6 +57,7 @@ const REPORTED = 10;
 /** The attack as text for colleagues: times in UTC, names as the guard writes them. */
 export function reportOf(attack: Attack): string {
   const { now, peak, rule, top } = attack;
+  const place = placeText(attack);
   const list = (title: string, hitters: readonly HeavyHitter[]) =>
     hitters.length === 0
       ? []
@@ -57,6 +71,7 @@ export function reportOf(attack: Attack): string {
   return [
     `Attack on ${visible(zonesText(attack, REPORTED))}`,
     `  id            ${attack.id}`,
+    ...(place === undefined ? [] : [`  seen at       ${visible(place)}`]),
     `  began         ${attack.started_on}`,
     `  ${attack.ended_on === undefined ? `lasts         last seen ${attack.last_seen_on}` : `ended         ${attack.ended_on}`}`,
     `  lasted        ${durationOf(lastedMs(attack))}`,

@@ -6,6 +6,7 @@ import { Plain } from '../../ui/plain.tsx';
 import { numberText, percentText, Quantity } from '../../ui/quantity.tsx';
 import { Time } from '../../ui/time.tsx';
 import { zonesText } from '../attacks/words.ts';
+import { Elsewhere } from './elsewhere.tsx';
 
 const MEAN_SECONDS = 10;
 const ZONES_NAMED = 2;
@@ -24,6 +25,7 @@ export function Banner() {
       ) : (
         <AllWell guard={guard} />
       )}
+      <Elsewhere />
       {!guard.ready && (
         <p class="look">! The guard is still learning: it has not seen enough to refuse anything.</p>
       )}

@@ -80,7 +80,7 @@ function History({ address, network }: AddressViewProps) {
         </p>
         <CopyCall call={history.call} />
       </div>
-      <Missing ranges={history.missing.value} />
+      <Missing ranges={history.missing.value} network={network} />
       {traces.length > 0 && (
         <TraceTable traces={traces} network={network} here={address} replaced={history.replaced.value} />
       )}
@@ -106,16 +106,19 @@ function End({ history, isAll }: { readonly history: AddressHistory; readonly is
       </p>
     );
   const range = history.range.value;
+  const isWhole = history.missing.value.length === 0;
+  const blocks = range && `blocks ${countText(range.fromBlock)} to ${countText(range.toBlock)}`;
   if (count === 0)
     return (
-      <EmptyState title="No such trace">
-        {range &&
-          `Blocks ${countText(range.fromBlock)} to ${countText(range.toBlock)} have none of this address with this filter.`}
+      <EmptyState title={isWhole ? 'No such trace' : 'No such trace in what is indexed'}>
+        {blocks &&
+          `Of this address, with this filter, there is none in ${isWhole ? blocks : `what is indexed of ${blocks}`}.`}
       </EmptyState>
     );
-  return range ? (
+  return blocks ? (
     <p class="quiet end">
-      That is all of blocks {countText(range.fromBlock)} to {countText(range.toBlock)}.
+      That is all of {isWhole ? '' : 'what is indexed of '}
+      {blocks}.
     </p>
   ) : null;
 }
@@ -123,19 +126,23 @@ function End({ history, isAll }: { readonly history: AddressHistory; readonly is
 const MAX_RANGES = 3;
 
 /** What this list cannot know. */
-function Missing({ ranges }: { readonly ranges: readonly Range[] }) {
-  if (ranges.length === 0) return null;
+function Missing({ ranges, network }: { readonly ranges: readonly Range[]; readonly network: string }) {
+  const [first, last] = [ranges[0]?.[0], ranges.at(-1)?.[1]];
+  if (first === undefined || last === undefined) return null;
+  const isMain = network === 'mainnet';
   const words = ranges
     .slice(0, MAX_RANGES)
-    .map(([first, last]) =>
-      first === last ? countText(first) : `${countText(first)} to ${countText(last)}`,
-    );
+    .map(([from, to]) => (from === to ? countText(from) : `${countText(from)} to ${countText(to)}`));
   const more = ranges.length > MAX_RANGES ? ` and ${ranges.length - MAX_RANGES} more ranges` : '';
   return (
     <p class="look">
       ▲ Not all is known: blocks {words.join(', ')}
-      {more} are not in the index, so traces in them are missing here. <code>floodgate index fill</code>{' '}
-      brings them in.
+      {more} are not in the index, so traces in them are missing here. With the server stopped{' '}
+      <code>
+        floodgate index {isMain ? '' : `--network ${network} `}--from {first} --to {last}
+      </code>{' '}
+      brings them in; with <code>{isMain ? 'index.from' : `networks.${network}.indexFrom`}</code> at {first}{' '}
+      the server does it while it runs.
     </p>
   );
 }

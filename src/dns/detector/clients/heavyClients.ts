@@ -10,6 +10,11 @@ import type { ClientAddress } from './clientAddress.ts';
 
 /** Long enough that a burst of honest queries is no flood, short enough that a flood is cut soon. */
 export const CLIENT_WINDOW_MS = 5000;
+const MS_PER_SECOND = 1000;
+/** Queries of one client that may pass in a window, where so many tokens come in a second. */
+export const clientLimit = (ratePerSecond: number): number =>
+  Math.ceil((ratePerSecond * CLIENT_WINDOW_MS) / MS_PER_SECOND);
+
 const SETS = 1024;
 const WAYS = 8;
 /** Of each counter: whose it is, its window, the queries that are certainly that client's, and those it took over. */
@@ -50,11 +55,11 @@ export class HeavyClients {
   }
 
   /** Counts a query of this client. Returns how many it certainly had in this window. An IPv6 client is a /64. */
-  count({ isIpv6, words: address }: ClientAddress, nowMs: number): number {
+  count(client: ClientAddress, nowMs: number): number {
     const words = this.#words;
-    const first = address[0] ?? 0;
-    const second = isIpv6 ? (address[1] ?? 0) : 1;
-    const tag = mix(mix(this.#key.high, first), second) | 1;
+    const first = client.words[0] ?? 0;
+    const second = client.isIpv6 ? (client.words[1] ?? 0) : 1;
+    const tag = this.tagOf(client);
     const set = (mix(mix(this.#key.low, second), first) & (SETS - 1)) * WORDS_PER_SET;
     const window = windowOf(nowMs);
     for (let at = set; at < set + WAYS; at++)
@@ -62,6 +67,12 @@ export class HeavyClients {
         return Atomics.add(words, at + OWN, 1) + 1;
     this.#takeOver(set, tag, window);
     return 1;
+  }
+
+  /** What a client is known by; never 0. */
+  tagOf({ isIpv6, words: address }: ClientAddress): number {
+    const second = isIpv6 ? (address[1] ?? 0) : 1;
+    return mix(mix(this.#key.high, address[0] ?? 0), second) | 1;
   }
 
   /** Gives the client the smallest counter of its set; one of an earlier window is free. */

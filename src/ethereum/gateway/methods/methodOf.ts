@@ -12,8 +12,8 @@ export interface MethodServices {
   readonly network: Network;
   readonly index: IndexServices;
   readonly filters: PolledFilters;
-  /** The OpenRPC document of what is served, as JSON. */
-  readonly description: Buffer;
+  /** Makes the OpenRPC document of what is served, as JSON: for the first who asks, not at each start. */
+  readonly description: () => Buffer;
 }
 
 /** A row of the table as one network serves it: its parameters are read and held to its limits, then its handler answers. */
@@ -43,12 +43,14 @@ const asTheyCame = (given: readonly unknown[]): readonly unknown[] => given;
 function handlerOf(row: MethodRow, { network, index, filters, description }: MethodServices): Handler {
   if ('filterHandler' in row) return row.filterHandler(filters);
   if ('result' in row) return relayed(row, network);
-  return 'handler' in row ? row.handler(index) : constant(new KeptAnswer(description));
+  return 'handler' in row ? row.handler(index) : constant(description);
 }
 
-const constant =
-  (kept: KeptAnswer): Handler =>
-  (_params, context) => {
+function constant(make: () => Buffer): Handler {
+  let kept: KeptAnswer | undefined;
+  return (_params, context) => {
+    kept ??= new KeptAnswer(make());
     context.kept = kept;
     return kept.bytes;
   };
+}

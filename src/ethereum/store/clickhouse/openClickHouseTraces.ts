@@ -7,6 +7,7 @@ import { ChainWriter } from './chainWriter.ts';
 import { ChunkReader } from './chunks.ts';
 import { ClickHouse } from './clickHouse.ts';
 import { Database } from './database.ts';
+import { IndexFollower } from './follower.ts';
 import { History } from './history.ts';
 import { Lease } from './lease.ts';
 import { migrate } from './migrations.ts';
@@ -21,6 +22,8 @@ export interface ClickHouseTracesOptions {
   readonly postgres: string;
   /** The name of the network: each has an index of its own in the same tables. */
   readonly network: string;
+  /** This instance never writes: what it would change it waits for, as another writes it. Left out: it writes where no other does. */
+  readonly isReader?: boolean;
 }
 
 const MAX_ID = 2 ** 32;
@@ -31,7 +34,7 @@ const CLOSE_TIMEOUT_MS = 3_000;
  * not as it should be, TraceStoreUnavailable where a database cannot be reached or used.
  */
 export async function openClickHouseTraces(
-  { url, postgres, network }: ClickHouseTracesOptions,
+  { url, postgres, network, isReader = false }: ClickHouseTracesOptions,
   { log }: { readonly log: Log },
 ): Promise<ClickHouseTraceStore> {
   const address = parseAddress(url);
@@ -48,9 +51,13 @@ export async function openClickHouseTraces(
     const tables = await makeTables(clickHouse, address.cluster);
     const reader = new ChainReader(database, { network, id });
     const chunks = new ChunkReader({ clickHouse, tables, chain: id });
-    const lease = new Lease(database);
     const parts = { clickHouse, tables, reader, chunks };
-    const writer = new IndexWriter({ ...parts, chain: new ChainWriter(database, id), lease, log });
+    const writer = isReader
+      ? new IndexFollower({}, reader)
+      : new IndexWriter({
+          ...{ ...parts, log },
+          ...{ chain: new ChainWriter(database, id), lease: new Lease(database) },
+        });
     return new ClickHouseTraceStore({
       ...parts,
       ...{ history: new History(parts), writer },

@@ -30,7 +30,7 @@ import type { ChunkedBlock, Place } from './place.ts';
 import { countedPlaces, isUnrestricted, matchingPlaces } from './places.ts';
 import type { Tables } from './tables.ts';
 import { findTransaction, type RootFrame } from './transactions.ts';
-import type { IndexWriter } from './writer.ts';
+import type { ChangeTarget } from './writer.ts';
 import { arrayOf } from './writeTraces.ts';
 
 /** A machine that has not all rows is asked again: the next may have them, or the chain has changed meanwhile. */
@@ -43,7 +43,7 @@ export interface TraceStoreParts {
   readonly reader: ChainReader;
   readonly chunks: ChunkReader;
   readonly history: History;
-  readonly writer: IndexWriter;
+  readonly writer: Pick<ChangeTarget, 'bind' | 'apply'>;
   readonly close: () => Promise<void>;
 }
 

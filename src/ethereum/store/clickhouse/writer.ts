@@ -5,15 +5,21 @@ import type { ChainIdentity, IndexChange } from '../../traces/index.ts';
 import type { ChainReader } from './chainReader.ts';
 import type { Attempt, ChainWriter } from './chainWriter.ts';
 import type { ClickHouse } from './clickHouse.ts';
-import { IncompleteReplica, LeaseHeldElsewhere } from './failures.ts';
+import { IncompleteReplica } from './failures.ts';
 import type { Lease } from './lease.ts';
+import { LOOK_MS, MAX_WAIT_MS, OtherWriter } from './otherWriter.ts';
 import { RowWriter } from './rowBinary.ts';
 import { writeChunks, writePostings } from './rows.ts';
 import { ADDRESS_COLUMNS, CHUNK_COLUMNS, type Tables } from './tables.ts';
 
-/** Who does not write waits so long for the one who does to come to the same blocks. */
-const MAX_WAIT_MS = 12_000;
-const WAIT_MS = 250;
+/** What takes the changes of an index. */
+export interface ChangeTarget {
+  /** Throws WrongChainError where the index holds another. */
+  bind(identity: ChainIdentity): Promise<void>;
+  /** Resolves when the change is there. */
+  apply(change: IndexChange): Promise<void>;
+  close(): Promise<void>;
+}
 
 export interface WriterParts {
   readonly clickHouse: ClickHouse;
@@ -30,8 +36,9 @@ export interface WriterParts {
  * First PostgreSQL notes what will be written, each block under an attempt of its own; then its rows go to ClickHouse and are counted
  * there; then one transaction says that they count. Whatever breaks off in between leaves rows that nobody reads.
  */
-export class IndexWriter {
+export class IndexWriter implements ChangeTarget {
   readonly #parts: WriterParts;
+  readonly #other: OtherWriter;
   /** Changes are worked out one after the other, each from the state before. */
   readonly #changes = new SerialQueue();
   #hadLease: boolean | undefined;
@@ -39,6 +46,7 @@ export class IndexWriter {
 
   constructor(parts: WriterParts) {
     this.#parts = parts;
+    this.#other = new OtherWriter(parts.reader);
   }
 
   bind(identity: ChainIdentity): Promise<void> {
@@ -61,18 +69,19 @@ export class IndexWriter {
       const token = await this.#parts.lease.take(this.#parts.reader.id);
       this.#tell(token !== undefined);
       if (token !== undefined) return this.#write(token, change);
-      if (await this.#isDone(change)) return;
+      if (await this.#other.hasDone(change)) return;
       const isOver = performance.now() > deadlineMs || this.#isClosing;
-      if (isOver || (await this.#isPast(change))) throw this.#notWritten(change);
-      await pause(WAIT_MS);
+      if (isOver || (await this.#other.isPast(change))) throw this.#other.notWritten(change);
+      await pause(LOOK_MS);
     }
   }
 
   async #write(token: number, change: IndexChange): Promise<void> {
     const { chain } = this.#parts;
+    // First of all: until the change is committed its own rows are of no block of the chain either.
+    if (change.finalizedNumber !== undefined) await this.#clearDead(change.finalizedNumber);
     const attempts = await chain.plan(token, change);
     if (attempts.length > 0) await this.#insert(attempts);
-    if (change.finalizedNumber !== undefined) await this.#clearDead(change.finalizedNumber);
     await chain.commit(token, change, attempts);
   }
 
@@ -138,29 +147,6 @@ export class IndexWriter {
         );
       await chain.cleared(dead);
     }
-  }
-
-  /** Whether the instance that writes has come to the same. What is final it says itself. */
-  async #isDone({ blocks, finalizedNumber, undoFrom }: IndexChange): Promise<boolean> {
-    if (blocks.length === 0) return finalizedNumber !== undefined && undoFrom === undefined;
-    const held = await this.#parts.reader.blocks(blocks.map(({ block }) => block.number));
-    const hashes = new Set(held.map(({ hash }) => hash));
-    return blocks.every(({ block }) => hashes.has(block.hash));
-  }
-
-  /** Blocks below the head are added by the instance that writes, when it comes to them: nobody waits for that. */
-  async #isPast({ blocks, undoFrom }: IndexChange): Promise<boolean> {
-    const last = blocks.at(-1)?.block.number;
-    if (undoFrom !== undefined || last === undefined) return false;
-    const head = (await this.#parts.reader.lastBlock(Number.MAX_SAFE_INTEGER))?.number ?? -1;
-    return last < head && (await this.#parts.reader.firstMissing(last, last)) !== undefined;
-  }
-
-  #notWritten({ blocks, undoFrom }: IndexChange): LeaseHeldElsewhere {
-    const first = blocks[0]?.block.number ?? undoFrom;
-    return new LeaseHeldElsewhere(
-      `another instance writes the index, and has not come to block ${first} as it is here`,
-    );
   }
 
   #tell(hasLease: boolean): void {

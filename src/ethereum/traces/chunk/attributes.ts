@@ -1,5 +1,5 @@
 import { ADDRESS_BYTES, HAS_ERROR, NO_TRANSACTION, TRACE_TYPES, TYPE_MASK, VARIANT_SHIFT } from './format.ts';
-import { RecordReader, recordBounds, type Span, tracesIn } from './recordReader.ts';
+import { RecordReader, recordStart, type Span, tracesIn } from './recordReader.ts';
 
 /**
  * What the filters of a history look at, 16 bits a trace, so that they need not read the trace:
@@ -62,7 +62,7 @@ export function attributesOf(chunks: Iterable<Uint8Array>, traceCount: number): 
   for (const chunk of chunks) {
     reader.bytes = chunk;
     for (let index = 0; index < tracesIn(chunk); index++) {
-      [reader.at] = recordBounds(chunk, index);
+      reader.at = recordStart(chunk, index);
       const kindByte = reader.byte();
       const isReward = reader.byte() === NO_TRANSACTION;
       const depth = readDepth();
@@ -83,7 +83,7 @@ export function attributesOf(chunks: Iterable<Uint8Array>, traceCount: number): 
 /** The value in the action of trace `index` of a chunk; whether it moved is told by its attributes. */
 export function actionValue(chunk: Uint8Array, index: number): bigint {
   reader.bytes = chunk;
-  [reader.at] = recordBounds(chunk, index);
+  reader.at = recordStart(chunk, index);
   const kindByte = reader.byte();
   reader.byte();
   readDepth();

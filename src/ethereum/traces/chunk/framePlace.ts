@@ -1,5 +1,5 @@
 import { CHUNK_HEAD_BYTES, HASH_BYTES, NO_TRANSACTION, TRANSACTION_BYTES } from './format.ts';
-import { RecordReader, recordBounds, uint32 } from './recordReader.ts';
+import { RecordReader, recordStart, uint32 } from './recordReader.ts';
 
 /** Where a frame stands in its block: its transaction's position, and its path in that. */
 export interface FramePlace {
@@ -19,7 +19,7 @@ export function compareToPlace(
   { transactionPosition, traceAddress }: FramePlace,
 ): number {
   reader.bytes = chunk;
-  [reader.at] = recordBounds(chunk, index);
+  reader.at = recordStart(chunk, index);
   reader.byte();
   const transaction = reader.byte();
   if (transaction === NO_TRANSACTION) return 1;
@@ -42,7 +42,7 @@ export function transactionPositionOf(
   index: number,
   hash: Uint8Array,
 ): number | undefined {
-  const transaction = chunk[recordBounds(chunk, index)[0] + 1] ?? NO_TRANSACTION;
+  const transaction = chunk[recordStart(chunk, index) + 1] ?? NO_TRANSACTION;
   if (transaction === NO_TRANSACTION) return undefined;
   const at = transactionAt(transaction);
   return hash.every((byte, i) => chunk[at + i] === byte) ? uint32(chunk, at + HASH_BYTES) : undefined;

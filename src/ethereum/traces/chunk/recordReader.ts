@@ -5,12 +5,14 @@ import { CHUNK_HEAD_BYTES, TRANSACTION_BYTES } from './format.ts';
 /** How many traces a chunk holds. */
 export const tracesIn = (chunk: Uint8Array): number => chunk[0] ?? 0;
 
-/** Where record `index` of a chunk starts and ends. */
+/** Where record `index` of a chunk starts. */
+export const recordStart = (chunk: Uint8Array, index: number): number =>
+  uint32(chunk, CHUNK_HEAD_BYTES + TRANSACTION_BYTES * (chunk[1] ?? 0) + 4 * index);
+
+/** Where it starts and ends. */
 export function recordBounds(chunk: Uint8Array, index: number): [start: number, end: number] {
-  const offsetsAt = CHUNK_HEAD_BYTES + TRANSACTION_BYTES * (chunk[1] ?? 0);
-  const start = uint32(chunk, offsetsAt + 4 * index);
   const isLast = index + 1 === tracesIn(chunk);
-  return [start, isLast ? chunk.length : uint32(chunk, offsetsAt + 4 * index + 4)];
+  return [recordStart(chunk, index), isLast ? chunk.length : recordStart(chunk, index + 1)];
 }
 
 /** A byte string in a chunk: where it starts and ends. */

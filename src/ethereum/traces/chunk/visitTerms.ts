@@ -10,7 +10,7 @@ import {
   TRANSACTION_BYTES,
   TYPE_MASK,
 } from './format.ts';
-import { RecordReader, recordBounds, type Span, tracesIn } from './recordReader.ts';
+import { RecordReader, recordStart, type Span, tracesIn } from './recordReader.ts';
 
 /** Told that the term of 20 bytes at `at` of the chunk finds its trace number `index`. */
 export type VisitTerm = (side: Side, at: number, index: number) => void;
@@ -22,7 +22,7 @@ const skipped: Span = { start: 0, end: 0 };
 export function visitTerms(chunk: Uint8Array, visit: VisitTerm): void {
   reader.bytes = chunk;
   for (let index = 0; index < tracesIn(chunk); index++) {
-    [reader.at] = recordBounds(chunk, index);
+    reader.at = recordStart(chunk, index);
     const kind = reader.byte();
     const transaction = reader.byte();
     reader.varint();
@@ -56,4 +56,4 @@ function visitParties(kind: number, index: number, visit: VisitTerm): void {
 
 /** The number of the type of trace `index` of a chunk in TRACE_TYPES. */
 export const typeAt = (chunk: Uint8Array, index: number): number =>
-  (chunk[recordBounds(chunk, index)[0]] ?? 0) & TYPE_MASK;
+  (chunk[recordStart(chunk, index)] ?? 0) & TYPE_MASK;

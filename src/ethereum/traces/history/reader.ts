@@ -40,6 +40,11 @@ export class WorkLeft {
   spend(work: number): void {
     this.#left -= work;
   }
+
+  /** As much may be done again, in another turn of the event loop. */
+  renew(work: number): void {
+    this.#left = work;
+  }
 }
 
 /** What a history is read from; an engine gives it over one unchanging state of the index. */

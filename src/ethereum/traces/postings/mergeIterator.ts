@@ -89,13 +89,25 @@ export class MergeIterator {
   /** The cursors that are not at their end. */
   readonly #heap: Cursor[];
   readonly lists: readonly PostingList[];
+  #moved: number;
 
   constructor({ lists, indexes, ends, firstListIndex = 0 }: ListParts) {
     this.lists = lists;
+    this.#moved = lists.length;
     this.#heap = lists
       .map((list, i) => new Cursor(firstListIndex + i, list, indexes[i] ?? 0, ends[i] ?? 0))
       .filter((cursor) => cursor.start());
     this.#order();
+  }
+
+  /** How often a list was moved on, since the beginning. */
+  get moved(): number {
+    return this.#moved;
+  }
+
+  /** It always stands at the next position. */
+  approach(): boolean {
+    return true;
   }
 
   /** The smallest position that is left, without taking it. */
@@ -116,23 +128,25 @@ export class MergeIterator {
   advance(): void {
     const top = this.#heap[0];
     if (top !== undefined) this.#settle(top.next());
+    this.#moved++;
   }
 
-  /** Passes over all positions below `position`; returns the smallest that is left, without taking it. */
-  seek(position: number): number | undefined {
+  /** Passes over all positions below `position`. */
+  seek(position: number): void {
     for (let moved = 0; ; moved++) {
       const top = this.#heap[0];
-      if (top === undefined || top.position >= position) return top?.position;
+      if (top === undefined || top.position >= position) return;
       if (moved === MOVES_BEFORE_REBUILD) return this.#seekAll(position);
       this.#settle(top.seek(position));
+      this.#moved++;
     }
   }
 
-  #seekAll(position: number): number | undefined {
+  #seekAll(position: number): void {
+    this.#moved += this.#heap.length;
     const alive = this.#heap.filter((cursor) => cursor.position >= position || cursor.seek(position));
     this.#heap.splice(0, this.#heap.length, ...alive);
     this.#order();
-    return this.peek();
   }
 
   /** Puts the heap in order after the cursor on top has moved, or has come to its end. */

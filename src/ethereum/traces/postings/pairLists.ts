@@ -1,3 +1,4 @@
+import type { WorkLeft } from '../history/reader.ts';
 import { listOf, type PostingList } from './list.ts';
 
 /** A list so many times as long as the other is searched for each of the other's positions; else both are walked. */
@@ -6,11 +7,16 @@ const SEARCHED_IF_LONGER_BY = 16;
 /** What an entry weighs besides its positions, counted in positions: keys, list, map. */
 const ENTRY_POSITIONS = 32;
 
+/** Positions looked at side by side that take as long as one of a walk over many lists. */
+const POSITIONS_PER_WORK = 16;
+
 interface Pair {
   readonly list: PostingList;
   /** How much of either list the pair was made from. */
   readonly fromLength: number;
   readonly toLength: number;
+  /** The last position up to which it is complete: the lesser of their last ones. */
+  readonly upTo: number;
 }
 
 /**
@@ -36,21 +42,24 @@ export class PairLists {
     this.#keptPositions = 0;
   }
 
-  /** The traces that are in both lists. */
-  of(from: PostingList, to: PostingList): PostingList {
+  /** The traces that are in both lists, and, where those have grown since, some behind their ends. */
+  of(from: PostingList, to: PostingList, work: WorkLeft): PostingList {
     const kept = this.#pairs.get(from.id)?.get(to.id);
     if (kept !== undefined && kept.fromLength === from.length && kept.toLength === to.length)
       return kept.list;
+    // A search that leaves off holds lists of a while ago: what was made from longer ones is as good.
+    const upTo = Math.min(lastOf(from), lastOf(to));
+    if (kept !== undefined && upTo <= kept.upTo) return kept.list;
     // Lists only grow, so what they have in common does, behind what was found before.
-    const added = common(
-      { list: from, start: kept?.fromLength ?? 0 },
-      { list: to, start: kept?.toLength ?? 0 },
-    );
+    const start = kept === undefined ? 0 : kept.upTo + 1;
+    const tails = [from, to].map((list) => ({ list, start: list.lowerBound(start) })) as [Tail, Tail];
+    work.spend(Math.ceil((lengthOf(tails[0]) + lengthOf(tails[1])) / POSITIONS_PER_WORK));
+    const added = common(...tails);
     const list = kept !== undefined && added.length === 0 ? kept.list : this.#join(kept?.list, added);
     this.#makeRoom(list.length - (kept?.list.length ?? 0) + (kept === undefined ? ENTRY_POSITIONS : 0));
     const pairs = this.#pairs.get(from.id) ?? new Map<number, Pair>();
     this.#pairs.set(from.id, pairs);
-    pairs.set(to.id, { list, fromLength: from.length, toLength: to.length });
+    pairs.set(to.id, { list, fromLength: from.length, toLength: to.length, upTo });
     return list;
   }
 
@@ -75,6 +84,8 @@ interface Tail {
 
 const lengthOf = ({ list, start }: Tail): number => list.length - start;
 const positionsOf = ({ list, start }: Tail): Uint32Array => list.from(start);
+
+const lastOf = (list: PostingList): number => (list.length === 0 ? -1 : list.at(list.length - 1));
 
 /** The positions that both have. */
 function common(a: Tail, b: Tail): Uint32Array {

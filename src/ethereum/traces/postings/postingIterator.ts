@@ -4,6 +4,10 @@ import type { MergeIterator } from './mergeIterator.ts';
 /** Goes over ascending positions. */
 export interface PostingIterator {
   readonly lists: readonly PostingList[];
+  /** How often a list was moved on, since the beginning. */
+  readonly moved: number;
+  /** Comes nearer to the next position; false where it does not stand at it yet, nor at its end. */
+  approach(): boolean;
   /** The position that it stands at; undefined at its end. */
   peek(): number | undefined;
   /** The number of the list that the position is from, among `lists`, and its index there. */
@@ -23,6 +27,14 @@ export class UnionIterator implements PostingIterator {
     this.lists = [...a.lists, ...b.lists];
     this.#a = a;
     this.#b = b;
+  }
+
+  get moved(): number {
+    return this.#a.moved + this.#b.moved;
+  }
+
+  approach(): boolean {
+    return true;
   }
 
   peek(): number | undefined {
@@ -64,14 +76,21 @@ export class IntersectionIterator implements PostingIterator {
     this.#b = b;
   }
 
+  get moved(): number {
+    return this.#a.moved + this.#b.moved;
+  }
+
+  approach(): boolean {
+    const a = this.#a.peek();
+    const b = this.#b.peek();
+    if (a === undefined || b === undefined || a === b) return true;
+    if (a < b) this.#a.seek(b);
+    else this.#b.seek(a);
+    return false;
+  }
+
   peek(): number | undefined {
-    let a = this.#a.peek();
-    let b = this.#b.peek();
-    while (a !== undefined && b !== undefined && a !== b) {
-      if (a < b) a = this.#a.seek(b);
-      else b = this.#b.seek(a);
-    }
-    return b === undefined ? undefined : a;
+    return this.#b.peek() === undefined ? undefined : this.#a.peek();
   }
 
   get listIndex(): number {

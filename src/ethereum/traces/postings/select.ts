@@ -1,3 +1,4 @@
+import type { WorkLeft } from '../history/reader.ts';
 import type { Positions, PostingList } from './list.ts';
 import { MergeIterator } from './mergeIterator.ts';
 import { IntersectionIterator, type PostingIterator, UnionIterator } from './postingIterator.ts';
@@ -8,7 +9,15 @@ export interface SegmentSelection {
   readonly end: number;
   readonly after: number;
   readonly count: number;
+  /** Where it is over, the search leaves off. */
+  readonly work: WorkLeft;
 }
+
+/** A search that leaves off where no work is left for this turn of the event loop, and goes on where it was when resumed. */
+export type Steps<T> = Generator<undefined, T, undefined>;
+
+/** What searching a list takes, in positions that are walked in the same time. */
+const SEARCH_WORK = 8;
 
 export interface Selected {
   /** At most `count` positions in ascending order, out of several lists; or a part of one, where that is all there is to it. */
@@ -39,16 +48,15 @@ export interface PartOfList {
  * Selects from the lists of one side. A trace has one sender and one recipient, so the lists share no position and
  * the number of matches below any position is a sum of list indexes: skipping costs a few binary searches.
  */
-export function selectFromSide(lists: readonly PostingList[], selection: SegmentSelection): Selected {
+export function* selectFromSide(lists: readonly PostingList[], selection: SegmentSelection): Steps<Selected> {
   const [only] = lists;
   if (only !== undefined && lists.length === 1) return selectFromList(only, selection);
-  const starts = lists.map((list) => list.lowerBound(selection.start));
-  const ends = lists.map((list, i) => list.lowerBound(selection.end, starts[i]));
+  const { starts, ends } = yield* boundsOf(lists, selection);
   const total = sum(ends) - sum(starts);
   if (total <= selection.after) return { positions: NOTHING, skipped: total };
 
-  const { indexes, skipped } = skipByRank(lists, starts, selection);
-  return take(new MergeIterator({ lists, indexes, ends }), selection, skipped);
+  const { indexes, skipped } = yield* skipByRank(lists, starts, selection);
+  return yield* take(new MergeIterator({ lists, indexes, ends }), selection, skipped);
 }
 
 function selectFromList(list: PostingList, { start, end, after, count }: SegmentSelection): Selected {
@@ -59,6 +67,23 @@ function selectFromList(list: PostingList, { start, end, after, count }: Segment
     positions: { list, first: first + after, end: Math.min(first + after + count, last) },
     skipped: after,
   };
+}
+
+/** Where the positions between two begin and end in each list. */
+function* boundsOf(
+  lists: readonly PostingList[],
+  { start, end, work }: Pick<SegmentSelection, 'start' | 'end' | 'work'>,
+): Steps<{ starts: number[]; ends: number[] }> {
+  const starts: number[] = [];
+  const ends: number[] = [];
+  for (const list of lists) {
+    if (work.isOver) yield;
+    work.spend(2 * SEARCH_WORK);
+    const first = list.lowerBound(start);
+    starts.push(first);
+    ends.push(list.lowerBound(end, first));
+  }
+  return { starts, ends };
 }
 
 /** More pairs of addresses than this are not looked at one by one: both sides are walked. */
@@ -76,58 +101,79 @@ interface BothSides {
  * Selects what both sides match. Where there are few pairs of a sender and a recipient, each pair is a list of its own, and
  * no two of them share a position.
  */
-export function selectFromBothSides(sides: BothSides, selection: SegmentSelection): Selected {
-  const pairs = pairsOf(sides);
-  if (pairs !== undefined) return selectFromSide(pairs, selection);
+export function* selectFromBothSides(sides: BothSides, selection: SegmentSelection): Steps<Selected> {
+  const pairs = yield* pairsOf(sides, selection.work);
+  if (pairs !== undefined) return yield* selectFromSide(pairs, selection);
   const { from, to } = sides;
-  const iterator = new IntersectionIterator(merged(from, selection), merged(to, selection, from.length));
-  return take(iterator, selection, 0);
+  const froms = yield* merged(from, selection);
+  const iterator = new IntersectionIterator(froms, yield* merged(to, selection, from.length));
+  return yield* take(iterator, selection, 0);
 }
 
 /** Selects what either side matches. */
-export function selectFromEitherSide(sides: BothSides, selection: SegmentSelection): Selected {
+export function* selectFromEitherSide(sides: BothSides, selection: SegmentSelection): Steps<Selected> {
   const { from, to } = sides;
-  const { start, skipped } = skipInUnion(sides, selection);
-  const part = { start, end: selection.end };
-  const iterator = new UnionIterator(merged(from, part), merged(to, part, from.length));
-  return take(iterator, selection, skipped);
+  const { start, skipped } = yield* skipInUnion(sides, selection);
+  const part = { start, end: selection.end, work: selection.work };
+  const froms = yield* merged(from, part);
+  const iterator = new UnionIterator(froms, yield* merged(to, part, from.length));
+  return yield* take(iterator, selection, skipped);
 }
 
 /** The lists of one side between two positions; the first of them has the number `firstListIndex`. */
-function merged(
+function* merged(
   lists: readonly PostingList[],
-  { start, end }: Pick<SegmentSelection, 'start' | 'end'>,
+  part: Pick<SegmentSelection, 'start' | 'end' | 'work'>,
   firstListIndex = 0,
-): MergeIterator {
-  const starts = lists.map((list) => list.lowerBound(start));
-  const ends = lists.map((list, i) => list.lowerBound(end, starts[i]));
+): Steps<MergeIterator> {
+  const { starts, ends } = yield* boundsOf(lists, part);
   return new MergeIterator({ lists, indexes: starts, ends, firstListIndex });
 }
 
 /** Undefined where there are too many. */
-function pairsOf({ from, to, pairOf }: BothSides): PostingList[] | undefined {
+function* pairsOf({ from, to, pairOf }: BothSides, work: WorkLeft): Steps<PostingList[] | undefined> {
   if (from.length * to.length > MAX_PAIRS) return undefined;
-  return from.flatMap((a) => to.map((b) => pairOf(a, b))).filter(({ length }) => length > 0);
+  const pairs: PostingList[] = [];
+  for (const a of from)
+    for (const b of to) {
+      if (work.isOver) yield;
+      const pair = pairOf(a, b);
+      if (pair.length > 0) pairs.push(pair);
+    }
+  return pairs;
 }
 
 /** The highest position that has at most `after` matches of a union before it, by counting; else the start. */
-function skipInUnion(sides: BothSides, selection: SegmentSelection): { start: number; skipped: number } {
+function* skipInUnion(
+  sides: BothSides,
+  selection: SegmentSelection,
+): Steps<{ start: number; skipped: number }> {
   const fromStart = { start: selection.start, skipped: 0 };
-  const pairs = selection.after === 0 ? undefined : pairsOf(sides);
+  const pairs = selection.after === 0 ? undefined : yield* pairsOf(sides, selection.work);
   if (pairs === undefined) return fromStart;
   // What is in both sides is counted twice.
   const once = [...sides.from, ...sides.to];
   const below = (position: number): number =>
     sum(once.map((list) => list.lowerBound(position))) - sum(pairs.map((list) => list.lowerBound(position)));
-  return lastNotAfter(selection, below);
+  return yield* lastNotAfter(selection, SEARCH_WORK * (once.length + pairs.length), below);
 }
 
-function take(iterator: PostingIterator, selection: SegmentSelection, alreadySkipped: number): Selected {
+function* take(
+  iterator: PostingIterator,
+  selection: SegmentSelection,
+  alreadySkipped: number,
+): Steps<Selected> {
+  const { work } = selection;
   let skipped = alreadySkipped;
+  let moved = 0;
   const positions: number[] = [];
   const listIndexes: number[] = [];
   const indexes: number[] = [];
   while (positions.length < selection.count) {
+    work.spend(iterator.moved - moved);
+    moved = iterator.moved;
+    if (work.isOver) yield;
+    if (!iterator.approach()) continue;
     const position = iterator.peek();
     if (position === undefined) break;
     if (skipped < selection.after) skipped++;
@@ -142,29 +188,37 @@ function take(iterator: PostingIterator, selection: SegmentSelection, alreadySki
 }
 
 /** Moves every list to the highest position that has at most `after` matches below it. */
-function skipByRank(
+function* skipByRank(
   lists: readonly PostingList[],
   starts: readonly number[],
   selection: SegmentSelection,
-): { indexes: number[]; skipped: number } {
+): Steps<{ indexes: number[]; skipped: number }> {
   if (selection.after === 0) return { indexes: [...starts], skipped: 0 };
   const indexesAt = (position: number): number[] =>
     lists.map((list, i) => list.lowerBound(position, starts[i]));
-  const { start, skipped } = lastNotAfter(selection, (position) => sum(indexesAt(position)));
+  const { start, skipped } = yield* lastNotAfter(selection, SEARCH_WORK * lists.length, (position) =>
+    sum(indexesAt(position)),
+  );
   return { indexes: indexesAt(start), skipped };
 }
 
-/** The highest place of a selection with at most `after` matches between its start and it; `below` counts from anywhere. */
-export function lastNotAfter(
-  selection: Pick<SegmentSelection, 'start' | 'end' | 'after'>,
+/**
+ * The highest place of a selection with at most `after` matches between its start and it; `below` counts from anywhere, and
+ * takes so much work each time.
+ */
+export function* lastNotAfter(
+  { start, end, after, work }: Omit<SegmentSelection, 'count'>,
+  workOfBelow: number,
   below: (position: number) => number,
-): { start: number; skipped: number } {
-  const before = below(selection.start);
-  let low = selection.start;
-  let high = selection.end;
+): Steps<{ start: number; skipped: number }> {
+  const before = below(start);
+  let low = start;
+  let high = end;
   while (low + 1 < high) {
+    if (work.isOver) yield;
+    work.spend(workOfBelow);
     const middle = Math.floor((low + high) / 2);
-    if (below(middle) - before <= selection.after) low = middle;
+    if (below(middle) - before <= after) low = middle;
     else high = middle;
   }
   return { start: low, skipped: below(low) - before };

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { anyReaders } from '../../../../test/support/anyReaders.ts';
+import { HANG_MS } from '../../../../test/support/hang.ts';
 import { until } from '../../../../test/support/until.ts';
 import { serveInOrder } from '../serveInOrder.ts';
 import { TrackedResponse } from '../unsent/trackedResponse.ts';
@@ -79,6 +80,13 @@ const echo: Answer = (request, response) => {
   });
   request.on('end', answer);
 };
+
+/** Waits as `until` does, in turns of the event loop: the timers of this file are at rest. */
+async function turnsUntil(isSo: () => boolean): Promise<void> {
+  const endMs = performance.now() + HANG_MS;
+  while (!isSo() && performance.now() < endMs) await new Promise((resolve) => setImmediate(resolve));
+  expect(isSo()).toBe(true);
+}
 
 describe('requests', () => {
   it('of others are answered amid a burst of refusals that was sent ahead', async () => {
@@ -187,6 +195,44 @@ describe('requests', () => {
     }
     expect(answers()).toEqual(['403 x', '403 y', '403 y', '403 y']);
     expect(refused).toEqual([]);
+  });
+
+  it('behind nothing but refusals are read after a rest, all that has come as one', async () => {
+    const open = await serve(echo);
+    const [{ socket, answers }, other] = [await open(), await open()];
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    try {
+      socket.write(post('/403', 'a').repeat(16));
+      await turnsUntil(() => answers().length === 16);
+      for (const body of ['b', 'c', 'd']) {
+        socket.write(post('/403', body));
+        other.socket.write(post('/200', body));
+        await turnsUntil(() => other.answers().at(-1) === `200 ${body}`);
+      }
+      expect(answers()).toHaveLength(16);
+      vi.runAllTimers();
+      await turnsUntil(() => answers().length === 19);
+      socket.write(post('/200', 'e'));
+      await turnsUntil(() => vi.getTimerCount() === 1);
+      vi.runAllTimers();
+      await turnsUntil(() => answers().at(-1) === '200 e');
+      // Behind what was not refused there is no rest.
+      socket.write(post('/403', 'f'));
+      await turnsUntil(() => answers().length === 21);
+      expect(vi.getTimerCount()).toBe(0);
+      socket.end(post('/403', 'g').repeat(40));
+      await turnsUntil(() => socket.readableEnded);
+      expect(answers().slice(16)).toEqual([
+        '403 b',
+        '403 c',
+        '403 d',
+        '200 e',
+        '403 f',
+        ...Array(40).fill('403 g'),
+      ]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('that were sent ahead before the client ended its side are all answered', async () => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { messageBytes, type RefuseBody, RefusedRequest } from './refusedRequest.ts';
-import type { Stepping, Turns } from './turns.ts';
+import type { Resting, Stepping, Turns } from './turns.ts';
 
 /** What is to be known of a response. */
 export interface OrderedResponse {
@@ -29,11 +29,9 @@ export interface PipelineDependencies<Response extends OrderedResponse> {
   readonly turns: Turns;
   /** Has a request answered. */
   readonly handle: (response: Response) => void;
-  /** Hears of the status of each answer that no response was made for. */
-  readonly refused: (status: number) => void;
+  /** Hears of the status of each answer that no response was made for. Undefined: each request is to be handled. */
+  readonly refused: ((status: number) => void) | undefined;
   readonly keepAliveTimeoutMs: () => number;
-  /** Somebody hears of each request: none is refused without being handled. */
-  readonly handlesEach?: boolean;
 }
 
 /** The parser is given so much at a time: no more than a few requests, whose objects have to be kept until they are answered. */
@@ -42,15 +40,18 @@ const HEAD_SLICE_BYTES = 512;
 const BODY_SLICE_BYTES = 4 * 1024;
 /** A step refuses so many requests alike at most. */
 const MAX_ALIKE = 16;
+/** A connection that had so many refused, and nothing else between them, rests before it is read again: it may be a flood's. */
+const REFUSED_BEFORE_REST = 16;
 /** From here on a status is a refusal. */
 const FIRST_ERROR_STATUS = 400;
 
 /**
  * The requests of one connection, one after the other: what a client has sent ahead waits as bytes until the answers before it
  * are taken. A connection that sends ahead, or whose last request was refused, yields: its bytes are read when others have had
- * their turn. Of any other connection node:http reads by itself, which costs nothing here.
+ * their turn, and some milliseconds later where nothing but refusals went before. Of any other connection node:http reads by
+ * itself, which costs nothing here.
  */
-export class Pipeline<Response extends OrderedResponse> implements RequestOrder<Response>, Stepping {
+export class Pipeline<Response extends OrderedResponse> implements RequestOrder<Response>, Stepping, Resting {
   readonly #socket: Socket;
   readonly #turns: Turns;
   readonly #handle: (response: Response) => void;
@@ -59,6 +60,8 @@ export class Pipeline<Response extends OrderedResponse> implements RequestOrder<
   /** The last that came, whose body the parser may be in. */
   #latest: Response | undefined;
   #yields = false;
+  /** Refused one after the other, up to the last. */
+  #refusedInRow = 0;
   #isParsing = false;
   /** Were parsed together with the one before them. */
   readonly #waiting: Response[] = [];
@@ -96,9 +99,9 @@ export class Pipeline<Response extends OrderedResponse> implements RequestOrder<
     if (response !== this.#active) return;
     this.#active = undefined;
     this.#yields = response.statusCode >= FIRST_ERROR_STATUS;
+    this.#refusedInRow = this.#yields ? this.#refusedInRow + 1 : 0;
     if (this.#yields) this.#takeBytes();
-    if (response.refusesAlike !== undefined && this.#dependencies.handlesEach !== true)
-      this.#refused = this.#refusedBy(response, response.refusesAlike);
+    if (response.refusesAlike !== undefined) this.#refused = this.#refusedBy(response, response.refusesAlike);
     if (this.#parse !== undefined) this.#turns.add(this);
   }
 
@@ -128,7 +131,19 @@ export class Pipeline<Response extends OrderedResponse> implements RequestOrder<
     if (!this.#mayParse) return;
     if (this.#unparsed.length > 0) this.#turns.add(this);
     else if (this.#isEnded) this.#endWhenAnswered();
-    else this.#socket.resume();
+    else if (this.#refusedInRow >= REFUSED_BEFORE_REST) this.#rest();
+    else this.goOn();
+  }
+
+  #rest(): void {
+    this.#socket.pause();
+    this.#turns.rest(this);
+  }
+
+  /** Has its bytes read: all that has come meanwhile as one, else what comes next. */
+  goOn(): void {
+    if (this.#socket.destroyed || this.#isUpgraded) return;
+    if (this.#socket.read() === null) this.#socket.resume();
   }
 
   /** The client has sent its last byte: node:http, which then closes, is told so behind the last answer. */
@@ -170,6 +185,7 @@ export class Pipeline<Response extends OrderedResponse> implements RequestOrder<
 
   #refusedBy(response: Response, refuse: RefuseBody): RefusedRequest | undefined {
     const bytes = this.#message;
+    if (this.#dependencies.refused === undefined) return undefined;
     if (bytes === undefined || this.#latest !== response || !response.shouldKeepAlive) return undefined;
     const { req: request } = response;
     const keepAliveTimeoutMs = this.#dependencies.keepAliveTimeoutMs();
@@ -187,7 +203,8 @@ export class Pipeline<Response extends OrderedResponse> implements RequestOrder<
       const alike = first && refused.refuse(first);
       if (first === undefined || alike === undefined) break;
       this.#take(first, alike.requestBytes);
-      this.#dependencies.refused(alike.status);
+      this.#dependencies.refused?.(alike.status);
+      this.#refusedInRow++;
       answers += alike.answer;
     }
     if (answers === '') return false;

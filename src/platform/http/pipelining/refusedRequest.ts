@@ -35,8 +35,9 @@ const CONTENT_LENGTH = /\r\ncontent-length: *(\d{1,9})\r\n/i;
 
 /** How many bytes the request takes that begins here, as far as its head tells; undefined where it is not whole, or not small. */
 export function messageBytes(bytes: Buffer): number | undefined {
-  const end = bytes.indexOf(HEAD_END);
-  if (end === -1 || end > MAX_MESSAGE_BYTES) return undefined;
+  // No further than a small one reaches: a large head would be looked through again with each slice.
+  const end = bytes.subarray(0, MAX_MESSAGE_BYTES).indexOf(HEAD_END);
+  if (end === -1) return undefined;
   const bodyBytes = CONTENT_LENGTH.exec(bytes.toString('latin1', 0, end + 2))?.[1] ?? 0;
   const whole = end + HEAD_END.length + Number(bodyBytes);
   return whole > bytes.length || whole > MAX_MESSAGE_BYTES ? undefined : whole;

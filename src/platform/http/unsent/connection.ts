@@ -36,6 +36,8 @@ export class Connection {
   readonly #owner: ConnectionOwner;
   readonly #open = new Set<OpenAnswer>();
   #order: RequestOrder<OpenResponse> | undefined;
+  /** Its client was told that what it sends cannot be read: no answer goes out after that. */
+  #isUnreadable = false;
   #pace: Pace | undefined;
 
   constructor(socket: Socket, owner: ConnectionOwner) {
@@ -76,12 +78,18 @@ export class Connection {
   /** For a response: it is over, and the next request has its turn. */
   answered(response: OpenResponse): void {
     // Its client may have gone away before it had a status.
-    if (response.headersSent) this.#owner.answered(response.statusCode);
+    if (response.headersSent && !this.#isUnreadable) this.#owner.answered(response.statusCode);
     this.#order?.over(response);
   }
 
   /** A request was refused without a response. */
   refused(status: number): void {
+    this.#owner.answered(status);
+  }
+
+  /** What came was no request that can be read, and was answered with this status as the last thing. */
+  unreadable(status: number): void {
+    this.#isUnreadable = true;
     this.#owner.answered(status);
   }
 

@@ -1,5 +1,5 @@
 import type { AuditLog, RuleFormat } from '../../index.ts';
-import { formatTimestamp, parseTimestamp } from '../../index.ts';
+import { formatTimestamp, parseTimestamp, timestampOfMillis } from '../../index.ts';
 import { shownChange } from '../auditHandler.ts';
 import type { GuardReports } from '../guardHandlers.ts';
 import type { LiveMessage, LiveSource } from './liveUpdates.ts';
@@ -7,7 +7,6 @@ import { writePosition } from './position.ts';
 
 /** Changes that one message tells. */
 const MAX_CHANGES = 100;
-const MICROS_PER_MILLI = 1000;
 
 export interface LiveStateDependencies {
   readonly audit: AuditLog;
@@ -38,7 +37,7 @@ export function liveState({ audit, format, guard, rulesTag }: LiveStateDependenc
       const audited = isAudited ? await changesSince(account, since?.change) : undefined;
       const next = { change: audited?.change ?? 0, atMs: nowMs };
       const data = {
-        at: formatTimestamp(nowMs * MICROS_PER_MILLI),
+        at: timestampOfMillis(nowMs),
         rules_etag: await rulesTag(account),
         ...(ours && {
           guard: ours.status(),

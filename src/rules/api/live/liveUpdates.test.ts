@@ -160,12 +160,15 @@ describe('live updates', () => {
     await until('both are gone', () => updates.listeners === 0);
   });
 
-  it('are for a bounded number, of a token and in all', () => {
+  it('are for a bounded number, of a token, of an account, and in all', () => {
     const { updates, listen } = live();
     for (let i = 0; i < 8; i++) listen();
-    expect(() => listen()).toThrow('8 with one token');
-    for (let i = 0; i < 56; i++) listen({ tokenId: `token ${i % 7}` });
-    expect(() => listen({ tokenId: 'another' })).toThrow('Only 64');
+    expect(() => listen()).toThrow('Only 8 may listen with one token');
+    for (let i = 0; i < 24; i++) listen({ tokenId: `token ${i % 3}` });
+    expect(() => listen({ tokenId: 'another' })).toThrow('Only 32 may listen to one account');
+    // Tokens of one account leave places to others.
+    for (let i = 0; i < 32; i++) listen({ account: 'b', tokenId: `token of b ${i % 4}` });
+    expect(() => listen({ account: 'c', tokenId: 'of c' })).toThrow('Only 64 may listen at once');
     expect(updates.listeners).toBe(64);
   });
 });

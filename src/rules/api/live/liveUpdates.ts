@@ -5,10 +5,15 @@ import type { Position } from './position.ts';
 
 /** One message a second. */
 const INTERVAL_MS = 1_000;
-/** Each costs a socket, and a few KB a second. */
-const MAX_LISTENERS = 64;
-/** Somebody who opens them and forgets them takes no more than this. */
-const MAX_LISTENERS_OF_TOKEN = 8;
+type Sameness = (one: ListenRequest, other: ListenRequest) => boolean;
+
+/** How many listen at most: what each of them costs is a socket, and a few KB a second. */
+const BOUNDS: readonly { readonly max: number; readonly of: string; readonly counts: Sameness }[] = [
+  // Who opens them and forgets them shuts out no other token, and the tokens of one account no other account.
+  { max: 8, of: 'with one token', counts: (one, other) => one.tokenId === other.tokenId },
+  { max: 32, of: 'to one account', counts: (one, other) => one.account === other.account },
+  { max: 64, of: 'at once', counts: () => true },
+];
 const RETRY_AFTER_SECONDS = 10;
 
 /** What a listener is told at one time: the state, and what has changed since the position before. */
@@ -73,10 +78,13 @@ export class LiveUpdates {
 
   /** The text of an event stream, without end. Throws `rateLimited` where too many listen. */
   listen(request: ListenRequest): Readable {
-    const ofToken = [...this.#listeners].filter(({ tokenId }) => tokenId === request.tokenId).length;
-    if (this.#listeners.size >= MAX_LISTENERS || ofToken >= MAX_LISTENERS_OF_TOKEN)
+    const listening = [...this.#listeners].map((listener) => listener.request);
+    const reached = BOUNDS.find(
+      ({ max, counts }) => listening.filter((other) => counts(request, other)).length >= max,
+    );
+    if (reached)
       throw new ApiError('rateLimited', {
-        message: `Only ${MAX_LISTENERS} may listen at once, and ${MAX_LISTENERS_OF_TOKEN} with one token`,
+        message: `Only ${reached.max} may listen ${reached.of}, and so many do`,
         headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
       });
     const listener = new Listener(request, (gone) => this.#listeners.delete(gone));
@@ -120,15 +128,13 @@ export class LiveUpdates {
 
 class Listener {
   readonly stream: Readable;
-  readonly tokenId: string;
-  readonly #request: ListenRequest;
+  readonly request: ListenRequest;
   #since: Position | undefined;
   #isTaken = true;
   #isTold = false;
 
   constructor(request: ListenRequest, gone: (listener: Listener) => void) {
-    this.#request = request;
-    this.tokenId = request.tokenId;
+    this.request = request;
     this.#since = request.since;
     this.stream = new Readable({
       highWaterMark: 1,
@@ -147,7 +153,7 @@ class Listener {
     if (!this.#isTaken || this.#isTold) return;
     this.#isTold = true;
     try {
-      const { account, isAudited, isAllowed } = this.#request;
+      const { account, isAudited, isAllowed } = this.request;
       if (await isAllowed()) {
         const { text, next } = await message({ account, isAudited, since: this.#since });
         this.#since = next;

@@ -13,6 +13,7 @@ import {
   type StoredBlock,
   segmentOf,
   type TraceCounts,
+  type WorkLeft,
 } from '../../../traces/index.ts';
 import { allTracesOf } from './allTraces.ts';
 import { NO_ATTRIBUTES_KEY, SEGMENTS_KEY } from './directory/directoryKeys.ts';
@@ -273,8 +274,8 @@ export class IndexState implements IndexReader {
     });
   }
 
-  pair(from: PostingList, to: PostingList): PostingList {
-    return this.#pairs.of(from, to);
+  pair(from: PostingList, to: PostingList, work: WorkLeft): PostingList {
+    return this.#pairs.of(from, to, work);
   }
 
   #forgetLists(): void {

@@ -34,7 +34,6 @@ import {
   tracesOfBlock,
   transactionPositionOf,
   type Visitor,
-  visitMatches,
   WrongChainError,
   writeTrace,
 } from '../../../traces/index.ts';
@@ -46,9 +45,11 @@ import { prepareDirectory } from './directory/prepareDirectory.ts';
 import { DirectoryUpkeep } from './directory/upkeep.ts';
 import { writeHistory } from './directory/writeHistory.ts';
 import { NO_DICTIONARY, TraceEnvironment, type TraceFormat } from './environment.ts';
+import { FilterAnswers, type FilterAnswersOptions } from './filterAnswers.ts';
 import { IndexState } from './indexState.ts';
 import { LISTS_PER_MERGE, mergeRecent } from './mergeRecent.ts';
 import { encodeChain } from './records.ts';
+import { Turns } from './turns.ts';
 import { WriteBatch } from './writeBatch.ts';
 import { type BlockRun, TRACES_PER_SLICE, writeInSlices } from './writeInSlices.ts';
 import { Writes } from './writes.ts';
@@ -66,7 +67,7 @@ const DEFAULT_CACHE_BYTES = 80 * 1024 * 1024;
  */
 const MAX_RECENT_POSITIONS = 2 ** 18;
 
-export interface TraceStoreOptions {
+export interface TraceStoreOptions extends FilterAnswersOptions {
   readonly cacheBytes?: number;
   readonly maxRecentPositions?: number;
   readonly listsPerMerge?: number;
@@ -98,6 +99,8 @@ export class LmdbTraceStore implements TraceStore {
   readonly #state: IndexState;
   readonly #texts: TextCache;
   readonly #answers: AnswerWriter;
+  readonly #filters: FilterAnswers;
+  readonly #turns = new Turns();
   /** The epoch of the state that the kept texts are of. */
   #epoch = 0;
   /** Changes are worked out one after the other, each from the state before. */
@@ -121,6 +124,12 @@ export class LmdbTraceStore implements TraceStore {
     this.#state = new IndexState(environment);
     this.#texts = new TextCache(cacheBytes);
     this.#answers = new AnswerWriter(this.#state, this.#texts);
+    this.#filters = new FilterAnswers(options, {
+      current: () => this.#current(),
+      answers: this.#answers,
+      turns: this.#turns,
+      json: this.#json,
+    });
     this.#history = new LmdbHistoryReader(environment, this.#state);
     if (isReader) return;
     prepareDirectory(environment);
@@ -179,12 +188,8 @@ export class LmdbTraceStore implements TraceStore {
     return this.#current().firstMissing(fromBlock, toBlock);
   }
 
-  filter(filter: TraceFilter, maxBytes: number, json?: JsonWriter): Buffer | undefined {
-    const state = this.#current();
-    if (state.firstMissing(filter.fromBlock, filter.toBlock) !== undefined) return undefined;
-    if (json === undefined) return this.#array(maxBytes, (visitor) => visitMatches(state, filter, visitor));
-    this.#answers.write(json, maxBytes, (visitor) => visitMatches(state, filter, visitor));
-    return json.written();
+  filter(filter: TraceFilter, maxBytes: number, json?: JsonWriter): Awaitable<Buffer | undefined> {
+    return this.#filters.filter(filter, { maxBytes, json });
   }
 
   blockTraces(blockNumber: number, maxBytes: number): Awaitable<Buffer | undefined> {
@@ -244,7 +249,7 @@ export class LmdbTraceStore implements TraceStore {
     const { block, first, end } = run;
     if (end - first <= TRACES_PER_SLICE) return this.#runAtOnce(run, maxBytes);
     const isThere = (): boolean => this.#current().block(block.number)?.hash === block.hash;
-    return writeInSlices(this.#answers, run, { maxBytes, isThere });
+    return writeInSlices(this.#answers, run, { maxBytes, turns: this.#turns, isThere });
   }
 
   #runAtOnce({ block, first, end }: BlockRun, maxBytes: number): Buffer {

@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { JsonWriter, type StoredBlock, segmentOf, tracesOfBlock } from '../../../traces/index.ts';
 import type { AnswerWriter } from './answerWriter.ts';
+import type { Turns } from './turns.ts';
 
 /** So many traces hold the thread for about a millisecond, whether they were read before or not. */
 export const TRACES_PER_SLICE = 128;
@@ -21,7 +21,7 @@ export interface BlockRun {
 export async function writeInSlices(
   answers: AnswerWriter,
   { block, first, end }: BlockRun,
-  limits: { readonly maxBytes: number; readonly isThere: () => boolean },
+  limits: { readonly maxBytes: number; readonly turns: Turns; readonly isThere: () => boolean },
 ): Promise<Buffer | undefined> {
   const json = new JsonWriter();
   const list = tracesOfBlock(block.number, block.traceCount);
@@ -29,7 +29,7 @@ export async function writeInSlices(
   let turnEndMs = performance.now() + TURN_MS;
   for (let at = first; at < end; at += TRACES_PER_SLICE) {
     if (performance.now() >= turnEndMs) {
-      await nextTurn();
+      await limits.turns.next();
       if (!limits.isThere()) return undefined;
       turnEndMs = performance.now() + TURN_MS;
     }

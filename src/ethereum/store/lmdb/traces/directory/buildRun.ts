@@ -1,6 +1,6 @@
 import { BLOCKS_PER_SEGMENT, firstBlockOf, TRACES_PER_CHUNK } from '../../../../traces/index.ts';
 import { AddressTally } from './addressTally.ts';
-import { RunWriter } from './runWriter.ts';
+import { directoryHash, RunWriter } from './runWriter.ts';
 import { type DirectoryWork, inSteps, STEP_MS } from './work.ts';
 
 /** Chunks that are read before the clock is looked at. */
@@ -10,7 +10,7 @@ const CHUNKS_PER_LOOK = 32;
 export async function buildRun(work: DirectoryWork, segment: number): Promise<void> {
   const before = work.changesOf(segment);
   const isCurrent = (): boolean => work.changesOf(segment) === before;
-  const tally = new AddressTally();
+  const tally = new AddressTally(await directoryHash(work));
   const chunks = chunksOf(work, segment);
   await inSteps(work, () => {
     const endMs = performance.now() + STEP_MS;
@@ -23,7 +23,7 @@ export async function buildRun(work: DirectoryWork, segment: number): Promise<vo
     return true;
   });
   if (!isCurrent() || work.isStopped()) return;
-  await new RunWriter(work, { level: 0, run: segment }, isCurrent).writeAll(tally.entries(segment));
+  await new RunWriter(work, { level: 0, run: segment }, isCurrent).write(tally.run(segment));
 }
 
 interface ChunkAt {

@@ -10,10 +10,6 @@ const rotated = (word: number, bits: number): number => (word << bits) | (word >
 export class HalfSipHash {
   readonly #key0: number;
   readonly #key1: number;
-  #v0 = 0;
-  #v1 = 0;
-  #v2 = 0;
-  #v3 = 0;
 
   constructor(key: Buffer) {
     this.#key0 = key.readInt32LE(0);
@@ -22,45 +18,36 @@ export class HalfSipHash {
 
   /** Of the `length` bytes at `at`, a multiple of four. */
   of(bytes: Uint8Array, at: number, length: number): number {
-    this.#v0 = this.#key0;
-    this.#v1 = this.#key1;
-    this.#v2 = 0x6c796765 ^ this.#key0;
-    this.#v3 = 0x74656462 ^ this.#key1;
-    for (let i = at; i < at + length; i += 4)
-      this.#absorb(
-        (bytes[i] ?? 0) |
-          ((bytes[i + 1] ?? 0) << 8) |
-          ((bytes[i + 2] ?? 0) << 16) |
-          ((bytes[i + 3] ?? 0) << 24),
-      );
-    this.#absorb(length << 24);
-    this.#v2 ^= 0xff;
-    for (let round = 0; round < 4; round++) this.#round();
-    return (this.#v1 ^ this.#v3) >>> 0;
-  }
-
-  #absorb(word: number): void {
-    this.#v3 ^= word;
-    this.#round();
-    this.#round();
-    this.#v0 ^= word;
-  }
-
-  #round(): void {
-    let [v0, v1, v2, v3] = [this.#v0, this.#v1, this.#v2, this.#v3];
-    v0 = (v0 + v1) | 0;
-    v1 = rotated(v1, 5) ^ v0;
-    v0 = rotated(v0, 16);
-    v2 = (v2 + v3) | 0;
-    v3 = rotated(v3, 8) ^ v2;
-    v0 = (v0 + v3) | 0;
-    v3 = rotated(v3, 7) ^ v0;
-    v2 = (v2 + v1) | 0;
-    v1 = rotated(v1, 13) ^ v2;
-    v2 = rotated(v2, 16);
-    this.#v0 = v0;
-    this.#v1 = v1;
-    this.#v2 = v2;
-    this.#v3 = v3;
+    let v0 = this.#key0;
+    let v1 = this.#key1;
+    let v2 = 0x6c796765 ^ v0;
+    let v3 = 0x74656462 ^ v1;
+    // The words, the length as one more, and behind that the end.
+    for (let i = 0; i <= length + 4; i += 4) {
+      const isEnd = i > length;
+      const word = i < length ? wordAt(bytes, at + i) : isEnd ? 0 : length << 24;
+      if (isEnd) v2 ^= 0xff;
+      v3 ^= word;
+      for (let round = isEnd ? 4 : 2; round > 0; round--) {
+        v0 = (v0 + v1) | 0;
+        v1 = rotated(v1, 5) ^ v0;
+        v0 = rotated(v0, 16);
+        v2 = (v2 + v3) | 0;
+        v3 = rotated(v3, 8) ^ v2;
+        v0 = (v0 + v3) | 0;
+        v3 = rotated(v3, 7) ^ v0;
+        v2 = (v2 + v1) | 0;
+        v1 = rotated(v1, 13) ^ v2;
+        v2 = rotated(v2, 16);
+      }
+      v0 ^= word;
+    }
+    return (v1 ^ v3) >>> 0;
   }
 }
+
+const wordAt = (bytes: Uint8Array, at: number): number =>
+  (bytes[at] ?? 0) |
+  ((bytes[at + 1] ?? 0) << 8) |
+  ((bytes[at + 2] ?? 0) << 16) |
+  ((bytes[at + 3] ?? 0) << 24);

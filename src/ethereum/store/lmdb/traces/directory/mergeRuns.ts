@@ -2,7 +2,7 @@ import type { HalfSipHash } from './halfSipHash.ts';
 import { MergedEntries } from './mergedEntries.ts';
 import { PartReader } from './parts.ts';
 import {
-  ADDRESS_BYTES,
+  BucketWriter,
   bucketBitsFor,
   bucketKey,
   bucketOf,
@@ -33,11 +33,16 @@ export async function mergeRuns(work: DirectoryWork, name: RunName): Promise<voi
   const sources = sourcesOf(work, { first, segments }, hash);
   const bytes = sources.reduce((sum, source) => sum + source.bytes, 0);
   const bits = bucketBitsFor(bytes * LEFT_AFTER_MERGE);
+  const buckets = new BucketWriter();
   const writer = new RunWriter(work, name, () => stateOf() === before);
-  const isWritten = await writer.write(bits, (bucket) => {
-    const merged = new MergedEntries();
-    for (const source of sources) source.addTo(merged, bucket, bits);
-    return merged.entries;
+  const isWritten = await writer.write({
+    bits,
+    bucket(number) {
+      const merged = new MergedEntries();
+      for (const source of sources) source.addTo(merged, number, bits);
+      merged.writeTo(buckets);
+      return buckets.take();
+    },
   });
   if (isWritten) for (const source of sources) await removeRun(work, source.name);
 }
@@ -107,9 +112,11 @@ class Source {
       for (const hash of hashes) {
         entry.next();
         if (bucketOf(hash, bits) !== bucket) continue;
-        const parts = bytes.subarray(entry.partsAt, entry.end);
-        const left = this.#isWhole ? parts : this.#valid(parts);
-        if (left.length > 0) merged.add(hash, bytes.subarray(entry.at, entry.at + ADDRESS_BYTES), left);
+        if (this.#isWhole) merged.add(hash, entry);
+        else {
+          const left = this.#valid(bytes.subarray(entry.partsAt, entry.end));
+          if (left.length > 0) merged.add(hash, entry, left);
+        }
       }
     }
   }

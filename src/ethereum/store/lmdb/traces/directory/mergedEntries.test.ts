@@ -1,21 +1,49 @@
 import { expect, test } from 'vitest';
 import { MergedEntries } from './mergedEntries.ts';
-import { encodeBucket, findParts } from './run.ts';
+import { BucketWriter, EntryReader, findParts } from './run.ts';
 
 const address = (byte: number): Uint8Array => new Uint8Array(20).fill(byte);
 
+/** An entry as a run has it, behind another. */
+function entryOf(byte: number, ...parts: readonly number[]): EntryReader {
+  const writer = new BucketWriter();
+  writer.entry(address(9), 0, 1);
+  writer.parts(Uint8Array.of(0), 0, 1);
+  writer.entry(address(byte), 0, parts.length);
+  writer.parts(Uint8Array.from(parts), 0, parts.length);
+  const entry = new EntryReader(writer.take() ?? Buffer.alloc(0));
+  entry.next();
+  entry.next();
+  return entry;
+}
+
 test('an address has one entry with all of its parts, and shares none with another of the same hash', () => {
   const merged = new MergedEntries();
-  const long = new Uint8Array(300).fill(7);
-  merged.add(5, address(1), Uint8Array.of(1));
-  merged.add(5, address(2), Uint8Array.of(2));
-  merged.add(5, address(1), Uint8Array.of(3));
-  merged.add(6, address(3), long);
-  merged.add(6, address(3), Uint8Array.of(4));
-  const bucket = encodeBucket(merged.entries);
-  expect(merged.entries).toHaveLength(3);
+  const long = new Array<number>(300).fill(7);
+  merged.add(5, entryOf(1, 1));
+  merged.add(5, entryOf(2, 2));
+  merged.add(5, entryOf(1, 3));
+  merged.add(6, entryOf(3, ...long));
+  merged.add(6, entryOf(3, 4, 5, 6), Uint8Array.of(5));
+  const writer = new BucketWriter();
+  merged.writeTo(writer);
+  const bucket = writer.take() ?? Buffer.alloc(0);
   expect(findParts(bucket, address(1))).toEqual(Buffer.of(1, 3));
   expect(findParts(bucket, address(2))).toEqual(Buffer.of(2));
-  expect(findParts(bucket, address(3))).toEqual(Buffer.concat([long, Buffer.of(4)]));
+  expect(findParts(bucket, address(3))).toEqual(Buffer.from([...long, 5]));
   expect(findParts(bucket, address(4))).toBeUndefined();
+  const entries = new EntryReader(bucket);
+  for (let i = 0; i < 3; i++) expect(entries.next()).toBe(true);
+  expect(entries.next()).toBe(false);
+});
+
+test('a bucket may be of any size, and there is none of nothing', () => {
+  const writer = new BucketWriter();
+  expect(writer.take()).toBeUndefined();
+  const large = new Uint8Array(100_000).fill(3);
+  writer.entry(address(1), 0, large.length);
+  for (let at = 0; at < large.length; at += 40) writer.parts(large, at, at + 40);
+  const bucket = writer.take() ?? Buffer.alloc(0);
+  expect(Buffer.compare(findParts(bucket, address(1)) ?? Buffer.alloc(0), large)).toBe(0);
+  expect(writer.take()).toBeUndefined();
 });

@@ -1,30 +1,47 @@
-import type { Entry } from './run.ts';
+import type { BucketWriter, EntryReader } from './run.ts';
 
-interface MergedEntry extends Entry {
-  readonly parts: Uint8Array[];
+/** Parts of an address, as they stand in one run. */
+interface Piece {
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly end: number;
 }
 
-/** Entries by their addresses, put together from several runs. */
+interface MergedEntry {
+  readonly hash: number;
+  /** Where its address stands. */
+  readonly bytes: Uint8Array;
+  readonly at: number;
+  partBytes: number;
+  readonly pieces: Piece[];
+}
+
+/** The entries of one bucket, put together from several runs. */
 export class MergedEntries {
-  readonly entries: MergedEntry[] = [];
-  /** The entries of a hash: more than one where addresses have the same. */
-  readonly #byHash = new Map<number, MergedEntry[]>();
+  readonly #entries: MergedEntry[] = [];
 
-  add(hash: number, address: Uint8Array, parts: Uint8Array): void {
-    const same = this.#byHash.get(hash);
-    const known = same?.find((entry) => isSame(entry.address, address));
-    if (known !== undefined) {
-      known.parts.push(parts);
-      return;
-    }
-    const entry = { address, parts: [parts] };
-    this.entries.push(entry);
-    if (same === undefined) this.#byHash.set(hash, [entry]);
-    else same.push(entry);
+  /** Adds an entry of a run; only these of its parts where they are given. */
+  add(hash: number, entry: EntryReader, left?: Uint8Array): void {
+    const { bytes, at } = entry;
+    const piece =
+      left === undefined
+        ? { bytes, start: entry.partsAt, end: entry.end }
+        : { bytes: left, start: 0, end: left.length };
+    const partBytes = piece.end - piece.start;
+    // A bucket has some forty of them.
+    for (const known of this.#entries)
+      if (known.hash === hash && entry.isOf(known.bytes, known.at)) {
+        known.partBytes += partBytes;
+        known.pieces.push(piece);
+        return;
+      }
+    this.#entries.push({ hash, bytes, at, partBytes, pieces: [piece] });
   }
-}
 
-function isSame(a: Uint8Array, b: Uint8Array): boolean {
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
+  writeTo(writer: BucketWriter): void {
+    for (const { bytes, at, partBytes, pieces } of this.#entries) {
+      writer.entry(bytes, at, partBytes);
+      for (const piece of pieces) writer.parts(piece.bytes, piece.start, piece.end);
+    }
+  }
 }

@@ -32,13 +32,6 @@ export type PartSide = Exclude<Side, 'transaction'>;
 /** The most bytes that a part may have. */
 export const MAX_PART_BYTES = 5 + 1 + COLUMNS * 5 + 2 * MAX_KEPT_POSITIONS * 5;
 
-/** Bytes of a number as LEB128. */
-export function varintBytes(value: number): number {
-  let bytes = 1;
-  for (let rest = value; rest > 0x7f; rest = Math.floor(rest / 0x80)) bytes++;
-  return bytes;
-}
-
 /** Writes a number as LEB128; returns where it ends. */
 export function writeVarint(bytes: Uint8Array, start: number, value: number): number {
   let at = start;

@@ -1,5 +1,6 @@
+import { doubled } from '../../../../traces/index.ts';
 import type { HalfSipHash } from './halfSipHash.ts';
-import { varintBytes, writeVarint } from './parts.ts';
+import { writeVarint } from './parts.ts';
 
 /**
  * A run of the directory: for each address of some segments, which of them have it, how often, and where, if that is seldom. It is
@@ -51,52 +52,58 @@ export const decodeRunHead = (head: Buffer): { bits: number; bytes: number } => 
   bytes: head.readDoubleBE(1),
 });
 
-/** An address and what is known of it, in as many pieces as it was put together from. */
-export interface Entry {
-  readonly address: Uint8Array;
-  readonly parts: readonly Uint8Array[];
-}
+const INITIAL_BYTES = 4 * BUCKET_BYTES;
+const MAX_VARINT_BYTES = 5;
+/** Fewer bytes are copied faster one by one. */
+const FEW_BYTES = 64;
 
-export const bytesOf = (pieces: readonly Uint8Array[]): number => {
-  let bytes = 0;
-  for (const piece of pieces) bytes += piece.length;
-  return bytes;
-};
+/** Puts buckets together, one after the other. */
+export class BucketWriter {
+  #bytes = new Uint8Array(INITIAL_BYTES);
+  #length = 0;
 
-export function encodeBucket(entries: readonly Entry[]): Buffer {
-  let bytes = 0;
-  for (const { parts } of entries) {
-    const length = bytesOf(parts);
-    bytes += ADDRESS_BYTES + varintBytes(length) + length;
+  /** Begins the entry of the address at `at` of `bytes`. So many bytes of parts are to follow. */
+  entry(bytes: Uint8Array, at: number, partBytes: number): void {
+    const end = this.#length + ADDRESS_BYTES + MAX_VARINT_BYTES + partBytes;
+    while (end > this.#bytes.length) this.#bytes = doubled(this.#bytes);
+    this.parts(bytes, at, at + ADDRESS_BYTES);
+    this.#length = writeVarint(this.#bytes, this.#length, partBytes);
   }
-  const bucket = Buffer.allocUnsafe(bytes);
-  let at = 0;
-  for (const { address, parts } of entries) {
-    bucket.set(address, at);
-    at = writeVarint(bucket, at + ADDRESS_BYTES, bytesOf(parts));
-    for (const piece of parts) {
-      bucket.set(piece, at);
-      at += piece.length;
-    }
+
+  /** The bytes from `start` to `end`, as parts of the entry that was begun last. */
+  parts(bytes: Uint8Array, start: number, end: number): void {
+    const target = this.#bytes;
+    let length = this.#length;
+    if (end - start > FEW_BYTES) {
+      target.set(bytes.subarray(start, end), length);
+      length += end - start;
+    } else for (let at = start; at < end; at++) target[length++] = bytes[at] ?? 0;
+    this.#length = length;
   }
-  return bucket;
+
+  /** What was written since the last time; undefined where nothing was. */
+  take(): Buffer | undefined {
+    const bucket = this.#length === 0 ? undefined : Buffer.from(this.#bytes.subarray(0, this.#length));
+    this.#length = 0;
+    return bucket;
+  }
 }
 
 /** Goes over the entries of a bucket. */
 export class EntryReader {
-  readonly #bytes: Uint8Array;
+  readonly bytes: Uint8Array;
   /** Where the address stands, and the parts from and to. */
   at = 0;
   partsAt = 0;
   end = 0;
 
   constructor(bucket: Uint8Array) {
-    this.#bytes = bucket;
+    this.bytes = bucket;
   }
 
   /** Moves to the next entry; false at the end. */
   next(): boolean {
-    const bytes = this.#bytes;
+    const { bytes } = this;
     this.at = this.end;
     if (this.at >= bytes.length) return false;
     let length = 0;
@@ -113,7 +120,7 @@ export class EntryReader {
 
   /** Whether it is that of the address at `at` of `bytes`. */
   isOf(bytes: Uint8Array, at = 0): boolean {
-    for (let i = 0; i < ADDRESS_BYTES; i++) if (this.#bytes[this.at + i] !== bytes[at + i]) return false;
+    for (let i = 0; i < ADDRESS_BYTES; i++) if (this.bytes[this.at + i] !== bytes[at + i]) return false;
     return true;
   }
 }

@@ -3,17 +3,7 @@ import type { Database } from 'lmdb';
 import { Writes } from '../writes.ts';
 import { DIRECTORY_KEY } from './directoryKeys.ts';
 import { HASH_KEY_BYTES, HalfSipHash } from './halfSipHash.ts';
-import {
-  bucketBitsFor,
-  bucketKey,
-  bucketOf,
-  bytesOf,
-  type Entry,
-  encodeBucket,
-  encodeRunHead,
-  hashOf,
-  runKey,
-} from './run.ts';
+import { bucketKey, encodeRunHead, runKey } from './run.ts';
 import { segmentsPerRun } from './segmentStates.ts';
 import { changeStates, type DirectoryWork, inSteps, STEP_MS } from './work.ts';
 
@@ -22,11 +12,16 @@ export interface RunName {
   readonly run: number;
 }
 
+/** What a run consists of. */
+export interface RunContent {
+  /** Bits of a hash that tell its buckets apart. */
+  readonly bits: number;
+  /** A bucket as bytes that nothing overwrites; undefined where it is empty. They are asked for in their order, each once. */
+  bucket(number: number): Buffer | undefined;
+}
+
 /** Records of a run that are removed in one step. */
 const REMOVED_PER_STEP = 500;
-
-/** Bytes of an entry besides its parts, at the least. */
-const ENTRY_BYTES = 21;
 
 /** Writes one run, in steps. It counts from the last step on; whatever is broken off before is written anew. */
 export class RunWriter {
@@ -41,24 +36,8 @@ export class RunWriter {
     this.#isCurrent = isCurrent;
   }
 
-  /** A run of entries that are at hand. */
-  async writeAll(entries: readonly Entry[]): Promise<void> {
-    const hash = await directoryHash(this.#work);
-    let bytes = 0;
-    for (const { parts } of entries) bytes += ENTRY_BYTES + bytesOf(parts);
-    const bits = bucketBitsFor(bytes);
-    const buckets: Entry[][] = [];
-    for (const entry of entries) {
-      const bucket = bucketOf(hashOf(hash, entry.address), bits);
-      const others = buckets[bucket];
-      if (others === undefined) buckets[bucket] = [entry];
-      else others.push(entry);
-    }
-    await this.write(bits, (bucket) => buckets[bucket] ?? []);
-  }
-
-  /** A run whose buckets are worked out one after the other. True where it was written. */
-  async write(bits: number, entriesOf: (bucket: number) => readonly Entry[]): Promise<boolean> {
+  /** True where it was written. */
+  async write({ bits, bucket: bucketAt }: RunContent): Promise<boolean> {
     const database = databaseOf(this.#work, this.#name);
     await removeRun(this.#work, this.#name);
     const { run } = this.#name;
@@ -73,9 +52,8 @@ export class RunWriter {
         isBehindAll ? writes.append(database, key, value) : writes.put(database, key, value);
       const endMs = performance.now() + STEP_MS;
       for (; bucket < 2 ** bits && performance.now() < endMs; bucket++) {
-        const entries = entriesOf(bucket);
-        if (entries.length === 0) continue;
-        const record = encodeBucket(entries);
+        const record = bucketAt(bucket);
+        if (record === undefined) continue;
         bytes += record.length;
         put(bucketKey(run, bucket), record);
       }

@@ -1,0 +1,129 @@
+/**
+ * What `floodgate backup` takes from the server beside it: requests a second while backups are made, one after the other, against
+ * none, in turns of one run. Reads are of the index, writes are durable changes of rules.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../test/support/freePort.ts';
+import { runFloodgate, startFloodgate, startScript } from './child.ts';
+import { load } from './load.ts';
+import { makeChain } from './madeChain.ts';
+import { addressAt } from './mainnetLike.ts';
+import { progress, row } from './turns.ts';
+
+const BLOCKS = Number(process.env['BENCH_BLOCKS'] ?? 400);
+const TRACES_PER_BLOCK = 1_000;
+const FIRST_BLOCK = 1_024;
+const LAST_BLOCK = FIRST_BLOCK + BLOCKS - 1;
+const ADDRESSES = 200;
+const TURN_MS = Number(process.env['BENCH_TURN_MS'] ?? 8_000);
+const TURNS = 5;
+const READERS = 4;
+const WRITERS = 4;
+/** "By at most a fifth." */
+const LEAST_RATIO = 0.8;
+const TOKEN = 'fg_benchmark_token_0000000000000000000000000';
+const RULES = '/client/v4/accounts/bench/network/advanced_dns_protection/configs/dns_protection/rules';
+
+interface Rates {
+  readonly reads: number;
+  readonly writes: number;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'floodgate-bench-backup-'));
+const dataDir = join(folder, 'data');
+process.env['FLOODGATE_API_TOKEN'] = TOKEN;
+
+async function run(): Promise<boolean> {
+  makeChain(folder, { first: FIRST_BLOCK, last: LAST_BLOCK, tracesPerBlock: TRACES_PER_BLOCK }, progress);
+  const node = await startScript('blockNode.js', folder);
+  const flags = ['--data-dir', dataDir, '--upstream', node.url, '--index-from', String(FIRST_BLOCK)];
+  const server = await startFloodgate(await freePort(), flags);
+  try {
+    const change = await changeOf(server.url);
+    await measure(server.url, change);
+    const alone: Rates[] = [];
+    const beside: Rates[] = [];
+    let backups = 0;
+    for (let turn = 0; turn < TURNS; turn++) {
+      alone.push(await measure(server.url, change));
+      const copying = copyUntilStopped();
+      beside.push(await measure(server.url, change));
+      backups += await copying.stop();
+    }
+    console.log(`${backups} backups in ${(TURNS * TURN_MS) / 1000} s\n`);
+    return [show('trace_filter', 'reads'), show('durable change of a rule', 'writes')].every(Boolean);
+
+    function show(name: string, of: keyof Rates): boolean {
+      const [without, during] = [
+        median(alone.map((rates) => rates[of])),
+        median(beside.map((rates) => rates[of])),
+      ];
+      const value = during / without;
+      const note = `${during.toFixed(0)}/s against ${without.toFixed(0)}/s`;
+      row({ name: `${name}, while backups are made`, value, must: `>= ${LEAST_RATIO}`, note });
+      return value >= LEAST_RATIO;
+    }
+  } finally {
+    await server.stop();
+    await node.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Backups, one after the other; `stop` resolves with their number once the last of them has ended. */
+function copyUntilStopped(): { stop(): Promise<number> } {
+  let isStopped = false;
+  const copied = (async () => {
+    let backups = 0;
+    for (; !isStopped; backups++) {
+      const target = join(folder, 'backup');
+      await runFloodgate('backup', target, '--data-dir', dataDir);
+      rmSync(target, { recursive: true });
+    }
+    return backups;
+  })();
+  return {
+    stop() {
+      isStopped = true;
+      return copied;
+    },
+  };
+}
+
+/** Requests a second of readers and of writers at the same time. */
+async function measure(url: string, change: string): Promise<Rates> {
+  const filters = Array.from({ length: ADDRESSES }, (_, i) => {
+    const filter = { fromBlock: FIRST_BLOCK, toBlock: LAST_BLOCK, fromAddress: [addressAt(i)] };
+    return Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: i, method: 'trace_filter', params: [filter] }));
+  });
+  const modes = ['monitoring', 'enabled'].map((mode) => Buffer.from(JSON.stringify({ mode })));
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  const [reads, writes] = await Promise.all([
+    load({ url: `${url}/v1/mainnet`, bodies: filters, connections: READERS, durationMs: TURN_MS }),
+    load({ url: change, method: 'PATCH', headers, bodies: modes, connections: WRITERS, durationMs: TURN_MS }),
+  ]);
+  if (reads.refused + writes.refused > 0) throw new Error('answers were no 200: the figures mean nothing');
+  return { reads: reads.requestsPerSecond, writes: writes.requestsPerSecond };
+}
+
+/** The URL of a rule that can be changed. */
+async function changeOf(url: string): Promise<string> {
+  const sensitivities = { profile_sensitivity: 'low', rate_sensitivity: 'low', burst_sensitivity: 'low' };
+  const response = await fetch(url + RULES, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${TOKEN}` },
+    body: JSON.stringify({ scope: 'global', name: 'global', mode: 'enabled', ...sensitivities }),
+  });
+  const { result } = (await response.json()) as { result: { id: string } };
+  return `${url}${RULES}/${result.id}`;
+}
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+
+if (!(await run())) {
+  console.error('a backup slows the server down by more than a fifth');
+  process.exitCode = 1;
+}

@@ -1,0 +1,153 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTraffic, reorganise, type Traffic } from '../../src/devchain/index.ts';
+import type { Address, Trace } from '../../src/ethereum/traces/index.ts';
+import type { LiveTrace } from '../../src/library/client/index.ts';
+import { cleanEnvironment } from '../support/cleanEnvironment.ts';
+import { installedNode } from '../support/newerNode.ts';
+import { plainHistory } from '../support/plainHistory.ts';
+import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
+import { type GuardedChild, spawnGuarded } from '../support/spawn.ts';
+import { type FloodgateProcess, startFloodgateProcess } from '../support/startFloodgate.ts';
+import { until } from '../support/until.ts';
+import { readChain } from '../traces/support/nodeChain.ts';
+import { standing } from './support/standing.ts';
+
+/** One of the contracts that most of the traffic goes through. */
+const BUSY = '0x700b6a60ce7eaaea56f065753d8dcb9653dbad35' as Address;
+const pathOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const SCRIPT = pathOf('./clients/subscribeTraces.js');
+/** As programs that install the package have it. */
+const LIBRARY = new URL('../../dist/exports/client.js', import.meta.url).href;
+const KILLS = 2;
+
+const LINES = [
+  { name: 'this Node', node: process.execPath },
+  ...[22, 24].map((major) => ({ name: `Node ${major}`, node: installedNode(major) })),
+];
+
+interface Subscriber {
+  readonly node: string;
+  readonly child: GuardedChild;
+  readonly told: LiveTrace[];
+  /** What it wrote of its connections. */
+  readonly log: string[];
+}
+
+function checkRuns({ node, child, log }: Subscriber): void {
+  if (child.exitCode !== null) throw new Error(`the subscriber on ${node} ended:\n${log.join('\n')}`);
+}
+
+describe('floodgate/client over TLS, while the server is killed and the chain reorganised', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'floodgate-killed-'));
+  const [cert, key] = [join(folder, 'server.pem'), join(folder, 'server.key')];
+  let chain: SharedChain;
+  let traffic: Traffic;
+  let floodgate: FloodgateProcess;
+  let subscribers: Subscriber[] = [];
+  /** The history of the address, as the node itself has it in the end. */
+  let history: readonly Trace[];
+
+  const start = (port = '0'): Promise<FloodgateProcess> =>
+    startFloodgateProcess({
+      upstream: chain.anvil.url,
+      dataDir: folder,
+      config: {
+        tls: { cert, key },
+        ops: { port: 0 },
+        index: { from: 0, finality: 'none', pollIntervalMs: 100 },
+      },
+      args: ['--port', port],
+      whenListening: true,
+    });
+
+  const subscribe = (node: string): Subscriber => {
+    const child = spawnGuarded(node, [SCRIPT, LIBRARY, floodgate.gatewayUrl, BUSY, '0'], {
+      env: cleanEnvironment({ NODE_EXTRA_CA_CERTS: cert }),
+    });
+    const [told, log]: [LiveTrace[], string[]] = [[], []];
+    createInterface(child.stdout).on('line', (line) => told.push(JSON.parse(line)));
+    createInterface(child.stderr).on('line', (line) => log.push(line));
+    return { node, child, told, log };
+  };
+
+  const truth = async (): Promise<readonly Trace[]> => {
+    const { head, traces } = await readChain(chain.anvil.url);
+    const query = { addresses: [BUSY], direction: 'either', order: 'asc', filter: {} } as const;
+    // As plain as what is read from a line.
+    return JSON.parse(JSON.stringify(plainHistory(traces, query, { fromBlock: 0, toBlock: head })));
+  };
+
+  /** Mines until the newest block has traces of the address, as a block of random traffic need not; gives its number. */
+  const mineBusy = async (): Promise<number> => {
+    for (;;) {
+      const { number } = await traffic.step();
+      history = await truth();
+      if (history.at(-1)?.blockNumber === number) return number;
+    }
+  };
+  const isToldOf = (number: number) => (subscriber: Subscriber) => {
+    checkRuns(subscriber);
+    return subscriber.told.at(-1)?.blockNumber === number;
+  };
+
+  beforeAll(async () => {
+    const names = ['-subj', '/CN=floodgate', '-addext', 'subjectAltName=IP:127.0.0.1'];
+    const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+    const files = ['-out', cert, '-keyout', key];
+    execFileSync('openssl', ['req', '-x509', ...curve, ...names, ...files], { stdio: 'pipe' });
+    chain = await startSharedChain(11);
+    const { url } = chain.anvil;
+    traffic = await createTraffic({ url, seed: 11 });
+    floodgate = await start();
+    const { port } = new URL(floodgate.url);
+    const opsUrl = /"opsUrl":"([^"]+)"/.exec(floodgate.output())?.[1];
+    await until('it is ready', async () => (await fetch(`${opsUrl}/readyz`)).ok);
+    subscribers = LINES.flatMap(({ node }) => (node === undefined ? [] : [subscribe(node)]));
+    // A subscription that cannot begin fails; what is tried is one that has begun.
+    const first = await mineBusy();
+    await until('all have begun', () => subscribers.every(isToldOf(first)));
+    for (let kill = 0; kill < KILLS; kill++) {
+      const number = await mineBusy();
+      // The first time it is killed while some are still to be told, then when all have been.
+      await until(kill === 0 ? 'one is told' : 'all are told', () =>
+        kill === 0 ? subscribers.some(isToldOf(number)) : subscribers.every(isToldOf(number)),
+      );
+      if (kill === 0) await reorganise({ url, depth: 2, seed: 20 });
+      await floodgate.kill();
+      // What they were told of is replaced while it is away.
+      await reorganise({ url, depth: 3, seed: 21 + kill });
+      await traffic.run({ steps: 2 });
+      floodgate = await start(port);
+      await reorganise({ url, depth: 1, seed: 31 + kill });
+    }
+    await mineBusy();
+  });
+  afterAll(async () => {
+    for (const { child } of subscribers) child.kill('SIGKILL');
+    await floodgate?.stop();
+    await chain?.anvil.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it.for(LINES)('tells each trace once and in order on $name', async ({ name, node }, context) => {
+    const subscriber = subscribers.find((one) => one.node === node);
+    if (node === undefined || subscriber === undefined)
+      return context.skip(`${name} is not there; .ci/install-node installs it`);
+    const { told, log } = subscriber;
+    await until('all is told', () => {
+      checkRuns(subscriber);
+      return isDeepStrictEqual(standing(told), history);
+    });
+    expect(told.some(({ removed }) => removed)).toBe(true);
+    const opened = (): string[] => log.filter((line) => line.startsWith('open '));
+    await until('heads are pushed to it again after each kill', () => opened().length > KILLS);
+    expect(new Set(opened())).toEqual(new Set(['open wss:']));
+  });
+});

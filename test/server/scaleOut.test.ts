@@ -1,0 +1,221 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MAX_COUNT } from '../../src/ethereum/traces/index.ts';
+import { send } from '../rules/support/call.ts';
+import { newRule, rulesPath } from '../rules/support/samples.ts';
+import { hasClickHouse, WITHOUT_CLICKHOUSE } from '../support/clickHouse.ts';
+import { plainFilter } from '../support/plainFilter.ts';
+import { postgresFolder, WITHOUT_POSTGRES } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
+import { ask, askAll } from '../traces/support/ask.ts';
+import { readChain } from '../traces/support/nodeChain.ts';
+import { ACCOUNT, GATEWAYS, GUARDS, Machines, type ServerName } from './support/machines.ts';
+import { MixedLoad } from './support/mixedLoad.ts';
+
+const QUERIES = 10;
+const path = rulesPath(ACCOUNT);
+const [GATEWAY, OTHER] = GATEWAYS;
+
+describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
+  `two gateways, one server that ingests and three guards on one PostgreSQL and one ClickHouse${WITHOUT_CLICKHOUSE}${WITHOUT_POSTGRES}`,
+  () => {
+    const machines = new Machines();
+    let load: MixedLoad;
+    let ruleId: string;
+    let mode = 'enabled';
+
+    const api = (name: ServerName) => ({ baseUrl: `${machines.server(name).url}/client/v4` });
+    const readyz = async (name: ServerName) => {
+      const answer = await fetch(`${machines.server(name).url}/readyz`);
+      const { roles } = (await answer.json()) as { roles: string[] };
+      return { status: answer.status, roles };
+    };
+    const isAnswered = async (...names: readonly ServerName[]): Promise<void> => {
+      const before = names.map((name) => load.answersOf(name));
+      await until(`${names} answer`, () => names.every((name, i) => load.answersOf(name) > (before[i] ?? 0)));
+    };
+    const indexHead = async (): Promise<unknown> => {
+      const [chain] = await machines.postgres.query(
+        'SELECT upper(present) - 1 AS head FROM floodgate_traces.chains',
+      );
+      return chain?.['head'];
+    };
+    /** Each gateway has the newest blocks in its own folder. */
+    const hasNewest = async (): Promise<void> => {
+      for (const name of GATEWAYS)
+        await until(`${name} has followed`, async () =>
+          (await (await fetch(`${machines.server(name).url}/metrics`)).text()).includes(
+            'floodgate_ingest_lag_blocks{network="mainnet"} 0',
+          ),
+        );
+    };
+    const headTraces = () =>
+      load.chain.traces.filter(({ blockNumber }) => blockNumber === load.chain.head).slice(0, MAX_COUNT);
+    const newest = (name: ServerName, blockNumber = load.chain.head) =>
+      ask(machines.server(name).gatewayUrl, { fromBlock: blockNumber, toBlock: blockNumber });
+
+    beforeAll(async () => {
+      await machines.start();
+      load = new MixedLoad(machines, await readChain(machines.anvil.url));
+      const made = await send(api(GATEWAY), { method: 'POST', path, body: newRule });
+      ruleId = made.json.result.id;
+    });
+    afterAll(async () => {
+      await load?.stop();
+      await machines.stop();
+    });
+
+    /** New blocks are answered exactly by each gateway, a new rule is in force on each guard, and nothing was lost. */
+    async function expectAllWell(): Promise<void> {
+      await machines.traffic.run({ steps: 2 });
+      const chain = await readChain(machines.anvil.url);
+      for (const name of GATEWAYS) {
+        const { gatewayUrl } = machines.server(name);
+        await until(`${name} has the last block of the node`, async () => {
+          const { result } = await ask(gatewayUrl, { count: 1 });
+          return result?.[0]?.blockHash === chain.hashes[chain.head];
+        });
+      }
+      load.chain = chain;
+      const queries = Array.from({ length: QUERIES }, () => load.query());
+      for (const name of GATEWAYS) {
+        const answers = await askAll(
+          machines.server(name).gatewayUrl,
+          queries.map(({ asked }) => asked),
+        );
+        for (const [i, { meant }] of queries.entries())
+          expect(answers[i]?.result, JSON.stringify(meant)).toEqual(plainFilter(chain.traces, meant));
+      }
+      mode = mode === 'enabled' ? 'monitoring' : 'enabled';
+      const changed = { method: 'PATCH', path: `${path}/${ruleId}`, body: { mode } };
+      await until('the rule is changed', async () => (await send(api(GATEWAY), changed)).status === 200);
+      await until('each guard enforces it', async () => {
+        const { json } = await send(api(OTHER), { path: path.replace(/rules$/, 'fleet') });
+        const told: { datacenter: string; is_up: boolean; rule?: { id: string; mode: string } }[] =
+          json.result ?? [];
+        return GUARDS.every((guard) =>
+          told.some(
+            ({ datacenter, is_up, rule }) =>
+              datacenter === guard && is_up && rule?.id === ruleId && rule.mode === mode,
+          ),
+        );
+      });
+      await isAnswered(...GATEWAYS, ...GUARDS);
+      await expectNothingLost();
+    }
+
+    async function expectNothingLost(): Promise<void> {
+      const acknowledged = [...load.acknowledged];
+      expect(acknowledged.length).toBeGreaterThan(0);
+      for (const account of new Set(acknowledged.map((one) => one.account))) {
+        const kept = await until('the rules are read anew', async () => {
+          const answer = await send(api(OTHER), { path: rulesPath(account) });
+          return answer.status === 200 && !('floodgate-stale' in answer.headers) && answer;
+        });
+        const rules = new Map<string, unknown>(
+          (kept.json.result as { id: string }[]).map((rule) => [rule.id, rule]),
+        );
+        for (const one of acknowledged.filter((made) => made.account === account))
+          expect(rules.get(one.rule.id)).toEqual(one.rule);
+      }
+      expect(load.wrong).toEqual([]);
+    }
+
+    it('open each what their role needs, and say what they are', async () => {
+      await expectAllWell();
+      const statusOf = async (name: ServerName, at: string): Promise<number> =>
+        (await fetch(machines.server(name).url + at, { method: at.startsWith('/v1') ? 'POST' : 'GET' }))
+          .status;
+      const [rulesUrl, gatewayUrl] = [`/client/v4${path}`, '/v1/mainnet'];
+      // Without a token, and without a body: what is there refuses that, what is not is not found.
+      const seen = await Promise.all(
+        ([GATEWAY, 'ingest', 'AMS'] as const).map(async (name) => [
+          (await readyz(name)).roles,
+          await statusOf(name, rulesUrl),
+          await statusOf(name, gatewayUrl),
+          machines.server(name).dnsPort > 0,
+          await statusOf(name, '/metrics'),
+          ...['rules', 'gateway', 'recent', 'dns'].filter((folder) =>
+            existsSync(join(machines.server(name).dataDir, folder)),
+          ),
+        ]),
+      );
+      expect(seen).toEqual([
+        [['gateway', 'rules'], 401, 415, false, 200, 'gateway', 'recent'],
+        [['ingest'], 404, 404, false, 200],
+        [['guard'], 404, 404, true, 200, 'dns'],
+      ]);
+      const metrics = await (await fetch(`${machines.server('ingest').url}/metrics`)).text();
+      expect(metrics).toContain('floodgate_role{role="ingest"} 1');
+      expect(metrics).toContain('floodgate_role{role="gateway"} 0');
+      expect(machines.server('ingest').output()).toMatch(/"roles":\["ingest"\].*"msg":"listening"/);
+      for (const name of GATEWAYS)
+        expect(machines.server(name).output()).not.toContain('this instance writes the index');
+    });
+
+    it.each(GATEWAYS)('%s is killed: the other one answers, and takes rules', async (name) => {
+      const other = GATEWAYS.find((one) => one !== name) ?? OTHER;
+      await machines.killServer(name);
+      await isAnswered(other, ...GUARDS);
+      await machines.startServer(name);
+      await expectAllWell();
+    });
+
+    it('the server that ingests is killed: gateways go on, and say which blocks are not there', async () => {
+      await machines.killServer('ingest');
+      const headBefore = await indexHead();
+      const { number } = await machines.traffic.step();
+      const missing = await until('a gateway knows of the new block', async () => {
+        const answer = await newest(GATEWAY, number);
+        return answer.error?.code === -32001 && answer;
+      });
+      expect(missing.error?.message).toContain(`${number}`);
+      await isAnswered(...GATEWAYS);
+      for (const name of GATEWAYS) expect((await readyz(name)).status).toBe(200);
+      // Nobody else has written it.
+      expect(await indexHead()).toEqual(headBefore);
+      await machines.startServer('ingest');
+      await expectAllWell();
+    });
+
+    it.each(GUARDS)('the guard %s is killed: the others answer', async (name) => {
+      await machines.killServer(name);
+      await isAnswered(...GATEWAYS, ...GUARDS.filter((guard) => guard !== name));
+      await machines.startServer(name);
+      await expectAllWell();
+    });
+
+    it('PostgreSQL is killed: newest blocks, known rules and DNS are answered, changes are refused', async () => {
+      await send(api(GATEWAY), { path });
+      await hasNewest();
+      await machines.postgres.kill();
+      const stale = await until('reads of rules are marked', async () => {
+        const answer = await send(api(GATEWAY), { path });
+        return 'floodgate-stale' in answer.headers && answer;
+      });
+      expect(stale.json.result[0]).toMatchObject({ id: ruleId, mode });
+      expect((await send(api(GATEWAY), { method: 'POST', path, body: newRule })).status).toBe(503);
+      for (const name of GATEWAYS) {
+        expect((await newest(name)).result).toEqual(headTraces());
+        expect((await newest(name, 1)).error?.data).toEqual({ reason: 'noIndex' });
+        expect((await readyz(name)).status).toBe(200);
+      }
+      await isAnswered(...GUARDS);
+      await machines.postgres.restart();
+      await expectAllWell();
+    });
+
+    it('ClickHouse is killed: newest blocks, rules and DNS are answered', async () => {
+      await hasNewest();
+      await machines.clickHouse.kill();
+      for (const name of GATEWAYS) {
+        expect((await newest(name)).result).toEqual(headTraces());
+        expect((await newest(name, 1)).error?.data).toEqual({ reason: 'noIndex' });
+      }
+      await isAnswered(...GATEWAYS, ...GUARDS);
+      await machines.clickHouse.restart();
+      await expectAllWell();
+    });
+  },
+);

@@ -1,0 +1,99 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type AuthorityServer, serveZones, ZoneData } from '../../../src/dns/authority/index.ts';
+import { ZONE_NAME, ZONE_TEXT } from '../../dns/support/guardInFront.ts';
+import { type Anvil, createTraffic, startAnvil, type Traffic } from '../../support/anvil.ts';
+import { ClickHouseServer } from '../../support/clickHouse.ts';
+import { Postgres } from '../../support/postgres.ts';
+import { type FloodgateProcess, startFloodgateProcess } from '../../support/startFloodgate.ts';
+
+export const GATEWAYS = ['gateway-1', 'gateway-2'] as const;
+export const GUARDS = ['AMS', 'FRA', 'SJC'] as const;
+export const ACCOUNT = 'a';
+export type ServerName = (typeof GATEWAYS)[number] | 'ingest' | (typeof GUARDS)[number];
+
+const SERVERS: readonly ServerName[] = ['ingest', ...GATEWAYS, ...GUARDS];
+const READER = { user: 'floodgate_gateway', password: 'password_of_tests' };
+const SEED = 71;
+const BLOCKS = 24;
+/** Most questions are about older ones, and so ClickHouse's. */
+const RECENT_BLOCKS = '4';
+
+/** Two gateways, one server that ingests, three guards, one PostgreSQL, one ClickHouse, one node: each a process that can be killed. */
+export class Machines {
+  readonly servers = new Map<ServerName, FloodgateProcess>();
+  readonly #folder = mkdtempSync(join(tmpdir(), 'floodgate-machines-'));
+  anvil!: Anvil;
+  traffic!: Traffic;
+  postgres!: Postgres;
+  clickHouse!: ClickHouseServer;
+  #authority!: AuthorityServer;
+
+  async start(): Promise<void> {
+    [this.anvil, this.postgres, this.clickHouse, this.#authority] = await Promise.all([
+      startAnvil(),
+      Postgres.start(['fsync=off']),
+      ClickHouseServer.start(),
+      serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], '127.0.0.1', 0),
+    ]);
+    this.traffic = await createTraffic({ url: this.anvil.url, seed: SEED });
+    await this.traffic.run({ steps: BLOCKS });
+    await this.startServer('ingest');
+    await this.#makeReader();
+    await Promise.all(SERVERS.slice(1).map((name) => this.startServer(name)));
+  }
+
+  async startServer(name: ServerName): Promise<void> {
+    const options = { args: this.#argumentsOf(name), dataDir: join(this.#folder, name) };
+    const isGuard = GUARDS.some((guard) => guard === name);
+    this.servers.set(
+      name,
+      await startFloodgateProcess(isGuard ? options : { ...options, upstream: this.anvil.url }),
+    );
+  }
+
+  async killServer(name: ServerName): Promise<void> {
+    const server = this.server(name);
+    this.servers.delete(name);
+    await server.kill();
+  }
+
+  server(name: ServerName): FloodgateProcess {
+    const server = this.servers.get(name);
+    if (server === undefined) throw new Error(`${name} does not run`);
+    return server;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.servers.values()].map((server) => server.stop()));
+    await Promise.all([this.clickHouse?.remove(), this.postgres?.remove(), this.anvil?.stop()]);
+    await this.#authority?.stop();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #argumentsOf(name: ServerName): string[] {
+    const rules = ['--rules-store', this.postgres.url()];
+    const index = ['--trace-store', this.clickHouse.url(), '--index-poll-interval-ms', '100'];
+    const blocksOf = (url: string): string[] => [...index, '--trace-store-postgres', url];
+    if (name === 'ingest') return ['--role', 'ingest', ...blocksOf(this.postgres.url()), '--index-from', '0'];
+    if (name === 'gateway-1' || name === 'gateway-2')
+      return [
+        ...['--role', 'gateway,rules', '--trace-store-recent-blocks', RECENT_BLOCKS],
+        ...[...rules, ...blocksOf(this.postgres.url(READER))],
+      ];
+    const { host, port } = this.#authority;
+    return [
+      ...['--role', 'guard', ...rules, '--dns-account', ACCOUNT, '--dns-listen', '127.0.0.1:0'],
+      ...['--dns-servers', `${host}:${port}`, '--dns-region', 'R', '--dns-datacenter', name],
+    ];
+  }
+
+  /** Gateways may read what counts, and no more. */
+  async #makeReader(): Promise<void> {
+    const page = readFileSync(new URL('../../../docs/clickhouse.md', import.meta.url), 'utf8');
+    const grants = /<!-- grants of a gateway:.*?```sql\n(.*?)```/s.exec(page)?.[1];
+    if (grants === undefined) throw new Error('docs/clickhouse.md has no grants of a gateway');
+    await this.postgres.query(`CREATE ROLE ${READER.user} LOGIN PASSWORD '${READER.password}'; ${grants}`);
+  }
+}
