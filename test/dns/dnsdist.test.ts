@@ -17,6 +17,7 @@ import { askTcp, query, RCODE } from './support/dnsClient.ts';
 import {
   floodUntil,
   floodWith,
+  inForce,
   type Running,
   refused,
   running,
@@ -62,7 +63,7 @@ describe('dnsdist, driven', () => {
       names: [{ name: `WWW.${ZONE_NAME}`, access: 'deny' }],
     };
     let changed = (): void => {};
-    const { client, dnsdist, guard } = await runningWith([], {
+    const { client, dnsdist, guard, rules } = await runningWith([], {
       read: async () => wanted,
       onChange: (listener) => {
         changed = listener;
@@ -72,8 +73,7 @@ describe('dnsdist, driven', () => {
     const other = await udp('127.0.0.5');
     const [www, h1] = ['www', 'h1'].map((name, id) => query(`${name}.${ZONE_NAME}`, QueryType.A, id + 1));
     if (!www || !h1) throw new Error('two queries were made');
-    const inForce = () => until('dnsdist has the lists', () => guard.dataPlane.hasRules());
-    await inForce();
+    await inForce(guard, rules);
     // Who is allowed is, for every name; who is denied hears nothing.
     for (const packet of [h1, www])
       expect(await client.ask(packet, dnsdist)).toMatchObject({ rcode: RCODE.NOERROR });
@@ -83,7 +83,7 @@ describe('dnsdist, driven', () => {
     wanted = { networks: [], names: wanted.names };
     changed();
     await until('the lists are changed', () => guard.detector.accessLists === wanted);
-    await inForce();
+    await inForce(guard, rules);
     expect(await other.ask(h1, dnsdist)).toMatchObject({ rcode: RCODE.NOERROR });
     expect(await askTcp([www, h1], dnsdist)).toMatchObject([
       { rcode: RCODE.REFUSED },
@@ -98,7 +98,7 @@ describe('dnsdist, driven', () => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const all = await running({ ...RULE, profile_sensitivity: 'high' });
     const matched = () => refused(all.guard);
-    await until('the rule is in force', async () => all.guard.dataPlane.hasRules());
+    await inForce(all.guard, all.rules);
     // A zone's names are known with A, AAAA, HTTPS and NS besides what they have: TXT is none of these.
     await floodWith(
       all,
@@ -121,7 +121,7 @@ describe('dnsdist, driven', () => {
       async () => (await matched()) > before,
     );
     all.rules.set(RULE);
-    await until('the changed rule is in force', async () => all.guard.dataPlane.hasRules());
+    await inForce(all.guard, all.rules);
     for (let j = 0; j < 200; j++) {
       const answer = await all.client.ask(query(`h${j}.${ZONE_NAME}`, QueryType.TXT, j), all.dnsdist);
       expect(answer?.rcode).toBe(RCODE.NOERROR);
@@ -132,7 +132,7 @@ describe('dnsdist, driven', () => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const all = await running({ ...RULE, profile_sensitivity: 'very_high' });
     const matched = () => refused(all.guard);
-    await until('the rule is in force', async () => all.guard.dataPlane.hasRules());
+    await inForce(all.guard, all.rules);
     await floodWith(all, { type: QueryType.A, nameOf: () => 'h1' }, async () => (await matched()) >= 200);
     const before = await settled(matched);
     for (let j = 0; j < 20; j++) {
@@ -255,7 +255,7 @@ describe('dnsdist, driven', () => {
     expect(guard.dataPlane.hasRules()).toBe(false);
     away = false;
     await says(anew, /floodgate-refuses.*wouldDrop/);
-    await until('it is known to be in force', async () => guard.dataPlane.hasRules());
+    await inForce(guard, rules);
   });
 
   it('answers a new name of the zone during an attack, as soon as the zone has it', async (ctx) => {
@@ -418,12 +418,12 @@ describe('dnsdist, driven', () => {
       let stopped = false;
       atEnd(() => stopped || next.stop());
       expect(next.dataPlane.knownNames()).toBe(lost === 'profile' ? names : 0);
-      await until('the rules are in force', async () => next.dataPlane.hasRules());
+      await inForce(next, rules);
       // A rule that changes counts anew: what it matches from here on is matched with the names that dnsdist has now.
       rules.set({ ...RULE, rate_sensitivity: 'low', mode: 'monitoring' });
-      await until('the changed rule is in force', async () => next.dataPlane.hasRules());
+      await inForce(next, rules);
       rules.set(RULE);
-      await until('the rule is in force again', async () => next.dataPlane.hasRules());
+      await inForce(next, rules);
       await floodUntil({ ...all, guard: next }, async () => (await refused(next, 'unknownName')) > 200);
       for (let i = 0; i < 100; i++)
         expect(await client.ask(query(`h${i}.${ZONE_NAME}`, 1, i), dnsdist, 5000)).toMatchObject({
@@ -437,7 +437,7 @@ describe('dnsdist, driven', () => {
   it('notices that a node does not run what it is sent, says so, and has it in force once the node does', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const { dnsdist, guard: first, rules } = await running(RULE);
-    await until('the rules are in force', async () => first.dataPlane.hasRules());
+    await inForce(first, rules);
     await first.stop();
     const console = new DnsdistConsole(dnsdist.console, dnsdist.key);
     atEnd(() => console.close());
@@ -469,7 +469,7 @@ describe('dnsdist, driven', () => {
     expect(new Set(told).size).toBe(told.length);
     expect(ruleIds(await console.run('showRules({showUUIDs=true})'))).toEqual(ruleIds(before));
     await console.run('newRuleAction=kept');
-    await until('the rules are in force', async () => guard.dataPlane.hasRules());
+    await inForce(guard, rules);
     expect(await registry.metrics()).toContain(`floodgate_dns_dnsdist_in_force{${node}} 1`);
     // The names are those of the folder that is configured now.
     await until('dnsdist looks into the new folder', async () =>

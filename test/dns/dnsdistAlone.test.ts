@@ -9,6 +9,7 @@ import type { Rule } from '../../src/rules/index.ts';
 import { freePort } from '../support/freePort.ts';
 import { until } from '../support/until.ts';
 import { query, type UdpClient } from './support/dnsClient.ts';
+import { inForce } from './support/dnsdistInFront.ts';
 import { type DriveOptions, driveDnsdist } from './support/driveDnsdist.ts';
 import { atEnd } from './support/ends.ts';
 import { RULE, TestRules, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
@@ -132,8 +133,7 @@ it('counts what it does itself: to the last query, though no frame of dnstap eve
   };
   await flood('a');
   rules.set({ ...RULE, mode: 'monitoring' });
-  // The rule is read a turn later: until then dnsdist has what is wanted of it.
-  await until('it monitors', () => guard.detector.rule?.mode === 'monitoring' && dataPlane.hasRules());
+  await inForce(guard, rules);
   await flood('b');
   await until('all is counted', async () => {
     await dataPlane.count();

@@ -8,6 +8,7 @@ import { transferZone } from '../../src/dns/zones/index.ts';
 import { type Network, parseNetwork } from '../../src/platform/addresses/index.ts';
 import { until } from '../support/until.ts';
 import { query, questionBytes, RCODE, type Target, withEdns } from './support/dnsClient.ts';
+import { inForce } from './support/dnsdistInFront.ts';
 import { driveDnsdist } from './support/driveDnsdist.ts';
 import { atEnd } from './support/ends.ts';
 import { RULE, TestRules, ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
@@ -101,7 +102,7 @@ it('dnsdist with the generated configuration, and driven by whatever rule, trans
   atEnd(() => guard.stop());
   for (const current of [[], [RULE], [{ ...RULE, mode: 'disabled' as const }]]) {
     rules.set(...current);
-    await until('the rules are in force', () => guard.dataPlane.hasRules());
+    await inForce(guard, rules);
     await expectRefusals(dnsdist, '127.0.4.1');
     await expectAllowed();
   }

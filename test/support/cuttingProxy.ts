@@ -2,8 +2,11 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** What becomes of a connection whose client has sent a word: it is cut before the server sees that, or before the client sees the answer. */
-export type Cut = 'before' | 'after';
+/**
+ * What becomes of a connection whose client has sent a word: it is cut before the server sees that, or before the
+ * client sees the answer; and in the last case nobody is let through from then on.
+ */
+export type Cut = 'before' | 'after' | 'after, for good';
 
 /** Stands between clients and a server on this machine, and cuts connections when told. */
 export class CuttingProxy {
@@ -108,8 +111,9 @@ export class CuttingProxy {
       server.write(bytes);
     });
     server.on('data', (bytes) => {
-      if (isDoomed) cut();
-      else pass(client, bytes);
+      if (!isDoomed) return pass(client, bytes);
+      if (this.#cut === 'after, for good') this.isClosed = true;
+      cut();
     });
   }
 }

@@ -49,6 +49,10 @@ export async function runningWith(rules: Rule[], lists?: AccessListSource): Prom
   return { dnsdist, guard, rules: source, client, zoneFile };
 }
 
+/** Resolves when dnsdist has the rule that was set last: a rule is read a turn after it is set. */
+export const inForce = (guard: DnsdistGuard, rules: TestRules): Promise<true> =>
+  until('the rule is in force', () => guard.detector.rule === rules.list()[0] && guard.dataPlane.hasRules());
+
 /** Sends random names until the condition holds: each round is answered by a known name first. */
 export async function floodUntil(
   { client, dnsdist }: Running,
