@@ -10,6 +10,7 @@ const KEY = { high: 0x1234, low: 0x5678 };
 const NOW = Date.UTC(2026, 10, 21);
 const SECOND_MS = 1000;
 const HOUR_SECONDS = 3600;
+const DAY_SECONDS = 24 * HOUR_SECONDS;
 const DAY_MS = 24 * 3_600_000;
 const ZONE = 'example.test';
 const OTHER = 'other.test';
@@ -124,6 +125,34 @@ describe('a flood is not learned as normal', () => {
       run(detector, { atMs: NOW + minute * 60_000, seconds: 60, perSecond, nameOf, kind: records });
     }
     expect(bucket?.ratePerSecond).toBeLessThanOrEqual(202);
+  });
+
+  it('in a zone that is judged by rate only since then: what its known names carried for a minute is not its rate', () => {
+    const detector = guard([]);
+    const days = { learnedSeconds: 2 * DAY_SECONDS, ratePerSecond: 40, unknownPerSecond: 4 };
+    const shares = { unknownShare: 0.1, nxdomainShare: 0, positiveAnswers: 0, onceOnlyAnswers: 0 };
+    const learned = {
+      hashKey: KEY,
+      form: 2,
+      savedMs: NOW,
+      rates: [],
+      zones: [{ name: OTHER, ...days, ...shares }],
+    };
+    detector.restore(learned, NOW);
+    const users = names(OTHER);
+    for (const network of [1, 2])
+      for (const name of users) detector.learn(questionOf(name, 1, KEY), { kind: records, network }, NOW);
+    const known = (n: number) => users[n % users.length] ?? '';
+    run(detector, { atMs: NOW, seconds: 61, perSecond: 4000, nameOf: known, kind: records });
+    // Then any name is answered, which the answers to unknown ones show.
+    const laterMs = NOW + HOUR_SECONDS * SECOND_MS;
+    for (let n = 0; n < 20_000; n++)
+      detector.learn(questionOf(`o${n}.${OTHER}`, 1, KEY), { kind: records, network: n }, laterMs);
+    detector.tick(laterMs);
+    const flood = { seconds: 8, perSecond: 2000, nameOf: random(OTHER, 'f'), kind: records };
+    const passed = run(detector, { ...flood, atMs: laterMs });
+    expect(detector.zones.get(OTHER)?.byRate).toBe(true);
+    expect(passed[7]).toBeLessThanOrEqual(101);
   });
 
   it('thresholds that are set by hand are the ones in force, whatever is learned', () => {

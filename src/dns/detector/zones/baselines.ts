@@ -19,10 +19,15 @@ const MAX_WATCHED_SECONDS = 600;
 const UNKNOWN_PEAK_FADE = 0.5 ** (1 / 1440);
 /** the busiest minute with one of about five days. */
 const PEAK_FADE = 0.9999;
-/** A zone judged by rate may have twice as much in a day: the rate is all that an attacker has to teach there. */
+/**
+ * A zone may have twice as much in a day: where it is judged by rate, or once will be, the rate is all that an attacker has to
+ * teach.
+ */
 const MAX_GROWTH = 2 ** (1 / 1440);
 /** What every zone may have: below it growth has no bound. */
 const FREE_PER_SECOND = 100;
+/** Nor has it on a zone's first day, unless that is judged by rate already: what is usual in it is found out then. */
+const FREE_SECONDS = 24 * 60 * SECONDS_PER_MINUTE;
 
 /** What was counted, and in how many seconds: one, where the look at the zone was not late. */
 export interface ZoneCounts {
@@ -95,7 +100,8 @@ export class Baselines {
     this.unknownPerSecond = moved(this.unknownPerSecond, unknown);
     const peak = this.unknownPeakPerSecond;
     this.unknownPeakPerSecond = unknown > peak ? moved(peak, unknown) : peak * UNKNOWN_PEAK_FADE ** minutes;
-    const most = byRate ? Math.max(FREE_PER_SECOND, this.ratePerSecond * MAX_GROWTH ** minutes) : rate;
+    const isFree = !byRate && this.learnedSeconds <= FREE_SECONDS;
+    const most = isFree ? rate : Math.max(FREE_PER_SECOND, this.ratePerSecond * MAX_GROWTH ** minutes);
     this.ratePerSecond = Math.max(Math.min(rate, most), this.ratePerSecond * PEAK_FADE ** minutes);
     this.#seconds = 0;
     this.#queries = 0;
