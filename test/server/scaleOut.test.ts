@@ -9,7 +9,7 @@ import { plainFilter } from '../support/plainFilter.ts';
 import { postgresFolder, WITHOUT_POSTGRES } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { ask, askAll } from '../traces/support/ask.ts';
-import { readChain } from '../traces/support/nodeChain.ts';
+import { type NodeChain, readChain } from '../traces/support/nodeChain.ts';
 import { ACCOUNT, GATEWAYS, GUARDS, Machines, type ServerName } from './support/machines.ts';
 import { MixedLoad } from './support/mixedLoad.ts';
 
@@ -50,6 +50,15 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
           ),
         );
     };
+    const haveHeadOf = async (chain: NodeChain): Promise<void> => {
+      for (const name of GATEWAYS) {
+        const { gatewayUrl } = machines.server(name);
+        await until(`${name} has the last block of the node`, async () => {
+          const { result } = await ask(gatewayUrl, { count: 1 });
+          return result?.[0]?.blockHash === chain.hashes[chain.head];
+        });
+      }
+    };
     const headTraces = () =>
       load.chain.traces.filter(({ blockNumber }) => blockNumber === load.chain.head).slice(0, MAX_COUNT);
     const newest = (name: ServerName, blockNumber = load.chain.head) =>
@@ -70,13 +79,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
     async function expectAllWell(): Promise<void> {
       await machines.traffic.run({ steps: 2 });
       const chain = await readChain(machines.anvil.url);
-      for (const name of GATEWAYS) {
-        const { gatewayUrl } = machines.server(name);
-        await until(`${name} has the last block of the node`, async () => {
-          const { result } = await ask(gatewayUrl, { count: 1 });
-          return result?.[0]?.blockHash === chain.hashes[chain.head];
-        });
-      }
+      await haveHeadOf(chain);
       load.chain = chain;
       const queries = Array.from({ length: QUERIES }, () => load.query());
       for (const name of GATEWAYS) {
@@ -178,6 +181,22 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       await machines.startServer('ingest');
       await expectAllWell();
     });
+
+    it.each(['nobody', 'ingest', GATEWAY] as const)(
+      'blocks are replaced while %s is away: each answer is of the old chain or of the new one',
+      async (away) => {
+        await load.whileReplaced(async () => {
+          if (away !== 'nobody') await machines.killServer(away);
+          await machines.replaceBlocks();
+          await isAnswered(OTHER);
+          if (away !== 'nobody') await machines.startServer(away);
+          const chain = await readChain(machines.anvil.url);
+          await haveHeadOf(chain);
+          return chain;
+        });
+        await expectAllWell();
+      },
+    );
 
     it.each(GUARDS)('the guard %s is killed: the others answer', async (name) => {
       await machines.killServer(name);

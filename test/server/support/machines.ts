@@ -7,6 +7,7 @@ import { type Anvil, createTraffic, startAnvil, type Traffic } from '../../suppo
 import { ClickHouseServer } from '../../support/clickHouse.ts';
 import { Postgres } from '../../support/postgres.ts';
 import { type FloodgateProcess, startFloodgateProcess } from '../../support/startFloodgate.ts';
+import { rebuildTail } from '../../traces/support/rebuildTail.ts';
 
 export const GATEWAYS = ['gateway-1', 'gateway-2'] as const;
 export const GUARDS = ['AMS', 'FRA', 'SJC'] as const;
@@ -19,6 +20,7 @@ const SEED = 71;
 const BLOCKS = 24;
 /** Most questions are about older ones, and so ClickHouse's. */
 const RECENT_BLOCKS = '4';
+const REPLACED_BLOCKS = 7;
 
 /** Two gateways, one server that ingests, three guards, one PostgreSQL, one ClickHouse, one node: each a process that can be killed. */
 export class Machines {
@@ -29,6 +31,7 @@ export class Machines {
   postgres!: Postgres;
   clickHouse!: ClickHouseServer;
   #authority!: AuthorityServer;
+  #replacements = 0;
 
   async start(): Promise<void> {
     [this.anvil, this.postgres, this.clickHouse, this.#authority] = await Promise.all([
@@ -51,6 +54,12 @@ export class Machines {
       name,
       await startFloodgateProcess(isGuard ? options : { ...options, upstream: this.anvil.url }),
     );
+  }
+
+  /** As many as the newest, which gateways have themselves, and older ones, which are ClickHouse's. */
+  async replaceBlocks(): Promise<void> {
+    const seed = SEED + ++this.#replacements;
+    await rebuildTail(this.anvil.url, { depth: REPLACED_BLOCKS, blocks: REPLACED_BLOCKS + 1, seed });
   }
 
   async killServer(name: ServerName): Promise<void> {

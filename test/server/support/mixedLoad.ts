@@ -5,7 +5,7 @@ import { send } from '../../rules/support/call.ts';
 import { newRule, rulesPath } from '../../rules/support/samples.ts';
 import { plainFilter } from '../../support/plainFilter.ts';
 import { Random } from '../../support/random.ts';
-import { ask } from '../../traces/support/ask.ts';
+import { ask, type FilterAnswer } from '../../traces/support/ask.ts';
 import type { NodeChain } from '../../traces/support/nodeChain.ts';
 import { addressesOf, type Query, randomQuery } from '../../traces/support/randomQuery.ts';
 import { GATEWAYS, GUARDS, type Machines, type ServerName } from './machines.ts';
@@ -17,6 +17,8 @@ const DNS_WAIT_MS = 1_000;
 const RULES_OF_ACCOUNT = 500;
 /** What a gateway may say where it cannot answer: a block is not there yet, or the index is away. */
 const UNAVAILABLE = [-32001, -32603];
+/** While the node's chain is shorter than it was, a range may end behind its head. */
+const BEHIND_HEAD = -32602;
 
 interface Acknowledged {
   readonly account: string;
@@ -33,8 +35,11 @@ export class MixedLoad {
   /** Right answers, by server. */
   readonly answered = new Map<ServerName, number>();
   readonly wrong: string[] = [];
-  /** What the index was asked about: it only grows. */
+  /** What the index is asked about: it only grows, but for `whileReplaced`. */
   chain: NodeChain;
+  /** While blocks are replaced: the chain before and the one after. */
+  #chains: Promise<readonly NodeChain[]> | undefined;
+  readonly #judging: Promise<void>[] = [];
 
   constructor(machines: Machines, chain: NodeChain) {
     this.#machines = machines;
@@ -55,6 +60,16 @@ export class MixedLoad {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
+  }
+
+  /** Blocks are replaced: an answer to what is asked meanwhile is of the old chain or of the new one, each as a whole. */
+  async whileReplaced(replace: () => Promise<NodeChain>): Promise<void> {
+    const before = this.chain;
+    const replaced = replace();
+    this.#chains = replaced.then((after) => [before, after]);
+    this.chain = await replaced;
+    this.#chains = undefined;
+    await Promise.all(this.#judging.splice(0));
   }
 
   answersOf(name: ServerName): number {
@@ -81,13 +96,27 @@ export class MixedLoad {
   async #askTraces(name: ServerName): Promise<void> {
     const server = this.#machines.servers.get(name);
     if (server === undefined) return;
-    const { asked, meant } = this.query();
-    const expected = plainFilter(this.chain.traces, meant);
-    const answer = await ask(server.gatewayUrl, asked).catch(() => undefined); // it was killed
+    const query = this.query();
+    const { chain } = this;
+    const asked = this.#chains;
+    const answer = await ask(server.gatewayUrl, query.asked).catch(() => undefined); // it was killed
     if (answer === undefined) return;
+    const replaced = asked ?? this.#chains;
+    if (replaced === undefined) this.#judge(name, query, { answer, chains: [chain] });
+    else this.#judging.push(replaced.then((chains) => this.#judge(name, query, { answer, chains })));
+  }
+
+  #judge(
+    name: ServerName,
+    { asked, meant }: Query,
+    { answer, chains }: { readonly answer: FilterAnswer; readonly chains: readonly NodeChain[] },
+  ): void {
     const { result, error } = answer;
-    if (result !== undefined) this.#compare(name, JSON.stringify(asked), [result, expected]);
-    else if (!UNAVAILABLE.includes(error?.code ?? 0)) this.wrong.push(`${name}: ${JSON.stringify(answer)}`);
+    const allowed = chains.length > 1 ? [...UNAVAILABLE, BEHIND_HEAD] : UNAVAILABLE;
+    if (result !== undefined) {
+      const expected = chains.map(({ traces }) => plainFilter(traces, meant));
+      this.#compare(name, JSON.stringify(asked), { found: result, expected });
+    } else if (!allowed.includes(error?.code ?? 0)) this.wrong.push(`${name}: ${JSON.stringify(answer)}`);
   }
 
   async #addRule(name: ServerName): Promise<void> {
@@ -114,15 +143,17 @@ export class MixedLoad {
     await client.wait(() => client.answers.has(id), DNS_WAIT_MS);
     const answer = client.answers.get(id);
     if (answer === undefined) return;
-    this.#compare(name, 'DNS', [
-      [answer.rcode, answer.answers],
-      [RCODE.NOERROR, 1],
-    ]);
+    this.#compare(name, 'DNS', { found: [answer.rcode, answer.answers], expected: [[RCODE.NOERROR, 1]] });
   }
 
-  #compare(name: ServerName, asked: string, [found, expected]: [unknown, unknown]): void {
-    if (JSON.stringify(found) === JSON.stringify(expected)) this.#count(name);
-    else this.wrong.push(`${name}, asked ${asked}: ${JSON.stringify(found).slice(0, 500)}`);
+  #compare(
+    name: ServerName,
+    asked: string,
+    { found, expected }: { readonly found: unknown; readonly expected: readonly unknown[] },
+  ): void {
+    const text = JSON.stringify(found);
+    if (expected.some((one) => JSON.stringify(one) === text)) this.#count(name);
+    else this.wrong.push(`${name}, asked ${asked}: ${text.slice(0, 500)}`);
   }
 
   #count(name: ServerName): void {
