@@ -133,7 +133,7 @@ describe('a flood is not learned as normal', () => {
     const shares = { unknownShare: 0.1, nxdomainShare: 0, positiveAnswers: 0, onceOnlyAnswers: 0 };
     const learned = {
       hashKey: KEY,
-      form: 2,
+      form: 2 as const,
       savedMs: NOW,
       rates: [],
       zones: [{ name: OTHER, ...days, ...shares }],
