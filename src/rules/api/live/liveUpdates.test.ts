@@ -165,11 +165,39 @@ describe('live updates', () => {
     for (let i = 0; i < 8; i++) listen();
     expect(() => listen()).toThrow('Only 8 may listen with one token');
     for (let i = 0; i < 24; i++) listen({ tokenId: `token ${i % 3}` });
-    expect(() => listen({ tokenId: 'another' })).toThrow('Only 32 may listen to one account');
-    // Tokens of one account leave places to others.
-    for (let i = 0; i < 32; i++) listen({ account: 'b', tokenId: `token of b ${i % 4}` });
-    expect(() => listen({ account: 'c', tokenId: 'of c' })).toThrow('Only 64 may listen at once');
-    expect(updates.listeners).toBe(64);
+    expect(() => listen({ tokenId: 'another' })).toThrow('Only 32 may listen to one account now');
+    expect(updates.listeners).toBe(32);
+  });
+
+  it('leave to others as many places as an account has, whoever came before', () => {
+    const { updates, listen } = live();
+    /** As many as are let in, with no token over its own bound. */
+    const fill = (account: string): number => {
+      const before = updates.listeners;
+      try {
+        for (let i = 0; ; i++) listen({ account, tokenId: `${account} ${i % 8}` });
+      } catch (error) {
+        const number = updates.listeners - before;
+        const all = updates.listeners === 64;
+        expect(String(error)).toContain(
+          all ? 'Only 64 may listen at once' : `Only ${number} may listen to one account now`,
+        );
+        return number;
+      }
+    };
+    expect(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map(fill)).toEqual([32, 16, 8, 4, 2, 1, 1, 0]);
+  });
+
+  it('let an account have as many again when others have gone', async () => {
+    const { updates, listen } = live();
+    const others = Array.from({ length: 32 }, (_, i) => listen({ account: 'a', tokenId: `a ${i % 4}` }));
+    for (let i = 0; i < 16; i++) listen({ account: 'b', tokenId: `b ${i % 4}` });
+    const next = () => listen({ account: 'b', tokenId: 'another of b' });
+    expect(next).toThrow('Only 16 may listen to one account now');
+    for (const other of others.slice(16)) other.destroy();
+    await until('they are gone', () => updates.listeners === 32);
+    next();
+    expect(updates.listeners).toBe(33);
   });
 });
 

@@ -5,15 +5,10 @@ import type { Position } from './position.ts';
 
 /** One message a second. */
 const INTERVAL_MS = 1_000;
-type Sameness = (one: ListenRequest, other: ListenRequest) => boolean;
-
 /** How many listen at most: what each of them costs is a socket, and a few KB a second. */
-const BOUNDS: readonly { readonly max: number; readonly of: string; readonly counts: Sameness }[] = [
-  // Who opens them and forgets them shuts out no other token, and the tokens of one account no other account.
-  { max: 8, of: 'with one token', counts: (one, other) => one.tokenId === other.tokenId },
-  { max: 32, of: 'to one account', counts: (one, other) => one.account === other.account },
-  { max: 64, of: 'at once', counts: () => true },
-];
+const MAX_LISTENERS = 64;
+/** Who opens them and forgets them shuts out no other token. */
+const MAX_OF_TOKEN = 8;
 const RETRY_AFTER_SECONDS = 10;
 
 /** What a listener is told at one time: the state, and what has changed since the position before. */
@@ -78,13 +73,10 @@ export class LiveUpdates {
 
   /** The text of an event stream, without end. Throws `rateLimited` where too many listen. */
   listen(request: ListenRequest): Readable {
-    const listening = [...this.#listeners].map((listener) => listener.request);
-    const reached = BOUNDS.find(
-      ({ max, counts }) => listening.filter((other) => counts(request, other)).length >= max,
-    );
-    if (reached)
+    const reached = this.#boundReachedBy(request);
+    if (reached !== undefined)
       throw new ApiError('rateLimited', {
-        message: `Only ${reached.max} may listen ${reached.of}, and so many do`,
+        message: `Only ${reached}, and so many do`,
         headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
       });
     const listener = new Listener(request, (gone) => this.#listeners.delete(gone));
@@ -98,6 +90,20 @@ export class LiveUpdates {
   end(): void {
     this.#isEnded = true;
     for (const { stream } of this.#listeners) stream.push(null);
+  }
+
+  /**
+   * An account has at most as many places as it leaves to others: half of what it found. So two accounts together leave a
+   * quarter, and it takes seven to take all.
+   */
+  #boundReachedBy({ account, tokenId }: ListenRequest): string | undefined {
+    const listening = [...this.#listeners].map(({ request }) => request);
+    const free = MAX_LISTENERS - listening.length;
+    const ofAccount = listening.filter((other) => other.account === account).length;
+    if (listening.filter((other) => other.tokenId === tokenId).length >= MAX_OF_TOKEN)
+      return `${MAX_OF_TOKEN} may listen with one token`;
+    if (free === 0) return `${MAX_LISTENERS} may listen at once`;
+    return ofAccount >= free ? `${ofAccount} may listen to one account now` : undefined;
   }
 
   async #run(): Promise<void> {
