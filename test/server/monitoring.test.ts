@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { PROMTOOL, WITHOUT_PROMTOOL } from '../support/promtool.ts';
 import { startFloodgate } from '../support/startFloodgate.ts';
 
 const run = promisify(execFile);
@@ -25,10 +25,6 @@ const expressionsOf = (dashboard: string): string[] =>
   JSON.parse(read(dashboard)).panels.flatMap(({ targets = [] }: { targets?: { expr: string }[] }) =>
     targets.map(({ expr }) => expr),
   );
-
-const promtool = [join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'floodgate/bin/promtool')]
-  .concat((process.env['PATH'] ?? '').split(':').map((folder) => join(folder, 'promtool')))
-  .find((path) => existsSync(path));
 
 describe('alerts and dashboards', () => {
   it('name no metric that there is not', async () => {
@@ -66,15 +62,15 @@ describe('alerts and dashboards', () => {
     for (const { alert, annotations } of rules) expect(read(annotations.runbook)).toContain(`\`${alert}\``);
   });
 
-  it.skipIf(promtool === undefined)(
-    `fire when they should and at no other time${promtool ? '' : ' (promtool is not installed)'}`,
+  it.skipIf(PROMTOOL === undefined)(
+    `fire when they should and at no other time${WITHOUT_PROMTOOL}`,
     async () => {
-      const { stdout } = await run(promtool ?? '', ['check', 'rules', join(root, ALERTS)]);
+      const { stdout } = await run(PROMTOOL ?? '', ['check', 'rules', join(root, ALERTS)]);
       expect(stdout).toContain(`SUCCESS: ${rules.length} rules found`);
       const config = join(root, 'deploy/prometheus/prometheus.yml');
-      expect((await run(promtool ?? '', ['check', 'config', config])).stdout).toContain('SUCCESS');
+      expect((await run(PROMTOOL ?? '', ['check', 'config', config])).stdout).toContain('SUCCESS');
       const tests = join(root, 'deploy/prometheus/alerts.test.yml');
-      expect((await run(promtool ?? '', ['test', 'rules', tests])).stdout).toContain('SUCCESS');
+      expect((await run(PROMTOOL ?? '', ['test', 'rules', tests])).stdout).toContain('SUCCESS');
     },
   );
 });
