@@ -2,12 +2,12 @@ import './traces.css';
 import { useSignal } from '@preact/signals';
 import { gateway, gatewayFailure, readGateway } from '../../api/gateway.ts';
 import { gatewayKey } from '../../api/rpc.ts';
-import { goTo } from '../../navigate.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { AddressView } from './addressView.tsx';
 import { BlockView } from './blockView.tsx';
 import { KeyForm } from './keyForm.tsx';
+import { NetworkChoice } from './networkChoice.tsx';
 import { goToSubject, pathOfSubject, type Subject, subjectOf, useNetwork, useSubject } from './place.ts';
 import { TransactionView } from './transactionView.tsx';
 
@@ -50,7 +50,6 @@ function Subjects({ subject, network }: { readonly subject: Subject; readonly ne
 function Search({ subject, network }: { readonly subject: Subject; readonly network: string | undefined }) {
   const text = useSignal(subject.id);
   const isWrong = useSignal(false);
-  const networks = gateway.value?.networks ?? [];
   const submit = (event: Event) => {
     event.preventDefault();
     const wanted = subjectOf(text.value);
@@ -75,19 +74,7 @@ function Search({ subject, network }: { readonly subject: Subject; readonly netw
           isWrong.value = false;
         }}
       />
-      {networks.length > 1 && (
-        <select
-          aria-label="Network"
-          value={network}
-          onChange={(event) =>
-            goTo(`${pathOfSubject(subject)}?network=${encodeURIComponent(event.currentTarget.value)}`)
-          }
-        >
-          {networks.map(({ network: name }) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-      )}
+      <NetworkChoice network={network} path={pathOfSubject(subject)} />
       <button type="submit">Look</button>
       <p id="search-hint" class={isWrong.value ? 'harm' : 'quiet'} role="status">
         {isWrong.value

@@ -55,11 +55,15 @@ export function useNetwork(): string | undefined {
   return networks.find((network) => network === wanted) ?? networks[0];
 }
 
-/** The path of another subject on the network that is looked at. */
-export function linkTo(subject: Subject, network: string): string {
-  const isFirst = gateway.value?.networks[0]?.network === network;
-  return pathOfSubject(subject) + (isFirst ? '' : `?network=${encodeURIComponent(network)}`);
+/** A path with the network in its query, where that is not the first, which is looked at anyway. */
+export function onNetwork(path: string, network: string | undefined): string {
+  const isFirst = network === undefined || gateway.value?.networks[0]?.network === network;
+  return path + (isFirst ? '' : `?network=${encodeURIComponent(network)}`);
 }
+
+/** The path of another subject on the network that is looked at. */
+export const linkTo = (subject: Subject, network: string): string =>
+  onNetwork(pathOfSubject(subject), network);
 
 export function goToSubject(subject: Subject, network: string): void {
   goTo(linkTo(subject, network));

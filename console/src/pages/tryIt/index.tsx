@@ -10,7 +10,8 @@ import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { Link } from '../../ui/link.tsx';
 import { KeyForm } from '../traces/keyForm.tsx';
-import { useNetwork } from '../traces/place.ts';
+import { NetworkChoice } from '../traces/networkChoice.tsx';
+import { onNetwork, useNetwork } from '../traces/place.ts';
 import { OperationForm } from './operationForm.tsx';
 import { type OpenApi, type OpenRpc, type Operation, restOperations, rpcOperations } from './operations.ts';
 
@@ -58,7 +59,8 @@ export function TryIt() {
               search.value = event.currentTarget.value;
             }}
           />
-          <OperationList operations={shown} chosen={chosen} />
+          <NetworkChoice network={network} path={chosen ? pathOf(chosen) : '/try'} />
+          <OperationList operations={shown} chosen={chosen} network={network} />
         </nav>
         <section>
           {chosen ? (
@@ -75,6 +77,8 @@ export function TryIt() {
   );
 }
 
+const pathOf = ({ kind, id }: Operation): string => `/try/${kind}/${id}`;
+
 /** The document is no envelope; it is open to everyone. */
 async function readOpenApi(): Promise<OpenApi | undefined> {
   try {
@@ -87,9 +91,10 @@ async function readOpenApi(): Promise<OpenApi | undefined> {
 interface OperationListProps {
   readonly operations: readonly Operation[];
   readonly chosen: Operation | undefined;
+  readonly network: string | undefined;
 }
 
-function OperationList({ operations, chosen }: OperationListProps) {
+function OperationList({ operations, chosen, network }: OperationListProps) {
   const groups = new Map<string, Operation[]>();
   for (const operation of operations) {
     const name = `${operation.kind === 'rest' ? 'REST' : 'JSON-RPC'} · ${operation.group}`;
@@ -101,12 +106,14 @@ function OperationList({ operations, chosen }: OperationListProps) {
         <div key={group}>
           <h2>{group}</h2>
           <ul>
-            {members.map(({ kind, id, method, summary }) => (
-              <li key={`${method} ${id}`} title={summary}>
-                <Link to={`/try/${kind}/${id}`} current={chosen?.kind === kind && chosen.id === id}>
-                  {id}
+            {members.map((operation) => (
+              <li key={`${operation.method} ${operation.id}`} title={operation.summary}>
+                <Link to={onNetwork(pathOf(operation), network)} current={operation === chosen}>
+                  {operation.id}
                 </Link>
-                {method && method !== 'GET' && <span class="quiet"> {method}</span>}
+                {operation.method && operation.method !== 'GET' && (
+                  <span class="quiet"> {operation.method}</span>
+                )}
               </li>
             ))}
           </ul>

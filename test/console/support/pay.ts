@@ -1,0 +1,31 @@
+import { createWalletClient, type Hex, http } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { foundry } from 'viem/chains';
+import { KEY } from '../../gateway/support/contract.ts';
+import { call } from '../../gateway/support/send.ts';
+import { connect } from '../../support/anvil.ts';
+import { until } from '../../support/until.ts';
+
+interface Payment {
+  readonly to: Hex;
+  readonly wei: bigint;
+  /** The node that mines it, and the gateway that indexes it. */
+  readonly nodeUrl: string;
+  readonly gatewayUrl: string;
+}
+
+/** Sends so many wei in a block of its own, and waits until it is indexed. */
+export async function pay({ to, wei, nodeUrl, gatewayUrl }: Payment): Promise<Hex> {
+  const wallet = createWalletClient({
+    account: privateKeyToAccount(KEY),
+    chain: foundry,
+    transport: http(nodeUrl),
+  });
+  const hash = await wallet.sendTransaction({ to, value: wei });
+  await connect(nodeUrl).call('evm_mine');
+  await until('its block is indexed', async () => {
+    const { json } = await call(gatewayUrl, 'trace_transaction', hash);
+    return json.result?.length > 0;
+  });
+  return hash;
+}
