@@ -23,7 +23,10 @@ export const session = signal<Session | undefined>();
 export const signInFailure = signal<Failure | undefined>();
 export const isRemembered = signal(sessionStorage.getItem(STORED) !== null);
 
-const chosenAccount = signal(new URLSearchParams(location.search).get('account') ?? undefined);
+/** A link may say anything, and the account stands in lines that are copied into a shell. */
+const ACCOUNT_ID = /^[A-Za-z0-9_-]{1,32}$/;
+const accountOfUrl = new URLSearchParams(location.search).get('account') ?? '';
+const chosenAccount = signal(ACCOUNT_ID.test(accountOfUrl) ? accountOfUrl : undefined);
 /** The account that is looked at: the one of the URL, else the one that is guarded, else the token's first. */
 export const account = computed(() => chosenAccount.value ?? firstAccount(session.value));
 

@@ -1,19 +1,17 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
-import { createWalletClient, type Hex, http } from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
-import { foundry } from 'viem/chains';
+import type { Hex } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { KEY } from '../gateway/support/contract.ts';
 import { call } from '../gateway/support/send.ts';
 import { type SpoiltNode, startSpoiltNode } from '../gateway/support/spoiltNode.ts';
-import { connect, reorganise } from '../support/anvil.ts';
+import { reorganise } from '../support/anvil.ts';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 import { CHROMIUM, launchBrowser, openTab, type Tab } from './support/browser.ts';
 import { checkPage } from './support/checkPages.ts';
+import { pay as payInBlock } from './support/pay.ts';
 
 const run = promisify(execFile);
 const PAID: Hex = `0x${'c1'.repeat(20)}`;
@@ -60,6 +58,11 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.getByRole('searchbox').first().fill(text);
       await page.keyboard.press('Enter');
     };
+    const lookAtAccount = async (id: string) => {
+      await button('account and menu').click();
+      await page.getByRole('dialog').getByLabel('Account', { exact: true }).fill(id);
+      await button('Look at it').click();
+    };
     const clipboard = () => page.evaluate<string>('navigator.clipboard.readText()');
     const rows = () => page.locator('main table tbody tr');
     const api = async (method: string, path: string, token = floodgate.token) => {
@@ -69,21 +72,8 @@ describe.skipIf(CHROMIUM === undefined)(
       return { status: answer.status, result: ((await answer.json()) as any).result };
     };
 
-    /** Sends so many wei in a block of its own. */
-    async function pay(to: Hex, value: bigint): Promise<Hex> {
-      const wallet = createWalletClient({
-        account: privateKeyToAccount(KEY),
-        chain: foundry,
-        transport: http(chain.anvil.url),
-      });
-      const hash = await wallet.sendTransaction({ to, value });
-      await connect(chain.anvil.url).call('evm_mine');
-      await until('its block is indexed', async () => {
-        const { json } = await call(floodgate.gatewayUrl, 'trace_transaction', hash);
-        return json.result?.length > 0;
-      });
-      return hash;
-    }
+    const pay = (to: Hex, wei: bigint): Promise<Hex> =>
+      payInBlock({ to, wei, nodeUrl: chain.anvil.url, gatewayUrl: floodgate.gatewayUrl });
 
     /** The contract that the chain's traffic calls most. */
     async function busiest(): Promise<string> {
@@ -252,6 +242,14 @@ describe.skipIf(CHROMIUM === undefined)(
 
     it('tells how the nodes are, sets one aside and puts it back', async () => {
       await page.getByText('All 2 nodes answer, and the index is at the head.').waitFor();
+      const figures = page.locator('main .figures > div');
+      for (const [name, value] of [
+        ['index', /to block \d+0 behind the head/],
+        ['gaps', /none/],
+        ['answered from the cache', /\d %of [\d,]+ calls since the start/],
+        ['refused by a limit', /\d+requests? since the start/],
+      ] as const)
+        await figures.filter({ hasText: name }).first().filter({ hasText: value }).waitFor();
       await checkPage(tab, 'nodes');
       await button('Set aside').first().click();
       await page.getByRole('dialog').getByRole('button', { name: 'Set aside' }).click();
@@ -271,6 +269,19 @@ describe.skipIf(CHROMIUM === undefined)(
         )
         .waitFor();
       await checkPage(tab, 'access-empty');
+      const hint = page.locator('.empty pre').filter({ hasText: 'floodgate token create' });
+      expect(await hint.textContent()).toContain(' --account default ');
+      await lookAtAccount('acme');
+      await go('Access');
+      expect(await hint.textContent()).toContain(' --account acme ');
+      await lookAtAccount('default');
+      // What a link says and is no account gets into no line for a shell.
+      const other = await openTab(browser, floodgate.url);
+      await other.page.goto(`${floodgate.url}/console/access?account=${encodeURIComponent('$(id)')}`);
+      await signIn(other.page, floodgate.token);
+      expect(await other.page.locator('.empty pre').first().textContent()).toContain(' --account default ');
+      await other.context.close();
+      await go('Access');
       await button('New token').click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('What it is for').fill('<b>dashboard</b>');
@@ -323,7 +334,12 @@ describe.skipIf(CHROMIUM === undefined)(
 
     it('tries operations of both documents, shows what came, and copies what works in a shell', async () => {
       await go('Try');
-      await page.getByText(/operations to try/).waitFor();
+      const document = (await (await fetch(`${floodgate.url}/client/v4/openapi.json`)).json()) as {
+        readonly paths: Readonly<Record<string, object>>;
+      };
+      const rest = Object.values(document.paths).flatMap((methods) => Object.keys(methods)).length;
+      const { json: rpc } = await call(floodgate.gatewayUrl, 'rpc.discover');
+      await page.getByText(`${rest + rpc.result.methods.length} operations to try`).waitFor();
       await page.getByRole('searchbox').fill('createToken');
       await page.getByRole('link', { name: 'createToken' }).click();
       await page.waitForURL('**/try/rest/createToken');

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { type ApiToken, revokeToken, type WithSecret } from '../../api/access.ts';
 import type { Failure } from '../../api/failure.ts';
-import { may, session } from '../../session.ts';
+import { account, may, session } from '../../session.ts';
 import { confirm } from '../../ui/confirm.tsx';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
@@ -65,7 +65,7 @@ export function TokenSection({ tokens, failure, changed }: TokenSectionProps) {
       {tokens !== undefined && shown.length === 0 && (
         <EmptyState
           title="No token but the server’s own"
-          lines="floodgate token create --account default --permission read --expires 90d"
+          lines={`floodgate token create --account ${account.value} --permission read --expires 90d`}
         >
           That one is in its configuration, and not in this list. A token for each program can be revoked
           alone:

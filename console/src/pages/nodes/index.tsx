@@ -53,7 +53,7 @@ export function Nodes() {
       </h1>
       {failure.value && <ErrorBox failure={failure.value} />}
       {now?.networks.length === 0 && (
-        <EmptyState title="No nodes are configured" lines="floodgate serve --upstream http://127.0.0.1:8545">
+        <EmptyState title="No nodes are configured" lines="floodgate start --upstream http://127.0.0.1:8545">
           The gateway relays to nodes, and indexes what they tell. Point the server at one:
         </EmptyState>
       )}

@@ -1,0 +1,45 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { floodgate } from '../rules/support/command.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const folder = join(root, 'console/src');
+const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  .filter((path) => /(?<!\.test|\.d)\.tsx?$/.test(path))
+  .map((path) => join(folder, path));
+const commands = new Set(
+  [...readFileSync(join(root, 'docs/commands.md'), 'utf8').matchAll(/^\| `floodgate ([^`]+)` \|/gm)].map(
+    ([, name]) => name,
+  ),
+);
+
+/** Commands that pages of the console tell somebody to run, and the flags that stand behind each. */
+function hints(): ReadonlyMap<string, ReadonlySet<string>> {
+  const told = new Map<string, Set<string>>();
+  for (const path of sources)
+    for (const [, words = '', rest = ''] of readFileSync(path, 'utf8').matchAll(
+      /\bfloodgate ([a-z]+(?: [a-z]+)*)(.*)/g,
+    )) {
+      const flags = told.get(words) ?? new Set();
+      for (const [flag] of rest.matchAll(/--[a-z][a-z-]*/g)) flags.add(flag);
+      told.set(words, flags);
+    }
+  return told;
+}
+
+describe('what the console says to run', () => {
+  it('is there, with its flags', async () => {
+    const told = hints();
+    expect(told.size).toBeGreaterThan(4);
+    expect([...told.keys()].filter((words) => !commands.has(words))).toEqual([]);
+    await Promise.all(
+      [...told].map(async ([words, flags]) => {
+        const { stdout } = await floodgate([...words.split(' '), '--help']);
+        const known = new Set(stdout.match(/--[a-z][a-z-]*/g));
+        expect([words, [...flags].filter((flag) => !known.has(flag))]).toEqual([words, []]);
+      }),
+    );
+  });
+});
