@@ -60,6 +60,16 @@ it('with the console, the gateway is beside it too, and nothing more is shown to
   await floodgate.stop();
 });
 
+it('without console.enabled there is no console, wherever operators are', async () => {
+  for (const ops of [{}, { ops: { port: 0 } }]) {
+    const floodgate = await startFloodgate({ config: { upstream: [NOBODY], ...ops }, whenListening: true });
+    for (const url of [floodgate.url, opsUrlOf(floodgate) || floodgate.url])
+      for (const path of ['/console', '/console/', '/console/sign-in'])
+        expect((await send(url, { path, headers: { authorization } })).status, path).toBe(404);
+    await floodgate.stop();
+  }
+});
+
 describe('with a port for operators', () => {
   let floodgate: Floodgate;
   let opsUrl: string;

@@ -24,8 +24,14 @@ export interface Tab {
 
 const COUNT_SHIFTS = `
   window.movedBy = 0;
+  window.moves = [];
   new PerformanceObserver((list) => {
-    for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) window.movedBy += value;
+    for (const { value, hadRecentInput, sources } of list.getEntries()) {
+      if (hadRecentInput) continue;
+      window.movedBy += value;
+      const moved = sources.map(({ node }) => [node?.nodeName, node?.className, node?.textContent?.slice(0, 30)].join(' '));
+      window.moves.push([value.toFixed(4), location.pathname, innerWidth, ...moved].join(', '));
+    }
   }).observe({ type: 'layout-shift', buffered: true });
 `;
 
@@ -67,6 +73,8 @@ export async function inPage<T>(page: Page, expression: string): Promise<T> {
 }
 
 export const layoutShift = (page: Page): Promise<number> => inPage(page, 'window.movedBy');
+/** What moved, for who looks for the reason. */
+export const moves = (page: Page): Promise<string> => inPage(page, "window.moves.join('\\n')");
 
 export async function keepPicture(page: Page, name: string): Promise<void> {
   if (ARTIFACTS === undefined) return;

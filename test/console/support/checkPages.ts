@@ -1,7 +1,7 @@
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { inPage, keepPicture, layoutShift, type Tab } from './browser.ts';
+import { inPage, keepPicture, layoutShift, moves, type Tab } from './browser.ts';
 
 const WIDTHS = [
   { width: 360, height: 740 },
@@ -62,7 +62,9 @@ async function look(page: Page, { name, scheme, size }: Looked): Promise<void> {
 }
 
 async function checkRest({ page, faults, strangers }: Tab, name: string): Promise<void> {
-  expect.soft(await layoutShift(page), `${name}: moves`).toBeLessThanOrEqual(MAX_LAYOUT_SHIFT);
+  expect
+    .soft(await layoutShift(page), `${name}: moves\n${await moves(page)}`)
+    .toBeLessThanOrEqual(MAX_LAYOUT_SHIFT);
   expect.soft(faults, name).toEqual([]);
   expect.soft(strangers, name).toEqual([]);
 }

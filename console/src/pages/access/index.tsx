@@ -17,7 +17,7 @@ export function Access() {
   const tokens = useSignal<readonly ApiToken[] | undefined>(undefined);
   const keys = useSignal<readonly GatewayKey[] | undefined>(undefined);
   const failures = useSignal<{ readonly tokens?: Failure; readonly keys?: Failure }>({});
-  const seesKeys = may('keys:read') && gateway.value !== undefined;
+  const seesKeys = may('keys:read') && (gateway.value?.networks.length ?? 0) > 0;
   const readTokens = async () => {
     const answer = await listTokens();
     if ('value' in answer) tokens.value = answer.value;

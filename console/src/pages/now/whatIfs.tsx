@@ -1,5 +1,7 @@
+import type { Answer } from '../../api/client.ts';
+import type { Outcome } from '../../api/failure.ts';
 import { readWhatIf, type WhatIf } from '../../api/guard.ts';
-import { live } from '../../live.ts';
+import { hasGuard, live } from '../../live.ts';
 import { numberText, percentText } from '../../ui/quantity.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 
@@ -11,7 +13,13 @@ type Done = Pick<WhatIf['profile_levels'][number], 'paying' | 'refused' | 'known
 export function WhatIfs() {
   const rule = live.value?.guard?.rule;
   const turn = Math.floor(Date.parse(live.value?.at ?? '') / REFRESH_MS);
-  const { loaded } = useLoaded(readWhatIf, [turn, JSON.stringify(rule)]);
+  // Of an account without a guard here there is nothing to ask for; the live stream says whether there is one.
+  const isGuarded = hasGuard.value;
+  const { loaded } = useLoaded(
+    async (): Promise<Outcome<Answer<WhatIf> | undefined>> =>
+      isGuarded ? readWhatIf() : { value: undefined },
+    [isGuarded, turn, JSON.stringify(rule)],
+  );
   const what = loaded.value.value?.result;
   const rateAndBurst =
     rule?.rate_sensitivity === rule?.burst_sensitivity ? rule?.rate_sensitivity : undefined;
