@@ -71,6 +71,29 @@ describe.skipIf(CHROMIUM === undefined)(
       await again.context.close();
     });
 
+    it('tells its keys, goes by them, and closes by Escape', async () => {
+      await page.keyboard.press('?');
+      const keys = page.getByRole('dialog', { name: 'Keys' });
+      await keys.getByText('go to Attacks').waitFor();
+      await checkState(tab, 'keys');
+      await page.keyboard.press('Escape');
+      await keys.waitFor({ state: 'detached' });
+      // Where there is no gateway, node, token or attack yet, each says so.
+      for (const [key, path, text] of [
+        ['t', 'traces', 'No gateway runs here'],
+        ['o', 'nodes', 'No nodes are configured'],
+        ['c', 'access', 'No token but the server’s own'],
+        ['y', 'try', 'Choose an operation'],
+        ['a', 'attacks', 'Nothing to see here, which is good'],
+      ] as const) {
+        await page.keyboard.press('g');
+        await page.keyboard.press(key);
+        await page.waitForURL(`**/console/${path}`);
+        await page.getByText(text).waitFor();
+        await checkState(tab, `${path}-nothing`);
+      }
+    });
+
     it('teaches where there is nothing, and creates a rule', async () => {
       await page.keyboard.press('g');
       await page.keyboard.press('r');
@@ -101,6 +124,7 @@ describe.skipIf(CHROMIUM === undefined)(
         .waitFor();
       await checkPage(tab, 'now-attack');
       await page.getByRole('link', { name: 'All of this attack' }).click();
+      await page.getByText(/^Since .* 0 % of [\d,]+ queries refused, \d+ % would have been\./).waitFor();
       await page.getByText('Some of the names').click();
       await until('hostile names were sampled', async () => /\\\d{3}/.test((await texts('.samples')).join()));
       await checkPage(tab, 'attack');
@@ -111,6 +135,14 @@ describe.skipIf(CHROMIUM === undefined)(
       );
       await go('Attacks');
       await page.getByText('One attack in the last 90 days; one lasts.').waitFor();
+      // Local time, and UTC on hover.
+      const began = page.locator('main tbody time').first();
+      const utc = (await began.getAttribute('title')) ?? '';
+      expect(utc).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z \(UTC\)$/);
+      const [, clock] = /(\d\d:\d\d:\d\d)$/.exec((await began.textContent()) ?? '') ?? [];
+      expect(clock).toBe(
+        new Date(utc.replace(' (UTC)', '')).toLocaleTimeString('en-GB', { timeZone: 'Europe/Zurich' }),
+      );
       await checkPage(tab, 'attacks');
     });
 
@@ -138,8 +170,12 @@ describe.skipIf(CHROMIUM === undefined)(
       });
       await page
         .locator('.banner')
-        .getByText(/[1-9][\d.]* % of it refused/)
+        .getByText(/[1-9][\d.]* % of them refused/)
         .waitFor();
+      // The graph has them as refusals, and no more as what would be.
+      await until('the graph has refusals', async () =>
+        (await texts('.graph .legend')).some((text) => text.trim() === 'refused'),
+      );
       await checkState(tab, 'now-enabled');
 
       await button('disabled').click();
@@ -199,6 +235,10 @@ describe.skipIf(CHROMIUM === undefined)(
       });
       await page.locator('.history li').nth(4).waitFor();
       await checkPage(tab, 'rule');
+      // It was to be remembered: in this tab alone.
+      await page.reload();
+      await heading().getByText('Rule for everywhere').waitFor();
+      expect(await inPage(page, 'localStorage.length')).toBe(0);
     });
 
     it('comes back when the server does, and says so meanwhile', async () => {

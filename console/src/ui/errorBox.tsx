@@ -12,7 +12,7 @@ export function ErrorBox({ failure, retry }: { readonly failure: Failure; readon
         <ul>
           {failure.faults.map(({ field, message }) => (
             <li key={`${field} ${message}`}>
-              {field !== undefined && (
+              {field !== undefined && !message.startsWith(field) && (
                 <code>
                   <Plain text={field} />
                 </code>

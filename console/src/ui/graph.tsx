@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import UPlot from 'uplot';
+import { numberText } from './quantity.tsx';
 
 export interface Series {
   readonly title: string;
@@ -21,14 +22,13 @@ export interface GraphProps {
   readonly isShaded?: readonly boolean[];
   /** The time that is shown ends with the last value and is so long; all of it where left out. */
   readonly spanSeconds?: number;
-  readonly height?: number;
 }
 
-const heightFor = ({ height }: GraphProps): number => height ?? (innerHeight >= TALL_WINDOW ? 360 : 240);
-const TALL_WINDOW = 1000;
 /** The axis grows at once, and shrinks only where less was needed for so long. */
 const SHRINK_AFTER_MS = 60_000;
 const LEAST_TOP = 10;
+/** Half of `22:10:30`, which may stand at the end of the axis. */
+const TIME_HALF_PX = 24;
 
 /** Time series: areas that stand on each other, and lines over them. */
 export function Graph(props: GraphProps) {
@@ -44,13 +44,7 @@ export function Graph(props: GraphProps) {
   useEffect(() => plot.current?.show(props));
   return (
     <figure class="graph">
-      <div
-        ref={place}
-        class="graph-place"
-        role="img"
-        aria-label={props.label}
-        style={{ height: heightFor(props) }}
-      />
+      <div ref={place} class="graph-place" role="img" aria-label={props.label} />
       <figcaption>
         {props.series.map(({ title, colour, form }) => (
           <span key={title} class="legend">
@@ -104,7 +98,7 @@ class Plot {
       ...this.#size(),
       legend: { show: false },
       cursor: { show: false },
-      padding: [8, 0, 0, 0],
+      padding: [8, TIME_HALF_PX, 0, 0],
       scales: {
         x: { range: () => this.#span() },
         y: { range: (_plot, _least, most) => [0, this.#topFor(most)] },
@@ -139,7 +133,8 @@ class Plot {
     const stroke = () => this.#colour(colour);
     if (form === 'line')
       return { stroke, width: 1.5, dash: [6, 4], points: { show: false }, spanGaps: false };
-    return { stroke, fill: stroke, width: 1, points: { show: false }, spanGaps: false };
+    // Without an edge: that of an area without height would be a line where there is nothing, red where nothing is refused.
+    return { stroke, fill: stroke, width: 0, points: { show: false }, spanGaps: false };
   }
 
   /** The upper edge of an area is filled down to that of the one before it. */
@@ -214,5 +209,5 @@ function niceAbove(value: number): number {
 
 function shortNumber(value: number): string {
   if (value >= 1_000_000) return `${value / 1_000_000} M`;
-  return value >= 10_000 ? `${value / 1000} k` : String(value);
+  return value >= 10_000 ? `${value / 1000} k` : numberText(value);
 }

@@ -4,6 +4,10 @@ const small = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
 /** `24,171`; below ten with one digit behind the point where it has one. */
 export const numberText = (value: number): string => (Math.abs(value) < 10 ? small : whole).format(value);
 
+/** `1 block`, `2 blocks`: which of the two words goes with a number as it is written. */
+export const wordFor = (value: number, one: string, many: string): string =>
+  numberText(value) === '1' ? one : many;
+
 /** A share of one as `96 %`; what is nearly all or nearly nothing is not rounded to it. */
 export function percentText(share: number): string {
   const percent = share * 100;

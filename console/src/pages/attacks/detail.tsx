@@ -76,7 +76,13 @@ function Told({ attack }: { readonly attack: Attack }) {
               </>
             )}{' '}
             ({durationOf(lastedMs(attack))}). <strong>{percentText(attack.refused_share)}</strong> of{' '}
-            {numberText(attack.queries)} queries refused. Users: <strong>{usersText(attack)}</strong>.
+            {numberText(attack.queries)} queries refused
+            {attack.would_refuse > 0 && (
+              <>
+                , <strong>{percentText(attack.would_refuse / attack.queries)}</strong> would have been
+              </>
+            )}
+            . Users: <strong>{usersText(attack)}</strong>.
           </p>
         </section>
         <div class="actions">

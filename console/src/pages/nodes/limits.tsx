@@ -1,4 +1,5 @@
 import type { Health } from '../../api/operator.ts';
+import { wordFor } from '../../ui/quantity.tsx';
 import { countText } from '../traces/ether.ts';
 import { Figure } from './networkSection.tsx';
 import { bytesText } from './words.ts';
@@ -25,11 +26,11 @@ export function Limits({ health: { limited, http, stores, memory, versions } }: 
       <h2>Limits</h2>
       <dl class="figures">
         <Figure name="refused by a limit" value={countText(refused)}>
-          requests since the start
+          {wordFor(refused, 'request', 'requests')} since the start
         </Figure>
         {hit.map(([limit, count]) => (
           <Figure key={limit} name={LIMITS[limit] ?? limit} value={countText(count)}>
-            requests since the start
+            {wordFor(count, 'request', 'requests')} since the start
           </Figure>
         ))}
         <Figure name="connections" value={countText(http.connections)}>

@@ -5,7 +5,7 @@ import { may } from '../../session.ts';
 import { confirm } from '../../ui/confirm.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { Plain } from '../../ui/plain.tsx';
-import { percentText } from '../../ui/quantity.tsx';
+import { percentText, wordFor } from '../../ui/quantity.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { tell } from '../../ui/undo.tsx';
@@ -77,7 +77,7 @@ export function NetworkSection({ network, changed }: NetworkSectionProps) {
           name="answered from the cache"
           value={asked === 0 ? '—' : percentText((cache.hits + cache.coalesced) / asked)}
         >
-          of {countText(asked)} calls since the start
+          of {countText(asked)} {wordFor(asked, 'call', 'calls')} since the start
         </Figure>
       </dl>
       {index.failure !== null && (
@@ -106,6 +106,8 @@ export function Figure({ name, value, children }: FigureProps) {
     </div>
   );
 }
+
+const blocksText = (count: number): string => `${countText(count)} ${wordFor(count, 'block', 'blocks')}`;
 
 interface Actions {
   readonly nodes: readonly NodeHealth[];
@@ -138,7 +140,7 @@ function columns({ nodes, drain, resume }: Actions): readonly Column<NodeHealth>
     {
       title: 'behind',
       isNumber: true,
-      cell: ({ lag_blocks }) => (lag_blocks === null ? '—' : `${countText(lag_blocks as number)} blocks`),
+      cell: ({ lag_blocks }) => (lag_blocks === null ? '—' : blocksText(lag_blocks as number)),
     },
     {
       title: 'answers in',

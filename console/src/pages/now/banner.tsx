@@ -3,7 +3,7 @@ import { live } from '../../live.ts';
 import { meanOf } from '../../rates.ts';
 import { Link } from '../../ui/link.tsx';
 import { Plain } from '../../ui/plain.tsx';
-import { numberText, percentText, Quantity } from '../../ui/quantity.tsx';
+import { numberText, percentText, Quantity, wordFor } from '../../ui/quantity.tsx';
 import { Time } from '../../ui/time.tsx';
 import { zonesText } from '../attacks/words.ts';
 import { Elsewhere } from './elsewhere.tsx';
@@ -49,21 +49,32 @@ function UnderAttack({ attack, others }: { readonly attack: AttackSummary; reado
         <Time at={attack.started_on} form="clock" />.
       </h1>
       <p>
-        {numberText(now.queries)} queries a second
+        {/* In a narrow window each piece is a line: a number that grows moves no word to another one. */}
+        <span class="piece">
+          {numberText(now.queries)} {wordFor(now.queries, 'query', 'queries')} a second,
+        </span>{' '}
         {rule === undefined ? (
-          <>, all of them passed on: no rule is in force.</>
+          <span class="piece">all of them passed on: no rule is in force.</span>
         ) : (
           <>
-            , <strong>{percentText(share)}</strong> of it {isRefusing ? 'refused' : 'would be refused'}
-            {rule.mode === 'monitoring' && ' were the rule enabled'}
-            {rule.mode === 'disabled' && ' – but the rule is disabled'}.
+            <span class="piece">
+              <strong>{percentText(share)}</strong> of them {isRefusing ? 'refused.' : 'would be refused'}
+            </span>{' '}
+            {!isRefusing && (
+              <span class="piece">
+                {rule.mode === 'monitoring' ? 'were the rule enabled.' : '– but the rule is disabled.'}
+              </span>
+            )}
           </>
         )}{' '}
-        Users:{' '}
-        <strong>
-          {known.asked === 0 ? 'none asked' : `${percentText(known.answered / known.asked)} answered`}
-        </strong>
-        . <Link to={`/attacks/${attack.id}`}>All of this attack</Link>
+        <span class="piece">
+          Users:{' '}
+          <strong>
+            {known.asked === 0 ? 'none asked' : `${percentText(known.answered / known.asked)} answered`}
+          </strong>
+          .
+        </span>{' '}
+        <Link to={`/attacks/${attack.id}`}>All of this attack</Link>
         {others > 0 && (
           <>
             {' · '}
@@ -82,13 +93,13 @@ function AllWell({ guard }: { readonly guard: GuardStatus }) {
     <>
       <h1>✓ No attack.</h1>
       <p>
-        <Quantity value={queries} unit="queries a second" />,{' '}
+        <Quantity value={queries} unit={`${wordFor(queries, 'query', 'queries')} a second`} />,{' '}
         <Quantity
           value={refused}
           unit={isRefusing ? 'refused' : 'would be refused'}
           span={`last ${MEAN_SECONDS} s`}
         />
-        . The guard knows {numberText(guard.profile_names)} names.
+        . The guard knows {numberText(guard.profile_names)} {wordFor(guard.profile_names, 'name', 'names')}.
       </p>
     </>
   );

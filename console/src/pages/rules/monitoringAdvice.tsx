@@ -4,7 +4,7 @@ import { readAnalytics, type TaggedRule, wouldRefuse } from '../../api/rules.ts'
 import { hasGuard, live } from '../../live.ts';
 import { may } from '../../session.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
-import { numberText, percentText } from '../../ui/quantity.tsx';
+import { numberText, percentText, wordFor } from '../../ui/quantity.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { changeMode } from './changeMode.ts';
 
@@ -30,7 +30,7 @@ function Advice({ tagged }: { readonly tagged: TaggedRule }) {
     <section class="advice">
       <p>
         In the last hour this rule would have refused <strong>{numberText(all)}</strong> of{' '}
-        {numberText(queries)} queries, of which{' '}
+        {numberText(queries)} {wordFor(queries, 'query', 'queries')}, of which{' '}
         <strong class={known > 0 ? 'look' : undefined}>{numberText(known)}</strong> for names that the guard
         knows
         {all > 0 && known > 0 && ` (${percentText(known / all)} of them)`}.{' '}

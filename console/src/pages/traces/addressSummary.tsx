@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { rpc } from '../../api/rpc.ts';
+import { wordFor } from '../../ui/quantity.tsx';
 import { countText, etherText } from './ether.ts';
 import { AddressLink, BlockLink } from './parts.tsx';
 import type { AddressSummary, AddressTracesPage, CreateTrace } from './types.ts';
@@ -78,9 +79,13 @@ function Words({
       )}
       <span>
         {atLeast}
-        <strong>{countText(sum(counts.from))}</strong> traces from it, {atLeast}
-        <strong>{countText(sum(counts.to))}</strong> to it, in blocks {countText(firstBlock)} to{' '}
-        {countText(lastBlock)}.{' '}
+        <strong>{countText(sum(counts.from))}</strong> {wordFor(sum(counts.from), 'trace', 'traces')} from it,{' '}
+        {atLeast}
+        <strong>{countText(sum(counts.to))}</strong> to it, in{' '}
+        {firstBlock === lastBlock
+          ? `block ${countText(firstBlock)}`
+          : `blocks ${countText(firstBlock)} to ${countText(lastBlock)}`}
+        .{' '}
       </span>
       <span title="What traces moved; fees, withdrawals and what a genesis block gave are in no trace">
         {value.partial ? 'At least ' : ''}

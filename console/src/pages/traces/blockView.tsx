@@ -5,6 +5,7 @@ import { Address } from '../../ui/address.tsx';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { Link } from '../../ui/link.tsx';
+import { wordFor } from '../../ui/quantity.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { timeOfHeader } from './blockTimes.ts';
@@ -66,7 +67,8 @@ export function BlockView({ block, network }: BlockViewProps) {
           {header.value && (
             <>
               <Time at={timeOfHeader(header.value)} />, {countText(header.value.transactions.length)}{' '}
-              transactions, {countText(header.value.gasUsed)} of {countText(header.value.gasLimit)} gas, by{' '}
+              {wordFor(header.value.transactions.length, 'transaction', 'transactions')},{' '}
+              {countText(header.value.gasUsed)} of {countText(header.value.gasLimit)} gas, by{' '}
               <AddressLink address={header.value.miner} network={network} />, hash{' '}
               <Address value={header.value.hash} />
             </>

@@ -1,5 +1,6 @@
 import { Address } from '../../ui/address.tsx';
 import { Copy } from '../../ui/copy.tsx';
+import { wordFor } from '../../ui/quantity.tsx';
 import type { Frame } from './callTree.ts';
 import { dataOf, endsOf, failureOfTrace, movedBy } from './describe.ts';
 import { countText } from './ether.ts';
@@ -76,7 +77,8 @@ function Data({ name, hex, hasSelector }: DataProps) {
   return (
     <figure class="data">
       <figcaption>
-        {name}, {countText(digits.length / 2)} bytes <Copy text={hex} />
+        {name}, {countText(digits.length / 2)} {wordFor(digits.length / 2, 'byte', 'bytes')}{' '}
+        <Copy text={hex} />
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by key */}
       <pre tabIndex={0}>

@@ -95,11 +95,11 @@ function Sentence({ root, network }: { readonly root: Trace; readonly network: s
   return (
     <>
       {reason === undefined ? <span class="well">✓ Succeeded</span> : <Failed reason={reason} />} in block{' '}
-      <BlockLink block={root.blockNumber} network={network} />{' '}
-      <BlockTime block={root.blockNumber} network={network} />:{' '}
+      <BlockLink block={root.blockNumber} network={network} />:{' '}
       <AddressLink address={from} network={network} /> sent <Ether wei={movedBy(root)} /> to{' '}
       <AddressLink address={to} network={network} />
-      {gas !== undefined && `, its calls used ${countText(gas)} gas`}.
+      {gas !== undefined && `, its calls used ${countText(gas)} gas`}.{' '}
+      <BlockTime block={root.blockNumber} network={network} />
     </>
   );
 }
