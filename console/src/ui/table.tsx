@@ -33,15 +33,31 @@ export function Table<Row>({ caption, columns, rows, keyOf, isMarked }: TablePro
       </thead>
       <tbody>
         {rows.map((row) => (
-          <tr key={keyOf(row)} class={isMarked?.(row) ? 'marked' : undefined}>
-            {columns.map(({ title, cell, isNumber }) => (
-              <td key={title} data-title={title} class={isNumber ? 'number' : undefined}>
-                {cell(row)}
-              </td>
-            ))}
-          </tr>
+          <TableRow key={keyOf(row)} row={row} columns={columns} isMarked={isMarked?.(row) ?? false} />
         ))}
       </tbody>
     </table>
+  );
+}
+
+interface TableRowProps<Row> {
+  readonly row: Row;
+  readonly columns: readonly Column<Row>[];
+  readonly isMarked: boolean;
+}
+
+/**
+ * A component, so that a row whose cells read signals is drawn anew where one of them or of these members changes, and not with
+ * every other row: with 500 of them that is what a key costs.
+ */
+function TableRow<Row>({ row, columns, isMarked }: TableRowProps<Row>) {
+  return (
+    <tr class={isMarked ? 'marked' : undefined}>
+      {columns.map(({ title, cell, isNumber }) => (
+        <td key={title} data-title={title} class={isNumber ? 'number' : undefined}>
+          {cell(row)}
+        </td>
+      ))}
+    </tr>
   );
 }

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
 import { listRules } from '../../api/rules.ts';
 import type { Rule } from '../../api/types.ts';
 import { hasGuard, ruleInForceId, rulesVersion } from '../../live.ts';
@@ -17,7 +18,10 @@ export function RuleList() {
   const { loaded, again } = useLoaded(listRules, [account.value, rulesVersion.value]);
   const sought = useSignal('');
   const { value, failure } = loaded.value;
-  const rules = byPlace(value?.result ?? []);
+  const { rules, columns } = useMemo(() => {
+    const sorted = byPlace(value?.result ?? []);
+    return { rules: sorted, columns: columnsFor(supersededIn(sorted)) };
+  }, [value]);
   const text = sought.value.trim().toLowerCase();
   const shown =
     text === ''
@@ -52,7 +56,7 @@ export function RuleList() {
       {shown.length > 0 && (
         <Table
           caption="Rules by place, the most specific first"
-          columns={columnsFor(supersededIn(rules))}
+          columns={columns}
           rows={shown}
           keyOf={({ id }) => id}
           isMarked={({ id }) => id === ruleInForceId.value}
