@@ -42,7 +42,8 @@ export function HistoryGraphs({ minutes }: { readonly minutes: readonly HealthMi
 const HEIGHT = 40;
 
 function Graph({ name, values, tone }: GraphProps) {
-  const most = Math.max(...values, 1);
+  const highest = Math.max(...values);
+  const most = Math.max(highest, 1);
   const last = values.at(-1) ?? 0;
   const width = Math.max(values.length, 60);
   const offset = width - values.length;
@@ -51,13 +52,14 @@ function Graph({ name, values, tone }: GraphProps) {
     <figure>
       <figcaption>
         {name}: <strong>{countText(Math.round(last))}</strong>
-        <span class="quiet">, at most {countText(Math.round(Math.max(...values)))}</span>
+        <span class="quiet">, at most {countText(Math.round(highest))}</span>
       </figcaption>
       <svg
         viewBox={`0 0 ${width} ${HEIGHT}`}
         preserveAspectRatio="none"
         aria-hidden="true"
-        class={`sparkline ${tone}`}
+        // What did not happen is as usual.
+        class={`sparkline ${highest === 0 ? 'passed' : tone}`}
       >
         <polyline points={points.join(' ')} />
       </svg>
