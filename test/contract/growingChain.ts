@@ -19,10 +19,13 @@ export const add = (store: TraceStore, blocks: readonly SyntheticBlock[], undoFr
 export class GrowingChain {
   readonly random: Random;
   readonly #first: number;
-  readonly blocks = new Map<number, SyntheticBlock>();
+  readonly #blocks = new Map<number, SyntheticBlock>();
   /** The number of the next block. */
   next: number;
   finalized: number | undefined;
+  /** Of the blocks as they stand; undefined where they changed since. */
+  #numbers: readonly number[] | undefined;
+  #traces: readonly Trace[] | undefined;
 
   constructor(random: Random, first: number) {
     this.random = random;
@@ -30,16 +33,22 @@ export class GrowingChain {
     this.next = first;
   }
 
-  get numbers(): number[] {
-    return [...this.blocks.keys()].sort((a, b) => a - b);
+  get blocks(): ReadonlyMap<number, SyntheticBlock> {
+    return this.#blocks;
   }
 
-  get traces(): Trace[] {
-    return this.numbers.flatMap((number) => this.blocks.get(number)?.traces ?? []);
+  get numbers(): readonly number[] {
+    this.#numbers ??= [...this.#blocks.keys()].sort((a, b) => a - b);
+    return this.#numbers;
+  }
+
+  get traces(): readonly Trace[] {
+    this.#traces ??= this.numbers.flatMap((number) => this.#blocks.get(number)?.traces ?? []);
+    return this.#traces;
   }
 
   async grow(store: TraceStore, count = this.random.between(1, 60)): Promise<void> {
-    await add(store, this.#continue(this.blocks, this.next, count));
+    await add(store, this.#continue(this.#blocks, this.next, count));
     this.next += count;
   }
 
@@ -47,8 +56,8 @@ export class GrowingChain {
     const { random, next } = this;
     const undoFrom = Math.max(this.#first, (this.finalized ?? -1) + 1, next - random.between(1, 20));
     if (undoFrom >= next) return;
-    for (let number = undoFrom; number < next; number++) this.blocks.delete(number);
-    const blocks = this.#continue(this.blocks, undoFrom, random.between(1, 25));
+    for (let number = undoFrom; number < next; number++) this.#blocks.delete(number);
+    const blocks = this.#continue(this.#blocks, undoFrom, random.between(1, 25));
     await add(store, blocks, undoFrom);
     this.next = undoFrom + blocks.length;
   }
@@ -60,7 +69,7 @@ export class GrowingChain {
 
   /** Adds blocks that are final already, as a node tells of old ones. */
   async growFinal(store: TraceStore, count: number): Promise<void> {
-    const blocks = this.#continue(this.blocks, this.next, count);
+    const blocks = this.#continue(this.#blocks, this.next, count);
     this.next += count;
     this.finalized = this.next - 1;
     await store.apply({
@@ -75,7 +84,7 @@ export class GrowingChain {
     const first = this.#first;
     const before = new Map<number, SyntheticBlock>();
     this.#continue(before, first - 30, 29);
-    const child = this.blocks.get(first)?.header.parentHash;
+    const child = this.#blocks.get(first)?.header.parentHash;
     const last = syntheticBlock(random, shape, {
       number: first - 1,
       parentHash: before.get(first - 2)?.header.hash,
@@ -87,12 +96,24 @@ export class GrowingChain {
     });
     for (const block of [...before.values()].reverse()) {
       await add(store, [block]);
-      this.blocks.set(block.header.number, block);
+      this.put(block);
     }
+  }
+
+  /** Remembers a block that a test added itself. */
+  put(block: SyntheticBlock): void {
+    this.#blocks.set(block.header.number, block);
+    this.#changed();
+  }
+
+  #changed(): void {
+    this.#numbers = undefined;
+    this.#traces = undefined;
   }
 
   /** Makes blocks from a number on, each the child of the one before in `blocks`. */
   #continue(blocks: Map<number, SyntheticBlock>, from: number, count: number): SyntheticBlock[] {
+    this.#changed();
     return Array.from({ length: count }, (_, i) => {
       const number = from + i;
       const parentHash = blocks.get(number - 1)?.header.hash;

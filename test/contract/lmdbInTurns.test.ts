@@ -1,4 +1,8 @@
 import { lmdbTraces } from './lmdbTraces.ts';
-import { traceStoreContract } from './traceStore.ts';
+import { EMBEDDED, traceStoreContract } from './traceStore.ts';
 
-traceStoreContract('lmdb, searching a little in each turn', () => lmdbTraces({ workPerTurn: 40 }));
+// Filters alone are searched in turns.
+traceStoreContract('lmdb, searching a little in each turn', () => lmdbTraces({ workPerTurn: 40 }), {
+  ...EMBEDDED,
+  without: ['shapes', 'histories'],
+});

@@ -2,12 +2,12 @@ import { TieredTraceStore } from '../../src/ethereum/store/tiered/index.ts';
 import { lateStore } from '../support/lateStore.ts';
 import { Random } from '../support/random.ts';
 import { lmdbTraces } from './lmdbTraces.ts';
-import { traceStoreContract } from './traceStore.ts';
+import { EMBEDDED, traceStoreContract } from './traceStore.ts';
 
 /** Few enough that the index of the newest blocks is begun anew many times in each test. */
 const KEPT_BLOCKS = 15;
 
-traceStoreContract('an index of the newest blocks before a shared one that answers late', async () => {
+const prepare = async () => {
   const { open, remove } = await lmdbTraces();
   return {
     remove,
@@ -30,4 +30,11 @@ traceStoreContract('an index of the newest blocks before a shared one that answe
       return new TieredTraceStore({ keepBlocks: KEPT_BLOCKS }, { shared, openRecent, failed });
     },
   };
+};
+
+// Both are the embedded engine: it finds frames and ends searches, and this one chooses which of the two to ask.
+traceStoreContract('an index of the newest blocks before a shared one that answers late', prepare, {
+  ...EMBEDDED,
+  every: 2,
+  without: ['shapes', 'long searches'],
 });

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { SEARCH_MINUTES } from '../support/search.ts';
 import { broken, movesOf } from './adversary/search.ts';
 
-/** Minutes of a longer search; a few attacks where left out. */
-const SEARCH_MINUTES = Number(process.env['FLOODGATE_SEARCH_MINUTES'] ?? 0);
 const RUNS = 20;
 /** What is not tried by then is left out, unless a longer search was asked for, of longer attacks. */
 const RUNS_END_AFTER_MS = 4000;

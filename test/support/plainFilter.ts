@@ -5,13 +5,16 @@ import type { Trace, TraceFilter } from '../../src/ethereum/traces/index.ts';
  * with the index, so that the two can be compared.
  */
 export function plainFilter(traces: readonly Trace[], filter: TraceFilter): Trace[] {
-  const { fromBlock, toBlock, fromAddresses, toAddresses, mode, after, count } = filter;
+  const { fromBlock, toBlock, mode, after, count } = filter;
+  const [senders, recipients] = [filter.fromAddresses, filter.toAddresses].map(
+    (addresses) => new Set<string | undefined>(addresses),
+  ) as [Set<string | undefined>, Set<string | undefined>];
   const matches = (trace: Trace): boolean => {
-    const fromMatches = fromAddresses.some((address) => address === senderOf(trace));
-    const toMatches = toAddresses.some((address) => address === recipientOf(trace));
-    if (fromAddresses.length === 0 && toAddresses.length === 0) return true;
-    if (fromAddresses.length === 0) return toMatches;
-    if (toAddresses.length === 0) return fromMatches;
+    if (senders.size === 0 && recipients.size === 0) return true;
+    const fromMatches = senders.has(senderOf(trace));
+    const toMatches = recipients.has(recipientOf(trace));
+    if (senders.size === 0) return toMatches;
+    if (recipients.size === 0) return fromMatches;
     return mode === 'union' ? fromMatches || toMatches : fromMatches && toMatches;
   };
   return traces

@@ -191,7 +191,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       expect(rows).toBe(4);
       // It says goodbye: another goes on at once.
       await first.close();
-      await chain.blocks.set(13, next);
+      chain.put(next);
       chain.next = 14;
       await chain.grow(second, 2);
       await compareSome(second, chain, 10);
