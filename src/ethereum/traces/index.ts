@@ -19,6 +19,7 @@ export {
   kindIn,
   TRACE_KINDS,
   type TraceKind,
+  typeIn,
   valueBitsIn,
 } from './chunk/attributes.ts';
 export { writeHex } from './chunk/byteWriter.ts';
@@ -28,7 +29,7 @@ export { type InternalFrame, internalFrameAt } from './chunk/internalFrame.ts';
 export { JsonWriter, ROOM_BEFORE_BYTES, ROOM_BEHIND_BYTES } from './chunk/jsonWriter.ts';
 export { JsonWriterPool } from './chunk/jsonWriterPool.ts';
 export { NOWHERE, TextCache } from './chunk/textCache.ts';
-export { typeAt, visitTerms } from './chunk/visitTerms.ts';
+export { visitTerms } from './chunk/visitTerms.ts';
 export { writeTrace } from './chunk/writeTrace.ts';
 export { type FilterMode, MAX_COUNT, MAX_RANGE_BLOCKS, type TraceFilter } from './filter.ts';
 export { findFrame, firstTraceFrom } from './findFrame.ts';
@@ -76,7 +77,7 @@ export {
   segmentOf,
   traceIndexAt,
 } from './position.ts';
-export { doubled, KeyTable } from './postings/keyTable.ts';
+export { doubled } from './postings/keyTable.ts';
 export {
   END_OF_LIST_IDS,
   listOf,

@@ -53,7 +53,3 @@ function visitParties(kind: number, index: number, visit: VisitTerm): void {
       visit('to', at + ADDRESS_BYTES, index);
   }
 }
-
-/** The number of the type of trace `index` of a chunk in TRACE_TYPES. */
-export const typeAt = (chunk: Uint8Array, index: number): number =>
-  (chunk[recordStart(chunk, index)] ?? 0) & TYPE_MASK;

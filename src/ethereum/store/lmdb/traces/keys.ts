@@ -32,6 +32,14 @@ export function postingKeyOf(segment: number, sideAndTerm: Uint8Array): Buffer {
   return key;
 }
 
+/** Before the keys of a side's lists in a segment. */
+export function sideKey(segment: number, side: Side): Buffer {
+  const key = Buffer.allocUnsafe(SIDE_AND_TERM_AT + 1);
+  key.writeUInt32BE(segment, 0);
+  key[SIDE_AND_TERM_AT] = SIDES.indexOf(side);
+  return key;
+}
+
 /** The key of another page of the same list: most lists have only page 0, so the number stands on the others alone. */
 export function pageKey(listKey: Buffer, page: number): Buffer {
   if (page === 0) return listKey;

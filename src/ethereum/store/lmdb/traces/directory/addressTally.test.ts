@@ -2,35 +2,42 @@ import { expect, test } from 'vitest';
 import { historyBlock } from '../../../../../../test/support/historyBlock.ts';
 import { Random } from '../../../../../../test/support/random.ts';
 import { syntheticAddresses } from '../../../../../../test/support/syntheticChain.ts';
-import { BLOCKS_PER_SEGMENT, indexBlock, TRACES_PER_CHUNK } from '../../../../traces/index.ts';
+import { BLOCKS_PER_SEGMENT, indexBlock, positionOf, TRACE_TYPES } from '../../../../traces/index.ts';
 import { AddressTally } from './addressTally.ts';
 import { HalfSipHash } from './halfSipHash.ts';
-import { COLUMNS, MAX_KEPT_POSITIONS, PartReader } from './parts.ts';
+import { columnOf, MAX_KEPT_POSITIONS, PartReader } from './parts.ts';
 import { ADDRESS_BYTES, bucketOf, EntryReader, findParts, hashOf } from './run.ts';
 
 const SEGMENT = 3;
+const SIDES = ['from', 'to'] as const;
 const HASH = new HalfSipHash(Buffer.alloc(8, 5));
 
 test('a run has each address once, in the bucket of its hash, with all counts and the positions of rare ones', () => {
   const random = new Random(17);
   const addresses = syntheticAddresses(1_000);
-  const tally = new AddressTally(HASH);
   const expected = new Map<string, Record<'from' | 'to', number[]>>();
+  const types: Record<string, number> = {};
   for (let offset = 0; offset < 200; offset++) {
     const number = SEGMENT * BLOCKS_PER_SEGMENT + offset;
     const { header, traces } = historyBlock(random, addresses, { number });
-    const { chunks, postings } = indexBlock(header, traces);
-    chunks.forEach((chunk, i) => {
-      tally.add(chunk, number, i * TRACES_PER_CHUNK);
+    const { postings } = indexBlock(header, traces);
+    traces.forEach(({ type }, i) => {
+      types[positionOf(number, i)] = TRACE_TYPES.indexOf(type);
     });
-    for (const side of ['from', 'to'] as const)
+    for (const side of SIDES)
       postings[side].terms.forEach((term, i) => {
         const known = expected.get(term) ?? { from: [], to: [] };
         known[side].push(postings[side].positions[i] ?? -1);
         expected.set(term, known);
       });
   }
-  const run = tally.run(SEGMENT);
+  const tally = new AddressTally(HASH, SEGMENT);
+  for (const [term, positions] of expected) {
+    for (const side of SIDES)
+      for (const position of positions[side]) tally.add(side, types[position] ?? -1, position);
+    tally.addressAt(Buffer.from(`00${term.slice(2)}`, 'hex'), 1);
+  }
+  const run = tally.run();
   const buckets = Array.from({ length: 2 ** run.bits }, (_, number) => run.bucket(number) ?? Buffer.alloc(0));
   let entries = 0;
   for (const bucket of buckets) for (const entry = new EntryReader(bucket); entry.next(); ) entries++;
@@ -47,21 +54,19 @@ test('a run has each address once, in the bucket of its hash, with all counts an
     const part = new PartReader().open(findParts(bucket, address) ?? new Uint8Array());
     expect(part.next()).toBe(true);
     expect(part.segment).toBe(SEGMENT);
-    for (const [side, first] of [
-      ['from', 0],
-      ['to', COLUMNS / 2],
-    ] as const) {
-      const counted = part.counts.subarray(first, first + COLUMNS / 2).reduce((sum, count) => sum + count, 0);
-      expect(counted).toBe(positions[side].length);
-      expect(part.positions(side)).toEqual(
-        counted > MAX_KEPT_POSITIONS ? undefined : Uint32Array.from(positions[side]),
-      );
+    for (const side of SIDES) {
+      TRACE_TYPES.forEach((_, type) => {
+        const counted = positions[side].filter((position) => types[position] === type).length;
+        expect(part.counts[columnOf(side, type)]).toBe(counted);
+      });
+      const isKept = positions[side].length <= MAX_KEPT_POSITIONS;
+      expect(part.positions(side)).toEqual(isKept ? Uint32Array.from(positions[side]) : undefined);
     }
     expect(part.next()).toBe(false);
   }
 });
 
 test('a run of no address has one bucket and nothing in it', () => {
-  const run = new AddressTally(HASH).run(SEGMENT);
+  const run = new AddressTally(HASH, SEGMENT).run();
   expect([run.bits, run.bucket(0)]).toEqual([0, undefined]);
 });

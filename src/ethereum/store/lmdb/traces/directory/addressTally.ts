@@ -1,90 +1,91 @@
-import { doubled, KeyTable, positionOf, typeAt, visitTerms } from '../../../../traces/index.ts';
+import { doubled } from '../../../../traces/index.ts';
 import type { HalfSipHash } from './halfSipHash.ts';
-import { COLUMNS, columnOf, keptPosition, MAX_KEPT_POSITIONS, MAX_PART_BYTES, writeVarint } from './parts.ts';
-import { ADDRESS_BYTES, BucketWriter, bucketBitsFor, bucketOf, hashOf } from './run.ts';
+import {
+  COLUMNS,
+  columnOf,
+  keptPosition,
+  MAX_KEPT_POSITIONS,
+  MAX_PART_BYTES,
+  type PartSide,
+  writeVarint,
+} from './parts.ts';
+import { BucketWriter, bucketBitsFor, bucketOf, hashOf } from './run.ts';
 import type { RunContent } from './runWriter.ts';
 
 const INITIAL_ADDRESSES = 1024;
+const PART_SIDES = ['from', 'to'] as const;
 
-/** Bytes of an entry besides counts and positions: an address, a length, a segment, columns. */
-const ENTRY_BYTES = 24;
-/** Most counts take one byte. */
-const COUNT_BYTES = 1;
-/** Most positions that are kept take three. */
-const POSITION_BYTES = 3;
-
-/** How often each address is on which side of which type of trace in a segment, and where, worked out from its chunks. */
+/** How often each address of a segment is on which side of which type of trace, and where: told one address after the other. */
 export class AddressTally {
   readonly #hash: HalfSipHash;
-  readonly #addresses = new KeyTable(ADDRESS_BYTES);
-  /** By address. */
+  readonly #segment: number;
+  /** Of the address that is told of: by column, and by side with the first positions. */
+  readonly #counts = new Uint32Array(COLUMNS);
+  readonly #sums: Record<PartSide, number> = { from: 0, to: 0 };
+  readonly #kept = { from: new Uint32Array(MAX_KEPT_POSITIONS), to: new Uint32Array(MAX_KEPT_POSITIONS) };
+  readonly #part = new Uint8Array(MAX_PART_BYTES);
+  /** The entries of those that were told of, and by address its hash and where its entry ends. */
+  readonly #entries = new BucketWriter();
+  #addresses = 0;
   #hashes = new Uint32Array(INITIAL_ADDRESSES);
-  /** By address and column. */
-  #counts = new Uint32Array(INITIAL_ADDRESSES * COLUMNS);
-  /** By address and side, how often it is there, */
-  #sums = new Uint32Array(INITIAL_ADDRESSES * 2);
-  /** and the first positions. */
-  #kept = new Uint32Array(INITIAL_ADDRESSES * 2 * MAX_KEPT_POSITIONS);
-  /** About as many bytes as all entries have. */
-  #bytes = 0;
-  /** An entry that is being put together: its address, and behind that its part. */
-  readonly #entry = new Uint8Array(ADDRESS_BYTES + MAX_PART_BYTES);
+  #ends = new Uint32Array(INITIAL_ADDRESSES);
 
-  constructor(hash: HalfSipHash) {
+  constructor(hash: HalfSipHash, segment: number) {
     this.#hash = hash;
+    this.#segment = segment;
   }
 
-  /** Adds a chunk, whose first trace is number `firstIndex` of its block. They come in order. */
-  add(chunk: Uint8Array, blockNumber: number, firstIndex: number): void {
-    let typed = -1;
-    let type = 0;
-    visitTerms(chunk, (side, at, index) => {
-      if (side === 'transaction') return;
-      if (index !== typed) type = typeAt(chunk, index);
-      typed = index;
-      const address = this.#addressOf(chunk, at);
-      const column = address * COLUMNS + columnOf(side, type);
-      const count = this.#counts[column] ?? 0;
-      this.#counts[column] = count + 1;
-      if (count === 0) this.#bytes += COUNT_BYTES;
-      const sum = 2 * address + (side === 'from' ? 0 : 1);
-      const before = this.#sums[sum] ?? 0;
-      this.#sums[sum] = before + 1;
-      if (before < MAX_KEPT_POSITIONS) {
-        this.#kept[sum * MAX_KEPT_POSITIONS + before] = positionOf(blockNumber, firstIndex + index);
-        this.#bytes += POSITION_BYTES;
-      } else if (before === MAX_KEPT_POSITIONS) this.#bytes -= MAX_KEPT_POSITIONS * POSITION_BYTES;
-    });
+  /** The address has a trace of this type, a number of TRACE_TYPES, there. Positions of a side come in order. */
+  add(side: PartSide, type: number, position: number): void {
+    const column = columnOf(side, type);
+    this.#counts[column] = (this.#counts[column] ?? 0) + 1;
+    const before = this.#sums[side]++;
+    if (before < MAX_KEPT_POSITIONS) this.#kept[side][before] = position;
   }
 
-  /** What was added, as the run of this segment has it. */
-  run(segment: number): RunContent {
-    const bits = bucketBitsFor(this.#bytes);
+  /** What was added since the last time is of the address at `at` of `bytes`. */
+  addressAt(bytes: Uint8Array, at: number): void {
+    const end = this.#writePart();
+    this.#entries.entry(bytes, at, end);
+    this.#entries.parts(this.#part, 0, end);
+    if (this.#addresses === this.#hashes.length) {
+      this.#hashes = doubled(this.#hashes);
+      this.#ends = doubled(this.#ends);
+    }
+    this.#hashes[this.#addresses] = hashOf(this.#hash, bytes, at);
+    this.#ends[this.#addresses++] = this.#entries.length;
+  }
+
+  /** All that was added, as the run of the segment has it. */
+  run(): RunContent {
+    const entries = this.#entries.take() ?? new Uint8Array();
+    const bits = bucketBitsFor(entries.length);
     const { order, ends } = this.#byBucket(bits);
-    const buckets = new BucketWriter();
+    const bucket = new BucketWriter();
     return {
       bits,
       bucket: (number) => {
         const end = ends[number] ?? 0;
-        for (let i = number === 0 ? 0 : (ends[number - 1] ?? 0); i < end; i++)
-          this.#writeEntry(buckets, order[i] ?? 0, segment);
-        return buckets.take();
+        for (let i = endBefore(ends, number); i < end; i++) {
+          const address = order[i] ?? 0;
+          bucket.copy(entries, endBefore(this.#ends, address), this.#ends[address] ?? 0);
+        }
+        return bucket.take();
       },
     };
   }
 
   /** The numbers of addresses, those of one bucket together, and where each bucket ends among them. */
   #byBucket(bits: number): { order: Uint32Array; ends: Uint32Array } {
-    const { length } = this.#addresses;
     const starts = new Uint32Array(2 ** bits + 1);
-    for (let address = 0; address < length; address++) {
+    for (let address = 0; address < this.#addresses; address++) {
       const next = bucketOf(this.#hashes[address] ?? 0, bits) + 1;
       starts[next] = (starts[next] ?? 0) + 1;
     }
     for (let bucket = 1; bucket < starts.length; bucket++)
       starts[bucket] = (starts[bucket] ?? 0) + (starts[bucket - 1] ?? 0);
-    const order = new Uint32Array(length);
-    for (let address = 0; address < length; address++) {
+    const order = new Uint32Array(this.#addresses);
+    for (let address = 0; address < this.#addresses; address++) {
       const bucket = bucketOf(this.#hashes[address] ?? 0, bits);
       const at = starts[bucket] ?? 0;
       order[at] = address;
@@ -94,44 +95,29 @@ export class AddressTally {
     return { order, ends: starts };
   }
 
-  /** The number of the address at `at` of a chunk. */
-  #addressOf(chunk: Uint8Array, at: number): number {
-    const known = this.#addresses.length;
-    const address = this.#addresses.findOrAdd(chunk, at);
-    if (address < known) return address;
-    if (address === this.#hashes.length) this.#grow();
-    this.#hashes[address] = hashOf(this.#hash, chunk, at);
-    this.#bytes += ENTRY_BYTES;
-    return address;
-  }
-
-  #writeEntry(buckets: BucketWriter, address: number, segment: number): void {
-    const entry = this.#entry;
-    for (let i = 0; i < ADDRESS_BYTES; i++) entry[i] = this.#addresses.byteOf(address, i);
-    const columnsAt = writeVarint(entry, ADDRESS_BYTES, segment);
+  /** The part of the address that was told of, from the beginning of `#part` on; returns where it ends. */
+  #writePart(): number {
+    const part = this.#part;
+    const columnsAt = writeVarint(part, 0, this.#segment);
     let at = columnsAt + 1;
     let columns = 0;
     for (let column = 0; column < COLUMNS; column++) {
-      const count = this.#counts[address * COLUMNS + column] ?? 0;
+      const count = this.#counts[column] ?? 0;
       if (count === 0) continue;
       columns |= 1 << column;
-      at = writeVarint(entry, at, count);
+      at = writeVarint(part, at, count);
+      this.#counts[column] = 0;
     }
-    entry[columnsAt] = columns;
-    for (let sum = 2 * address; sum < 2 * address + 2; sum++) {
-      const count = this.#sums[sum] ?? 0;
+    part[columnsAt] = columns;
+    for (const side of PART_SIDES) {
+      const count = this.#sums[side];
+      this.#sums[side] = 0;
       if (count > MAX_KEPT_POSITIONS) continue;
-      for (let i = 0; i < count; i++)
-        at = writeVarint(entry, at, keptPosition(this.#kept[sum * MAX_KEPT_POSITIONS + i] ?? 0));
+      for (let i = 0; i < count; i++) at = writeVarint(part, at, keptPosition(this.#kept[side][i] ?? 0));
     }
-    buckets.entry(entry, 0, at - ADDRESS_BYTES);
-    buckets.parts(entry, ADDRESS_BYTES, at);
-  }
-
-  #grow(): void {
-    this.#hashes = doubled(this.#hashes);
-    this.#counts = doubled(this.#counts);
-    this.#sums = doubled(this.#sums);
-    this.#kept = doubled(this.#kept);
+    return at;
   }
 }
+
+/** Where what stands before number `number` ends. */
+const endBefore = (ends: Uint32Array, number: number): number => (number === 0 ? 0 : (ends[number - 1] ?? 0));

@@ -1,46 +1,111 @@
-import { BLOCKS_PER_SEGMENT, firstBlockOf, TRACES_PER_CHUNK } from '../../../../traces/index.ts';
+import {
+  BLOCKS_PER_SEGMENT,
+  blockAt,
+  firstBlockOf,
+  PAGE_POSITIONS,
+  traceIndexAt,
+  typeIn,
+  WorkLeft,
+} from '../../../../traces/index.ts';
+import { SIDE_AND_TERM_AT } from '../keys.ts';
 import { AddressTally } from './addressTally.ts';
+import { LmdbHistoryReader } from './historyReader.ts';
+import { ADDRESS_BYTES } from './run.ts';
 import { directoryHash, RunWriter } from './runWriter.ts';
+import { SideRecords } from './sideRecords.ts';
 import { type DirectoryWork, inSteps, STEP_MS } from './work.ts';
 
-/** Chunks that are read before the clock is looked at. */
-const CHUNKS_PER_LOOK = 32;
+/** Where the address stands in a posting's key. */
+const ADDRESS_AT = SIDE_AND_TERM_AT + 1;
 
-/** Makes the run of one segment out of its traces. Given up where its blocks change meanwhile. */
-export async function buildRun(work: DirectoryWork, segment: number): Promise<void> {
-  const before = work.changesOf(segment);
-  const isCurrent = (): boolean => work.changesOf(segment) === before;
-  const tally = new AddressTally(await directoryHash(work));
-  const chunks = chunksOf(work, segment);
+/** The number in TRACE_TYPES of the type of the trace at a position of the segment. */
+type TypeAt = (position: number) => number;
+
+/**
+ * Makes the run of one segment out of its posting lists and the types of its traces. Given up where it is not as it was any more when
+ * all of its postings were in the lists on disk.
+ */
+export async function buildRun(
+  work: DirectoryWork,
+  segment: number,
+  isCurrent: () => boolean,
+): Promise<void> {
+  const tally = new AddressTally(await directoryHash(work), segment);
+  const pieces = readSegment(work, segment, tally);
   await inSteps(work, () => {
+    work.state();
     const endMs = performance.now() + STEP_MS;
-    for (let read = 1; isCurrent(); read++) {
-      const { value: chunk } = chunks.next();
-      if (chunk === undefined) return true;
-      tally.add(chunk.bytes, chunk.blockNumber, chunk.firstIndex);
-      if (read % CHUNKS_PER_LOOK === 0 && performance.now() > endMs) return false;
-    }
+    while (isCurrent() && !pieces.next().done) if (performance.now() > endMs) return false;
     return true;
   });
   if (!isCurrent() || work.isStopped()) return;
-  await new RunWriter(work, { level: 0, run: segment }, isCurrent).write(tally.run(segment));
+  await new RunWriter(work, { level: 0, run: segment }, isCurrent).write(tally.run());
 }
 
-interface ChunkAt {
-  readonly bytes: Uint8Array;
-  readonly blockNumber: number;
-  readonly firstIndex: number;
-}
-
-/** The chunks of a segment in order, each as bytes that are good until the next is asked for. */
-function* chunksOf({ state }: DirectoryWork, segment: number): Generator<ChunkAt, undefined> {
-  const first = firstBlockOf(segment);
-  for (let offset = 0; offset < BLOCKS_PER_SEGMENT; offset++) {
-    const counts = state().traceCounts(segment);
-    const traces = counts.before(offset + 1) - counts.before(offset);
-    const blockNumber = first + offset;
-    for (let firstIndex = 0; firstIndex < traces; firstIndex += TRACES_PER_CHUNK)
-      yield { bytes: state().chunk(blockNumber, firstIndex), blockNumber, firstIndex };
+/** Reads a segment into a tally, a block or an address at a time. */
+function* readSegment(
+  work: DirectoryWork,
+  segment: number,
+  tally: AddressTally,
+): Generator<undefined, undefined> {
+  const typeAt = yield* readTypes(work, segment);
+  const { postings } = work.environment;
+  const from = new SideRecords(postings, segment, 'from');
+  const to = new SideRecords(postings, segment, 'to');
+  for (let key = lowest(from, to); key !== undefined; key = lowest(from, to)) {
+    add(from, key, { tally, typeAt });
+    add(to, key, { tally, typeAt });
+    tally.addressAt(key, ADDRESS_AT);
+    yield;
   }
   return undefined;
+}
+
+function* readTypes({ environment, state }: DirectoryWork, segment: number): Generator<undefined, TypeAt> {
+  const counts = state().segment(segment);
+  const reader = new LmdbHistoryReader(environment, state());
+  const types = new Uint8Array(counts.before(BLOCKS_PER_SEGMENT));
+  for (let offset = 0; offset < BLOCKS_PER_SEGMENT; offset++) {
+    if (!counts.has(offset)) continue;
+    const attributes = reader.attributes(firstBlockOf(segment) + offset, new WorkLeft());
+    const start = counts.before(offset);
+    for (let index = 0; index < attributes.length; index++)
+      types[start + index] = typeIn(attributes[index] ?? 0);
+    yield;
+  }
+  return (position) => types[counts.before(blockAt(0, position)) + traceIndexAt(position)] ?? 0;
+}
+
+/** The key of the record whose address is next on either side. */
+function lowest(from: SideRecords, to: SideRecords): Buffer | undefined {
+  const [a, b] = [from.head?.key, to.head?.key];
+  if (a === undefined || b === undefined) return a ?? b;
+  return compareAddresses(a, b) <= 0 ? a : b;
+}
+
+/** Adds what a side has of the address of a key. */
+function add(
+  records: SideRecords,
+  key: Buffer,
+  { tally, typeAt }: { readonly tally: AddressTally; readonly typeAt: TypeAt },
+): void {
+  for (let head = records.head; head !== undefined; head = records.head) {
+    if (compareAddresses(head.key, key) !== 0) return;
+    // Page 0 of a list that has more says behind its positions how many there are.
+    const count = Math.min(PAGE_POSITIONS, head.value.length / 4);
+    for (let i = 0; i < count; i++) {
+      const position = head.value.readUInt32LE(4 * i);
+      tally.add(records.side, typeAt(position), position);
+    }
+    records.next();
+  }
+}
+
+/** Negative where the address of one key stands before that of the other, 0 where they are the same. */
+function compareAddresses(a: Uint8Array, b: Uint8Array): number {
+  for (let at = ADDRESS_AT; at < ADDRESS_AT + ADDRESS_BYTES; at++) {
+    const difference = (a[at] ?? 0) - (b[at] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
 }

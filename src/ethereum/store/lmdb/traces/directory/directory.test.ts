@@ -12,6 +12,7 @@ import {
   type Hash,
   indexBlock,
   JsonWriter,
+  PAGE_POSITIONS,
   type Trace,
   type TraceStore,
 } from '../../../../traces/index.ts';
@@ -105,6 +106,55 @@ test('runs of eight segments become one, and what changes since is looked at its
     await addTo(store, 12);
     await untilLevels([1, 1, 1, 0, 1, 1, 1, 1, 0, 0, 0, undefined, NO_RUN]);
     await expectPlain(store);
+    expect(await verifyTraces(path, () => undefined)).toEqual([]);
+  } finally {
+    await store.close();
+  }
+});
+
+test('runs are of the blocks that are there, whatever is replaced while they are made', async () => {
+  // Lists are merged now and then: a segment whose blocks are replaced has some of its postings in memory alone for a while.
+  const store = openTraceStore(path, { maxRecentPositions: 60, listsPerMerge: 9 });
+  try {
+    for (let segment = 0; segment < 9; segment++) await addTo(store, segment);
+    for (let round = 1; round <= 12; round++) {
+      const undoFrom = random.between(5, 8) * SEGMENT_BLOCKS + random.between(0, 20 * round);
+      traces = traces.filter(({ blockNumber }) => blockNumber < undoFrom);
+      await store.apply({ undoFrom, blocks: [] });
+      for (let segment = Math.floor(undoFrom / SEGMENT_BLOCKS); segment < 9; segment++)
+        await addTo(store, segment, 20 * round + 5);
+      if (round % 4 === 0) await expectPlain(store);
+    }
+    // Its many postings have those before merged.
+    for (let offset = 500; offset < 540; offset += 10) await addTo(store, 8, offset);
+    for (const segment of [9, 10, 11]) await addTo(store, segment);
+    await until('the directory is made', () =>
+      levels()
+        .slice(0, 8)
+        .every((level) => level === 1),
+    );
+    await expectPlain(store);
+    expect(await verifyTraces(path, () => undefined)).toEqual([]);
+  } finally {
+    await store.close();
+  }
+});
+
+test('a run has all of a segment with more lists than are read at a time, and lists of more than a page', async () => {
+  const store = openTraceStore(path, MERGED_ALWAYS);
+  try {
+    const addresses = syntheticAddresses(1_000);
+    let parentHash: Hash | undefined;
+    const blocks = Array.from({ length: 300 }, (_, number) => {
+      const block = historyBlock(random, addresses, { number, parentHash });
+      parentHash = block.header.hash;
+      return indexBlock(block.header, block.traces);
+    });
+    const often = blocks.flatMap(({ postings }) => postings.to.terms.filter((term) => term === addresses[0]));
+    expect(often.length).toBeGreaterThan(PAGE_POSITIONS);
+    await store.apply({ blocks });
+    await addTo(store, 1);
+    await untilLevels([0, NO_RUN]);
     expect(await verifyTraces(path, () => undefined)).toEqual([]);
   } finally {
     await store.close();

@@ -64,10 +64,15 @@ export class BucketWriter {
 
   /** Begins the entry of the address at `at` of `bytes`. So many bytes of parts are to follow. */
   entry(bytes: Uint8Array, at: number, partBytes: number): void {
-    const end = this.#length + ADDRESS_BYTES + MAX_VARINT_BYTES + partBytes;
-    while (end > this.#bytes.length) this.#bytes = doubled(this.#bytes);
+    this.#makeRoom(ADDRESS_BYTES + MAX_VARINT_BYTES + partBytes);
     this.parts(bytes, at, at + ADDRESS_BYTES);
     this.#length = writeVarint(this.#bytes, this.#length, partBytes);
+  }
+
+  /** A whole entry, as it stands from `start` to `end`. */
+  copy(bytes: Uint8Array, start: number, end: number): void {
+    this.#makeRoom(end - start);
+    this.parts(bytes, start, end);
   }
 
   /** The bytes from `start` to `end`, as parts of the entry that was begun last. */
@@ -81,11 +86,20 @@ export class BucketWriter {
     this.#length = length;
   }
 
+  /** Bytes that were written since they were taken the last time. */
+  get length(): number {
+    return this.#length;
+  }
+
   /** What was written since the last time; undefined where nothing was. */
   take(): Buffer | undefined {
     const bucket = this.#length === 0 ? undefined : Buffer.from(this.#bytes.subarray(0, this.#length));
     this.#length = 0;
     return bucket;
+  }
+
+  #makeRoom(bytes: number): void {
+    while (this.#length + bytes > this.#bytes.length) this.#bytes = doubled(this.#bytes);
   }
 }
 

@@ -60,7 +60,8 @@ export class DirectoryUpkeep {
   }
 }
 
-function nextTask({ state }: DirectoryWork): Task | undefined {
+/** To be called in a turn. */
+function nextTask({ state, changesOf }: DirectoryWork): Task | undefined {
   const index = state();
   if (index.blocksWithoutAttributes() !== undefined) return addAttributes;
   const head = index.head();
@@ -70,8 +71,10 @@ function nextTask({ state }: DirectoryWork): Task | undefined {
   for (const { first, last, level } of states.spans()) {
     if (level !== NO_RUN) continue;
     for (let segment = first; segment <= last; segment++)
-      if (segment < segmentOf(head.number) && !unmerged.has(segment))
-        return (work) => buildRun(work, segment);
+      if (segment < segmentOf(head.number) && !unmerged.has(segment)) {
+        const changes = changesOf(segment);
+        return (work) => buildRun(work, segment, () => changesOf(segment) === changes);
+      }
   }
   return nextMerge(states);
 }
