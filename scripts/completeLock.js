@@ -1,9 +1,9 @@
-// Adds to package-lock.json the platform packages that npm left out because the registry at hand did not have
-// them (binaries for other systems). Without their entries `npm ci` refuses the lock file; with them it skips
-// what is not for this system, and installs on other systems find theirs. Run after every `npm install`.
+// Adds to package-lock.json, or to the lock file that is named, the platform packages that npm left out because the registry
+// at hand did not have them (binaries for other systems). Without their entries `npm ci` refuses the lock file; with them it
+// skips what is not for this system, and installs on other systems find theirs. Run after every `npm install`.
 import { readFileSync, writeFileSync } from 'node:fs';
 
-const file = new URL('../package-lock.json', import.meta.url);
+const file = process.argv[2] ?? new URL('../package-lock.json', import.meta.url);
 const lock = JSON.parse(readFileSync(file, 'utf8'));
 const systems = [
   'aix',

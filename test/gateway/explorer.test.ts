@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { EtherscanProvider } from 'ethers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -187,6 +188,21 @@ describe('internal transactions in the form of explorers', () => {
       explorer.fetch('account', { action: 'txlistinternal', address: NO_ADDRESS }),
     ).rejects.toMatchObject({ info: { result: { status: '0', message: 'NOTOK' } } });
     explorer.destroy();
+  });
+
+  it('are read by aioetherscan of PyPI, at another URL', async (context) => {
+    const isThere = "import importlib.util as u, sys; sys.exit(u.find_spec('aioetherscan') is None)";
+    const found = await run('python3', ['-c', isThere]).then(
+      () => true,
+      () => false,
+    );
+    if (!found) context.skip('aioetherscan is not there; `pip install aioetherscan` brings it');
+    const program = fileURLToPath(new URL('./clients/explorer.py', import.meta.url));
+    const address = plain({})[0]?.from ?? '';
+    const { stdout } = await run('python3', [program, `${floodgate.gatewayUrl}/api`, address, STRANGER]);
+    const own = plain({ address, order: 'desc' }).map(shownPlainly);
+    expect(own.length).toBeGreaterThan(0);
+    expect(JSON.parse(stdout)).toEqual({ whole: own, pages: own, none: NOTHING.message });
   });
 
   describe('refuse', () => {

@@ -57,7 +57,8 @@ describe('clients of other languages, with their defaults', () => {
   });
 
   it('cast of Foundry', async (context) => {
-    if (!has('cast', ['--version'])) context.skip('cast is not there; foundryup brings it');
+    if (!has('cast', ['--version']))
+      context.skip('cast is not there; foundryup brings it, and .ci/run has it from npm');
     const url = ['--rpc-url', floodgate.gatewayUrl];
     const cast = async (command: string, ...args: string[]): Promise<string> =>
       (await run('cast', [command, ...url, ...args])).stdout.trim();
