@@ -1,4 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -54,6 +55,16 @@ describe('clients of other languages, with their defaults', () => {
     const env = { ...process.env, ...OFFLINE };
     const { stdout } = await run('go', ['run', '.', ...asked()], { cwd, env });
     expect(JSON.parse(stdout)).toEqual({ ...SEEN, receipts: 1 });
+  });
+
+  it('alloy of Rust', async (context) => {
+    // Built by hand: it takes as long as many of these tests together.
+    const program = `${folder}alloy/target/debug/alloy-client`;
+    if (!existsSync(program))
+      context.skip('the client is not built; `cargo build --locked` in its folder takes some minutes');
+    const { stdout } = await run(program, asked());
+    const { subscribed: _, ...seen } = SEEN;
+    expect(JSON.parse(stdout)).toEqual(seen);
   });
 
   it('cast of Foundry', async (context) => {
