@@ -23,7 +23,7 @@ export async function benchStart(): Promise<string[]> {
       const question = questionOf(`h${n}.example.test`, QueryType.A, KEY);
       detector.profile.seed(question, typeBit(QueryType.A));
     }
-    const store = new DnsStore(folder);
+    const store = DnsStore.open(folder);
     await store.save(detector.learned(nowMs), detector.profile.entries());
     await store.close();
     return Array.from({ length: ROUNDS }, () => {

@@ -3,7 +3,7 @@ import { startGuard } from '../../src/dns/controller/index.ts';
 import { EmbeddedDataPlane } from '../../src/dns/dataplane/embedded/index.ts';
 import { DnsStore } from '../../src/dns/store/lmdb/index.ts';
 
-const store = new DnsStore(process.argv[2] ?? '');
+const store = DnsStore.open(process.argv[2] ?? '');
 const options = { listen: [{ host: '127.0.0.1', port: 0 }], servers: [{ host: '127.0.0.1', port: 9 }] };
 const guard = await startGuard(
   { place: {} },

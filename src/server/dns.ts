@@ -55,7 +55,7 @@ export async function startDns(
   const { dataPlane, kind, listenOption, message } =
     config.dns.dnsdistConsoles.length > 0 ? await dnsdist(config) : embedded(config);
   const options = guardOptionsOf(config);
-  const store = new DnsStore(config.dataDir);
+  const store = DnsStore.open(config.dataDir);
   const telling = new TellingStore(store);
   try {
     const guard = await startGuard(options, {

@@ -42,7 +42,7 @@ export async function exportProfile(dataDir: string, file: string): Promise<Move
   if (!existsSync(join(dataDir, 'dns')))
     throw new ProfileError(`${dataDir} holds no profile: name the data folder of a server that guards DNS`);
   if (existsSync(file)) throw new ProfileError(`${file} is there already: name another file`);
-  const store = new DnsStore(dataDir);
+  const store = DnsStore.open(dataDir);
   try {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const moved = tryToExport(store, file);
@@ -98,7 +98,7 @@ export async function importProfile({ dataDir, file, replaces }: ImportOptions):
     const { head, pieces } = checked(descriptor);
     const lock = lockDataDir(dataDir);
     try {
-      const store = new DnsStore(dataDir);
+      const store = DnsStore.open(dataDir);
       try {
         if (!replaces && store.load() !== undefined)
           throw new ProfileError(`${dataDir} has a profile already; --replace puts this one in its place`);

@@ -31,13 +31,13 @@ function attack(id: string, daysAgo: number, state: Attack['state'] = 'ended'): 
 it('keeps attacks for 90 days, by pages, the last that began first, over a new start', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
   atEnd(() => rm(folder, { recursive: true, force: true }));
-  let store = new DnsStore(folder);
+  let store = DnsStore.open(folder);
   atEnd(() => store.close());
   await store.putAttacks([attack('old', 91), attack('kept', 89)]);
   await store.putAttacks([attack('b', 2), attack('c', 1, 'active'), attack('a', 3)]);
   await store.forgetAttacks(NOW - KEPT_DAYS * DAY_MS);
   await store.close();
-  store = new DnsStore(folder);
+  store = DnsStore.open(folder);
   const ids = (query: Parameters<DnsStore['attacks']>[0]) => {
     const { result, total } = store.attacks(query);
     return [total, ...result.map(({ id }) => id)];

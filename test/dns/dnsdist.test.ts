@@ -387,7 +387,7 @@ describe('dnsdist, driven', () => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const { dnsdist, guard, rules } = await running(RULE);
     await guard.stop();
-    const store = new DnsStore(dnsdist.folder);
+    const store = DnsStore.open(dnsdist.folder);
     const parts = { rules, consoles: [dnsdist.console], key: dnsdist.key, dnstap: dnsdist.dnstap };
     const zones = [{ name: ZONE_NAME, file: join(dnsdist.folder, 'zone') }];
     const first = await driveDnsdist({ ...parts, folder: dnsdist.folder, zones, profileStore: store });

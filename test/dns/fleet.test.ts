@@ -57,7 +57,7 @@ describe.skipIf(postgresFolder === undefined)(`guards that share a PostgreSQL${W
       account = 'a',
       now = Date.now,
     }: GuardOptions) => {
-      const local = new DnsStore(folder);
+      const local = DnsStore.open(folder);
       const self = await GuardSelf.open(
         { account, place: { region }, version: '1.2.3', dataPlane: 'embedded' },
         { identities: local, rule: () => undefined, now },
@@ -180,7 +180,7 @@ describe.skipIf(postgresFolder === undefined)(`guards that share a PostgreSQL${W
       const elder = await guard({ folder });
       const identity = elder.local.identity();
       if (identity === undefined) throw new Error('it has no name');
-      const cloned = new DnsStore(copy);
+      const cloned = DnsStore.open(copy);
       await cloned.setIdentity(identity);
       await cloned.append([minute(-2, 5)]);
       await cloned.close();

@@ -149,7 +149,7 @@ describe('what was learned and seen', () => {
   it('is there again after a restart', async () => {
     const file = join(folder, 'zone');
     await writeFile(file, ZONE_TEXT);
-    const store = new DnsStore(folder);
+    const store = DnsStore.open(folder);
     const first = await guard([{ name: ZONE_NAME, file }], store);
     for (let i = 0; i < 100; i++)
       first.detector.decide(questionOf(`x${i}.example.test`, 1, first.detector.key), Date.now());
@@ -157,7 +157,7 @@ describe('what was learned and seen', () => {
     await first.stop();
     await store.close();
 
-    const again = new DnsStore(folder);
+    const again = DnsStore.open(folder);
     const second = await guard([], again);
     atEnd(
       () => again.close(),
@@ -174,7 +174,7 @@ describe('what was learned and seen', () => {
 
 describe('an attack', () => {
   it('is on again after a kill in its middle, with the thresholds of before, though the names were saved long ago', async () => {
-    const store = new DnsStore(folder);
+    const store = DnsStore.open(folder);
     const file = join(folder, 'zone');
     await writeFile(file, ZONE_TEXT);
     const startedMs = Date.now();
@@ -219,7 +219,7 @@ describe('an attack', () => {
 
 describe('the store', () => {
   it('keeps seven days of minutes, adds to a minute that is stored twice, and forgets the rest', async () => {
-    const store = new DnsStore(folder);
+    const store = DnsStore.open(folder);
     atEnd(() => store.close());
     const record = (minute: number, queries: number) => ({
       ruleId: RULE.id,
@@ -243,7 +243,7 @@ describe('the store', () => {
   });
 
   it('replaces the names as a whole, whether there are more or fewer than before', async () => {
-    const store = new DnsStore(folder);
+    const store = DnsStore.open(folder);
     atEnd(() => store.close());
     const learned = { hashKey: { high: 1, low: 2 }, rates: [], zones: [] };
     const names = (count: number) =>

@@ -222,7 +222,7 @@ describe('alerts of a server', () => {
         changes: [],
       },
     };
-    const attacks = new DnsStore(dataDir);
+    const attacks = DnsStore.open(dataDir);
     await attacks.putAttacks([attack]);
     await attacks.close();
     const receiver = await receiverOf();

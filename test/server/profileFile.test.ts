@@ -26,13 +26,13 @@ beforeEach(async () => {
     const { hashHigh, hashLow } = questionOf(`n${index}.example.test`, 1, KEY);
     return [hashHigh, hashLow, (1 << 16) | 1, 0];
   });
-  const store = new DnsStore(source);
+  const store = DnsStore.open(source);
   await store.save(learned, entries);
   await store.close();
 });
 
 async function profileOf(folder: string) {
-  const store = new DnsStore(folder);
+  const store = DnsStore.open(folder);
   const stored = store.load();
   const profile = stored && { learned: stored.learned, entries: [...stored.entries] };
   await store.close();

@@ -1,3 +1,5 @@
+import type { RootDatabase } from 'lmdb';
+
 /** Of the batch that lmdb makes of a turn of the event loop it leaves the promise unhandled: a full disk would end the process. */
 export const NO_TURN_BATCHES = { eventTurnBatching: false } as const;
 
@@ -20,3 +22,6 @@ async function reasonOf(error: unknown): Promise<unknown> {
     (reason: unknown) => reason,
   );
 }
+
+/** Opens databases in one commit: each that has to be made is one of its own otherwise, and waits for the disk. */
+export const inOneCommit = <T>(root: RootDatabase, open: () => T): T => root.transactionSync(open);

@@ -92,7 +92,7 @@ describe('the format of a store', () => {
       remove: (key: string) => values.delete(key),
     };
   };
-  const write = { isNew: false, inTransaction: (work: () => void) => work() };
+  const write = { isNew: false };
 
   it('is upgraded once, where it is older', () => {
     const held = database();
@@ -133,7 +133,7 @@ describe('the format of a store', () => {
   it('of a new store is this one, without an upgrade', () => {
     const upgrade = () => expect.unreachable();
     const held = database();
-    checkStoreFormat({ store: 'rules', current: 3, upgrade }, held, { ...write, isNew: true });
+    checkStoreFormat({ store: 'rules', current: 3, upgrade }, held, { isNew: true });
     expect(held.get('version')).toBe(3);
   });
 

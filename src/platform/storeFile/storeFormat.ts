@@ -36,28 +36,25 @@ const KEY = 'version';
 const FIRST = 1;
 
 /**
- * Sees to it that a store has the format of this program: one that is new gets it, one that is older is upgraded, all in one
- * transaction. Throws StoreFormatError for one that is newer. `database` is undefined where an older store is opened to read
- * only.
+ * Sees to it that a store has the format of this program: one that is new gets it, one that is older is upgraded, within the
+ * transaction of the caller's. Throws StoreFormatError for one that is newer. `write` is undefined where it is opened to read only,
+ * and so is `database` where it is an older one.
  */
 export function checkStoreFormat(
   { store, current, upgrade }: StoreFormat,
   database: FormatDatabase | undefined,
-  write: { readonly isNew: boolean; readonly inTransaction: (work: () => void) => void } | undefined,
+  write: { readonly isNew: boolean } | undefined,
 ): void {
-  const found = database?.get(KEY) ?? FIRST;
-  if (found > current) throw new StoreFormatError(store, found, current);
-  if (write === undefined || database === undefined || database.get(KEY) === current) return;
-  write.inTransaction(() => {
-    // Another process may have done it meanwhile.
-    const from = database.get(KEY) ?? FIRST;
-    if (from < current && !write.isNew) {
-      if (upgrade === 'inSteps') beginUpgrade(database, from);
-      else upgrade?.(from);
-    }
-    // Also where an upgrade only begins: from its first step on an older version cannot read all.
-    if (from <= current) database.putSync(KEY, current);
-  });
+  const written = database?.get(KEY);
+  const from = written ?? FIRST;
+  if (from > current) throw new StoreFormatError(store, from, current);
+  if (write === undefined || database === undefined || written === current) return;
+  if (from < current && !write.isNew) {
+    if (upgrade === 'inSteps') beginUpgrade(database, from);
+    else upgrade?.(from);
+  }
+  // Also where an upgrade only begins: from its first step on an older version cannot read all.
+  database.putSync(KEY, current);
 }
 
 const FROM_KEY = 'upgradedFrom';

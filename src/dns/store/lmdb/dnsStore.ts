@@ -6,6 +6,7 @@ import {
   checkStoreFormat,
   committed,
   DATA_FILE,
+  inOneCommit,
   NO_TURN_BATCHES,
   StoreFile,
 } from '../../../platform/storeFile/index.ts';
@@ -35,6 +36,12 @@ interface Stored {
   readonly learned: Learned;
 }
 
+interface OpenedFile {
+  readonly root: RootDatabase;
+  readonly file: StoreFile;
+  readonly isNew: boolean;
+}
+
 export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, LocalRecords, IdentityStore {
   readonly #root: RootDatabase;
   readonly #file: StoreFile;
@@ -48,22 +55,23 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, Loc
   readonly #attacks: LmdbAttacks;
 
   /** Opens or creates the environment in `dataDir`. Throws where the folder cannot be used. */
-  constructor(dataDir: string) {
+  static open(dataDir: string): DnsStore {
     const folder = join(dataDir, 'dns');
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    this.#file = new StoreFile(folder);
+    const file = new StoreFile(folder);
     const isNew = !existsSync(join(folder, DATA_FILE));
-    this.#root = open({
-      path: folder,
-      maxDbs: MAX_DATABASES,
-      overlappingSync: false,
-      ...NO_TURN_BATCHES,
-    });
-    this.#file.opened();
+    const root = open({ path: folder, maxDbs: MAX_DATABASES, overlappingSync: false, ...NO_TURN_BATCHES });
+    file.opened();
+    return inOneCommit(root, () => new DnsStore({ root, file, isNew }));
+  }
+
+  private constructor({ root, file, isNew }: OpenedFile) {
+    this.#root = root;
+    this.#file = file;
     checkStoreFormat(
       { store: 'dns', current: FORMAT },
       this.#root.openDB<number, string>({ name: 'format', encoding: 'json' }),
-      { isNew, inTransaction: (work) => this.#root.transactionSync(work) },
+      { isNew },
     );
     this.#profile = this.#root.openDB({ name: 'profile', encoding: 'json' });
     this.#chunks = this.#root.openDB({ name: 'chunks', encoding: 'binary' });

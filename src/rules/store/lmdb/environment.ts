@@ -5,6 +5,7 @@ import {
   checkStoreFormat,
   checksummedJson,
   DATA_FILE,
+  inOneCommit,
   StoreFile,
 } from '../../../platform/storeFile/index.ts';
 import {
@@ -83,9 +84,24 @@ export class RulesEnvironment {
   readonly #now: () => Micros;
 
   /** Opens or creates the environment. Throws `StoreUnavailable` where the folder cannot be used. */
-  constructor(folder: string, now: () => Micros = wallClock, options: EnvironmentOptions = {}) {
+  static open(
+    folder: string,
+    now: () => Micros = wallClock,
+    options: EnvironmentOptions = {},
+  ): RulesEnvironment {
+    const opened = openRoot(folder, options);
+    const openAll = () => new RulesEnvironment(opened, { folder, now, ...options });
+    const environment = options.isVerified ? openAll() : inOneCommit(opened.root, openAll);
+    // Readers of a process that was killed would keep the space of old states from being used again.
+    opened.root.readerCheck();
+    return environment;
+  }
+
+  private constructor(
+    { root, file, isNew }: Opened,
+    { folder, now, isVerified }: EnvironmentOptions & { readonly folder: string; readonly now: () => Micros },
+  ) {
     this.#now = now;
-    const { root, file, isNew } = openRoot(folder, options);
     this.#root = root;
     this.rules = openChecksummed(this.#root, 'rules');
     this.targets = this.#root.openDB({ name: 'targets', encoding: 'json' });
@@ -99,11 +115,9 @@ export class RulesEnvironment {
     this.firstAnswers = openChecksummed(this.#root, 'firstAnswers');
     this.firstAnswerAges = this.#root.openDB({ name: 'firstAnswerAges', encoding: 'json' });
     this.#state = this.#root.openDB({ name: 'state', encoding: 'json' });
-    const reserve = options.isVerified ? NO_RESERVE : new Reserve(join(folder, 'reserve'));
+    const reserve = isVerified ? NO_RESERVE : new Reserve(join(folder, 'reserve'));
     this.commits = new GroupCommit(this.#root, { reserve, file });
-    if (!options.isVerified) this.#upgrade(isNew);
-    // Readers of a process that was killed would keep the space of old states from being used again.
-    this.#root.readerCheck();
+    if (!isVerified) this.#upgrade(isNew);
   }
 
   /** Writes a record that nobody reads, and reads it back. Rejects with `StoreUnavailable` where that cannot be done. */
@@ -128,7 +142,7 @@ export class RulesEnvironment {
     checkStoreFormat(
       { store: 'rules', current: FORMAT, upgrade },
       this.#root.openDB<number, string>({ name: 'format', encoding: 'json' }),
-      { isNew, inTransaction: (work) => this.#root.transactionSync(work) },
+      { isNew },
     );
   }
 

@@ -17,7 +17,7 @@ export interface RulesStorageOptions {
 /** Opens the rules, tokens and audit kept in `${dataDir}/rules`. Throws `StoreUnavailable` where that cannot be. */
 export function openRulesStorage(dataDir: string, options: RulesStorageOptions = {}): RulesStorage {
   assertFinished(dataDir);
-  const environment = new RulesEnvironment(join(dataDir, 'rules'), options.now);
+  const environment = RulesEnvironment.open(join(dataDir, 'rules'), options.now);
   const rules = new LmdbRuleStore(environment, options.format ?? ruleFormat);
   const lists = new LmdbAccessListStore(environment);
   return {

@@ -11,9 +11,10 @@ export class Reserve {
   readonly #file: string;
   #isThere: boolean;
 
+  /** Makes no file yet: a start does not wait for the disk, and what was never written to has nothing to delete. */
   constructor(file: string) {
     this.#file = file;
-    this.#isThere = hasSize(file) || fill(file);
+    this.#isThere = hasSize(file);
   }
 
   /** Gives the room back to the disk. False where that was done already. */

@@ -8,7 +8,7 @@ import { RulesEnvironment } from './environment.ts';
  * Empty where nothing is. Reads one state, beside whoever writes.
  */
 export async function verifyRules(folder: string): Promise<string[]> {
-  const environment = new RulesEnvironment(folder, undefined, { isVerified: true });
+  const environment = RulesEnvironment.open(folder, undefined, { isVerified: true });
   try {
     return problemsOf(environment);
   } finally {

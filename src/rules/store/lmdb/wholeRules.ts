@@ -34,7 +34,7 @@ export class WholeRules {
   readonly #environment: RulesEnvironment;
 
   constructor(dataDir: string) {
-    this.#environment = new RulesEnvironment(join(dataDir, 'rules'));
+    this.#environment = RulesEnvironment.open(join(dataDir, 'rules'));
   }
 
   /** Whether nothing was ever written. */

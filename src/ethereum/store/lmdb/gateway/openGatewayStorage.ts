@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { open } from 'lmdb';
+import { open, type RootDatabase } from 'lmdb';
 import {
   checkStoreFormat,
   DATA_FILE,
+  inOneCommit,
   NO_TURN_BATCHES,
   StoreFile,
 } from '../../../../platform/storeFile/index.ts';
@@ -38,27 +39,33 @@ export function openGatewayStorage(dataDir: string, maxAnswerBytes: number): Gat
   const isNew = !existsSync(join(folder, DATA_FILE));
   const root = open({ path: folder, maxDbs: MAX_DATABASES, ...NO_TURN_BATCHES });
   file.opened();
-  checkStoreFormat(
-    { store: 'gateway', current: FORMAT },
-    root.openDB<number, string>({ name: 'format', encoding: 'json' }),
-    { isNew, inTransaction: (work) => root.transactionSync(work) },
-  );
-  const secrets = root.openDB<Buffer, string>({ name: 'secrets', encoding: 'binary' });
-  const filterSecret = root.transactionSync(() => {
-    const known = secrets.get(FILTERS);
-    if (known !== undefined) return known;
-    const secret = randomBytes(SECRET_BYTES);
-    secrets.putSync(FILTERS, secret);
-    return secret;
+  const { answers, ...others } = inOneCommit(root, () => {
+    checkStoreFormat(
+      { store: 'gateway', current: FORMAT },
+      root.openDB<number, string>({ name: 'format', encoding: 'json' }),
+      { isNew },
+    );
+    return {
+      answers: new GatewayAnswers(root, maxAnswerBytes),
+      keys: new GatewayKeys(root),
+      filterSecret: filterSecretIn(root),
+    };
   });
-  const answers = new GatewayAnswers(root, maxAnswerBytes);
   return {
-    answers,
-    keys: new GatewayKeys(root),
-    filterSecret,
+    ...{ answers, ...others },
     async close() {
       await answers.flush();
       await root.close();
     },
   };
+}
+
+/** The one that was made first. */
+function filterSecretIn(root: RootDatabase): Uint8Array {
+  const secrets = root.openDB<Buffer, string>({ name: 'secrets', encoding: 'binary' });
+  const known = secrets.get(FILTERS);
+  if (known !== undefined) return known;
+  const secret = randomBytes(SECRET_BYTES);
+  secrets.putSync(FILTERS, secret);
+  return secret;
 }

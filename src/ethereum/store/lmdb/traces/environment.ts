@@ -5,11 +5,13 @@ import {
   checkStoreFormat,
   committed,
   DATA_FILE,
+  inOneCommit,
   NO_TURN_BATCHES,
   PendingUpgrade,
   StoreFile,
   type UpgradeStep,
 } from '../../../../platform/storeFile/index.ts';
+import { prepareDirectory } from './directory/prepareDirectory.ts';
 import { MAX_LEVEL } from './directory/segmentStates.ts';
 import { uint32Key } from './keys.ts';
 import { Writes } from './writes.ts';
@@ -63,6 +65,12 @@ export class NoIndexError extends Error {
   }
 }
 
+interface OpenedFile {
+  readonly root: RootDatabase;
+  readonly file: StoreFile;
+  readonly isNew: boolean;
+}
+
 /**
  * The traces' LMDB environment: one file, one writer (the process that holds the data folder's lock), and readers, also
  * in other processes, that see one commit each.
@@ -91,15 +99,12 @@ export class TraceEnvironment {
   readonly #file: StoreFile;
 
   /** Opens the environment in the folder `path`, which is made where it is missing; to read only, NoIndexError there. */
-  constructor(
-    path: string,
-    { readOnly = false, isVerified = false, format = FORMAT }: EnvironmentOptions = {},
-  ) {
-    this.#path = path;
+  static open(path: string, options: EnvironmentOptions = {}): TraceEnvironment {
+    const { readOnly = false, isVerified = false } = options;
     const isNew = !existsSync(join(path, DATA_FILE));
     if (readOnly && isNew) throw new NoIndexError(path);
-    this.#file = new StoreFile(path, { isVerified });
-    this.root = open({
+    const file = new StoreFile(path, { isVerified });
+    const root = open({
       path,
       maxDbs: MAX_DICTIONARIES,
       pageSize: PAGE_BYTES,
@@ -109,7 +114,23 @@ export class TraceEnvironment {
       readOnly,
       ...NO_TURN_BATCHES,
     });
-    this.#file.opened({ readOnly });
+    file.opened({ readOnly });
+    const openAll = () => new TraceEnvironment({ root, file, isNew }, { path, ...options });
+    if (readOnly) return openAll();
+    return inOneCommit(root, () => {
+      const environment = openAll();
+      prepareDirectory(environment);
+      return environment;
+    });
+  }
+
+  private constructor(
+    { root, file, isNew }: OpenedFile,
+    { path, readOnly = false, format = FORMAT }: EnvironmentOptions & { readonly path: string },
+  ) {
+    this.root = root;
+    this.#file = file;
+    this.#path = path;
     const database = this.#checkFormat(format, readOnly ? undefined : { isNew });
     this.meta = this.#map('meta');
     this.blocks = this.#map('blocks');
@@ -130,11 +151,7 @@ export class TraceEnvironment {
     const options = { name: 'format', encoding: 'json', keyEncoding: 'ordered-binary' } as const;
     // Its types leave out that a database that is missing cannot be opened to read only.
     const database: Database<number, string> | undefined = this.root.openDB<number, string>(options);
-    checkStoreFormat(
-      { store: 'traces', current: version, upgrade: 'inSteps' },
-      database,
-      write && { ...write, inTransaction: (work) => this.root.transactionSync(work) },
-    );
+    checkStoreFormat({ store: 'traces', current: version, upgrade: 'inSteps' }, database, write);
     return database;
   }
 

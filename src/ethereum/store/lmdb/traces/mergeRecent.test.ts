@@ -44,7 +44,7 @@ const indexed = (blocks: readonly SyntheticBlock[]) =>
 
 /** Writes the first steps of a merge, and dies. */
 async function mergeSome(steps: number): Promise<number> {
-  const environment = new TraceEnvironment(path);
+  const environment = TraceEnvironment.open(path);
   const state = new IndexState(environment);
   state.refreshSnapshot();
   let done = 0;
@@ -108,7 +108,7 @@ test('after a merge nothing is recent any more, and the lists on disk have it al
   await store.apply({ blocks: indexed(chain) });
   await store.close();
   expect(await mergeSome(Infinity)).toBeGreaterThan(3);
-  const environment = new TraceEnvironment(path);
+  const environment = TraceEnvironment.open(path);
   const state = new IndexState(environment);
   state.refreshSnapshot();
   expect(state.unmerged()).toEqual([]);

@@ -41,7 +41,6 @@ import { AnswerWriter } from './answerWriter.ts';
 import { carryOutUpgrade, type UpgradeObserver } from './carryOutUpgrade.ts';
 import { makeDictionary } from './dictionary.ts';
 import { LmdbHistoryReader } from './directory/historyReader.ts';
-import { prepareDirectory } from './directory/prepareDirectory.ts';
 import { DirectoryUpkeep } from './directory/upkeep.ts';
 import { writeHistory } from './directory/writeHistory.ts';
 import { NO_DICTIONARY, TraceEnvironment, type TraceFormat } from './environment.ts';
@@ -78,7 +77,7 @@ export interface TraceStoreOptions extends FilterAnswersOptions {
 
 /** The index of traces in an LMDB environment in the folder `path`. */
 export function openTraceStore(path: string, options: TraceStoreOptions = {}): TraceStore {
-  return new LmdbTraceStore(new TraceEnvironment(path, { format: options.format }), options);
+  return new LmdbTraceStore(TraceEnvironment.open(path, { format: options.format }), options);
 }
 
 /**
@@ -87,7 +86,7 @@ export function openTraceStore(path: string, options: TraceStoreOptions = {}): T
  */
 export function openTraceReader(path: string, options: TraceStoreOptions = {}): TraceReader {
   return new LmdbTraceStore(
-    new TraceEnvironment(path, { readOnly: true, format: options.format }),
+    TraceEnvironment.open(path, { readOnly: true, format: options.format }),
     options,
     true,
   );
@@ -132,7 +131,6 @@ export class LmdbTraceStore implements TraceStore {
     });
     this.#history = new LmdbHistoryReader(environment, this.#state);
     if (isReader) return;
-    prepareDirectory(environment);
     // Only this process writes.
     this.#state.setWriting(false);
     this.#upkeep = new DirectoryUpkeep({

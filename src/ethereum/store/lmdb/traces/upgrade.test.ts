@@ -80,7 +80,7 @@ function openNext(stepped: (store: TraceStore, steps: number) => void = () => un
 }
 
 async function recordBytes(): Promise<Map<number, number>> {
-  const environment = new TraceEnvironment(path, { format: NEXT });
+  const environment = TraceEnvironment.open(path, { format: NEXT });
   const bytes = new Map<number, number>();
   for (const { key, value } of environment.blocks.getRange()) bytes.set(key.readUInt32BE(0), value.length);
   await environment.root.close();

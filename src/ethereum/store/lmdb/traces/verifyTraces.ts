@@ -21,7 +21,7 @@ const MAX_PROBLEMS = 20;
  * `progress` hears of each segment.
  */
 export async function verifyTraces(path: string, progress: (blockNumber: number) => void): Promise<string[]> {
-  const environment = new TraceEnvironment(path, { readOnly: true, isVerified: true });
+  const environment = TraceEnvironment.open(path, { readOnly: true, isVerified: true });
   const store = new LmdbTraceStore(environment, {}, true);
   try {
     const verifier = new Verifier(environment, store);

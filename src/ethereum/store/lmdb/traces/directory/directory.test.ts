@@ -55,7 +55,7 @@ async function addTo(store: TraceStore, segment: number, offset = 5): Promise<vo
 
 /** The level of the run of each segment; undefined for those that have no blocks. */
 function levels(): (number | undefined)[] {
-  const environment = new TraceEnvironment(path, { readOnly: true });
+  const environment = TraceEnvironment.open(path, { readOnly: true });
   try {
     const state = new IndexState(environment);
     state.refreshSnapshot();
@@ -166,7 +166,7 @@ test('an index that was made before is answered from at once, also to read only,
   for (let segment = 0; segment < 10; segment++) await addTo(store, segment);
   await untilLevels([...new Array(8).fill(1), 0, NO_RUN]);
   await store.close();
-  const environment = new TraceEnvironment(path);
+  const environment = TraceEnvironment.open(path);
   environment.meta.removeSync(SEGMENTS_KEY);
   environment.attributes?.clearSync();
   for (const level of [0, 1]) environment.directory(level)?.clearSync();
@@ -180,7 +180,7 @@ test('an index that was made before is answered from at once, also to read only,
   await untilLevels([...new Array(8).fill(1), 0, NO_RUN]);
   await expectPlain(store);
   await store.close();
-  const now = new TraceEnvironment(path);
+  const now = TraceEnvironment.open(path);
   expect(now.meta.getBinary(NO_ATTRIBUTES_KEY)).toBeUndefined();
   expect(now.attributes?.getStats()).toMatchObject({ entryCount: 40 });
   await now.root.close();
@@ -193,7 +193,7 @@ test('an index of the second format is answered from without its runs, which are
   const made = [...new Array(8).fill(1), 0, NO_RUN];
   await untilLevels(made);
   await store.close();
-  const environment = new TraceEnvironment(path);
+  const environment = TraceEnvironment.open(path);
   const { meta } = environment;
   meta.putSync(OLD_SEGMENTS_KEY, Buffer.from(meta.getBinary(SEGMENTS_KEY) ?? ''));
   meta.removeSync(SEGMENTS_KEY);
@@ -215,7 +215,7 @@ test('an index of the second format is answered from without its runs, which are
   await untilLevels(made);
   await expectPlain(store);
   await store.close();
-  const now = new TraceEnvironment(path);
+  const now = TraceEnvironment.open(path);
   expect(now.meta.getBinary(OLD_SEGMENTS_KEY)).toBeUndefined();
   expect(now.attributes?.getStats()).toMatchObject({ entryCount: 40 });
   await now.root.close();
@@ -227,7 +227,7 @@ test('a directory that leaves out an address, and attributes of other traces, ar
   for (let segment = 0; segment < 3; segment++) await addTo(store, segment);
   await untilLevels([0, 0, NO_RUN]);
   await store.close();
-  const environment = new TraceEnvironment(path);
+  const environment = TraceEnvironment.open(path);
   const runs = environment.directory(0);
   const [first, second] = [...(runs?.getKeys({ limit: 2 }) ?? [])];
   if (runs === undefined || first === undefined || second === undefined) throw new Error('there is no run');

@@ -1,6 +1,5 @@
 import type { Database } from 'lmdb';
 import { BLOCKS_PER_SEGMENT } from '../../../../traces/index.ts';
-import type { TraceEnvironment } from '../environment.ts';
 import { uint32Key } from '../keys.ts';
 import { Segment } from '../records.ts';
 import { NO_ATTRIBUTES_KEY, OLD_SEGMENTS_KEY, SEGMENTS_KEY } from './directoryKeys.ts';
@@ -19,17 +18,20 @@ export const stateOf = (segment: Segment): { hasBlocks: boolean; isComplete: boo
   isComplete: segment.firstMissing(0) === BLOCKS_PER_SEGMENT,
 });
 
+export interface Undirected {
+  readonly meta: Database<Buffer, Buffer>;
+  readonly segments: Database<Buffer, Buffer>;
+}
+
 /**
- * Makes an index that was made before there was this directory ready to get one: what it lacks is added while it is served. Runs of
- * an older layout are not looked at any more, and go as those that take their places are written.
+ * Makes an index that was made before there was this directory ready to get one, within a transaction: what it lacks is added while
+ * it is served. Runs of an older layout are not looked at any more, and go as those that take their places are written.
  */
-export function prepareDirectory({ root, meta, segments }: TraceEnvironment): void {
+export function prepareDirectory({ meta, segments }: Undirected): void {
   if (meta.getBinary(SEGMENTS_KEY) !== undefined) return;
   const hasAttributes = meta.getBinary(OLD_SEGMENTS_KEY) !== undefined;
   const states = statesOfSegments(segments);
-  root.transactionSync(() => {
-    void meta.put(SEGMENTS_KEY, states.encode());
-    void meta.remove(OLD_SEGMENTS_KEY);
-    if (states.length > 0 && !hasAttributes) void meta.put(NO_ATTRIBUTES_KEY, uint32Key(0));
-  });
+  meta.putSync(SEGMENTS_KEY, states.encode());
+  meta.removeSync(OLD_SEGMENTS_KEY);
+  if (states.length > 0 && !hasAttributes) meta.putSync(NO_ATTRIBUTES_KEY, uint32Key(0));
 }

@@ -41,7 +41,7 @@ const startOf = (segment: number): number => segment * SEGMENT_BLOCKS + 5;
 /** Until no segment but the last is looked at itself. */
 const untilAllInRuns = (): Promise<unknown> =>
   until('the directory is made', () => {
-    const environment = new TraceEnvironment(path, { readOnly: true });
+    const environment = TraceEnvironment.open(path, { readOnly: true });
     try {
       const state = new IndexState(environment);
       state.refreshSnapshot();
