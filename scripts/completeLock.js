@@ -1,10 +1,11 @@
-// Adds to package-lock.json, or to the lock file that is named, the platform packages that npm left out because the registry
-// at hand did not have them (binaries for other systems). Without their entries `npm ci` refuses the lock file; with them it
-// skips what is not for this system, and installs on other systems find theirs. Run after every `npm install`.
-import { readFileSync, writeFileSync } from 'node:fs';
+// Completes the lock files of a registry that lacks packages (binaries for other systems): npm leaves out their entries, and `npm ci` refuses a
+// lock file that is without them. What is added here has no hash, as nobody knows it; those that are there without one are asked for
+// anew, and get theirs where the registry has them by now. Run after every `npm install`: node scripts/completeLock.js.
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { root } from './compile.js';
+import { LOCKED, readLock, withoutHash } from './lockFile.js';
 
-const file = process.argv[2] ?? new URL('../package-lock.json', import.meta.url);
-const lock = JSON.parse(readFileSync(file, 'utf8'));
 const systems = [
   'aix',
   'android',
@@ -20,23 +21,47 @@ const systems = [
 const processors = {
   amd64: 'x64',
   ...Object.fromEntries(
-    ['x64', 'arm64', 'arm', 'ia32', 'ppc64', 'riscv64', 's390x'].map((cpu) => [cpu, cpu]),
+    ['x64', 'arm64', 'arm', 'ia32', 'loong64', 'ppc64', 'riscv64', 's390x'].map((cpu) => [cpu, cpu]),
   ),
 };
 
-for (const [path, owner] of Object.entries(lock.packages)) {
-  for (const [name, version] of Object.entries(owner.optionalDependencies ?? {})) {
-    const key = `node_modules/${name}`;
-    if (path === '' || lock.packages[key]) continue;
-    const words = name.split(/[/-]/);
-    const os = systems.filter((system) => words.includes(system));
-    const cpu = words.flatMap((word) => processors[word] ?? []);
-    if (os.length === 0 || cpu.length === 0)
-      throw new Error(`${name}: no system in its name; add it by hand`);
-    const libc = words.includes('musl') ? { libc: ['musl'] } : {};
-    lock.packages[key] = { version, cpu, ...(owner.dev && { dev: true }), ...libc, optional: true, os };
+for (const folder of LOCKED) {
+  const lock = readLock(folder);
+  const before = withoutHash(lock).map((path) => [path, lock.packages[path]]);
+  if (before.length > 0) {
+    for (const [path] of before) delete lock.packages[path];
+    write(folder, lock);
+    const options = ['--package-lock-only', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
+    execFileSync('npm', ['install', ...options], { cwd: root + folder, stdio: 'inherit' });
+  }
+  const { packages, ...rest } = readLock(folder);
+  addMissing(packages, Object.fromEntries(before));
+  const completed = Object.fromEntries(Object.entries(packages).sort(([a], [b]) => (a < b ? -1 : 1)));
+  write(folder, { ...rest, packages: completed });
+  const left = withoutHash({ packages: completed }).length;
+  if (left > 0)
+    console.error(`${folder}/package-lock.json: ${left} packages are not to be had here, and have no hash`);
+}
+
+function addMissing(packages, before) {
+  for (const [path, owner] of Object.entries(packages)) {
+    for (const [name, version] of Object.entries(owner.optionalDependencies ?? {})) {
+      const key = `node_modules/${name}`;
+      if (path === '' || packages[key]) continue;
+      packages[key] = before[key]?.version === version ? before[key] : entryOf(name, { version, owner });
+    }
   }
 }
 
-lock.packages = Object.fromEntries(Object.entries(lock.packages).sort(([a], [b]) => (a < b ? -1 : 1)));
-writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
+function entryOf(name, { version, owner }) {
+  const words = name.split(/[/-]/);
+  const os = systems.filter((system) => words.includes(system));
+  const cpu = words.flatMap((word) => processors[word] ?? []);
+  if (os.length === 0 || cpu.length === 0) throw new Error(`${name}: no system in its name; add it by hand`);
+  const libc = words.includes('musl') ? { libc: ['musl'] } : {};
+  return { version, cpu, ...(owner.dev && { dev: true }), ...libc, optional: true, os };
+}
+
+function write(folder, lock) {
+  writeFileSync(`${root}${folder}/package-lock.json`, `${JSON.stringify(lock, null, 2)}\n`);
+}

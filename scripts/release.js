@@ -1,11 +1,13 @@
 // Makes what a release consists of, in release/: the package, its bill of materials, checksums, and a signature of those where
-// FLOODGATE_RELEASE_KEY names a private key of OpenSSH's. Run by `npm run release`; with --snapshot it is one to try: neither the
-// changelog nor the tests are looked at, nor the advisories.
+// FLOODGATE_RELEASE_KEY names a private key of OpenSSH's. Run by `npm run release`, which first says all that is missing; with --snapshot it is one
+// to try: neither what a release has to have (releaseFaults.js) is looked at, nor the tests, nor the advisories.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { root } from './compile.js';
+import { readLock } from './lockFile.js';
+import { releaseFaults } from './releaseFaults.js';
 import { sbom } from './sbom.js';
 
 const {
@@ -16,7 +18,8 @@ const {
     output: { type: 'string', default: `${root}release` },
   },
 });
-const { name, version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
+const manifest = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
+const { name, version } = manifest;
 
 function fail(message) {
   console.error(`release: ${message}`);
@@ -29,13 +32,15 @@ function run(command, ...args) {
 }
 
 if (!snapshot) {
-  const sections = readFileSync(`${root}CHANGELOG.md`, 'utf8').matchAll(/^## \[?([^\s\]]+)/gm);
-  if (![...sections].some(([, section]) => section === version))
-    fail(
-      `CHANGELOG.md has no section for ${version}: rename "Unreleased", or set another version in package.json`,
-    );
-  if (!existsSync(`${root}test/fixtures/releases/${version}.tar.br`))
-    fail(`later versions are tested on what ${version} writes: run npm run release:fixture, and commit it`);
+  const faults = releaseFaults({
+    manifest,
+    changelog: readFileSync(`${root}CHANGELOG.md`, 'utf8'),
+    lock: readLock('.'),
+    hasFixture: existsSync(`${root}test/fixtures/releases/${version}.tar.br`),
+    tag: process.env.GITHUB_REF_TYPE === 'tag' ? process.env.GITHUB_REF_NAME : undefined,
+  });
+  for (const fault of faults) console.error(`release: ${fault}`);
+  if (faults.length > 0) process.exit(1);
   const { status } = spawnSync(process.execPath, ['scripts/audit.js'], { cwd: root, stdio: 'inherit' });
   if (status !== 0) fail('no release without a look at the advisories: see the messages above');
   run('npm', 'test');
