@@ -3,46 +3,58 @@ import { rooms } from './rooms.js';
 
 /** The parts of the house, in the order of the picture; what starts with none of these is the program itself. */
 const PARTS = [
-  {
-    name: 'program',
-    title: 'the program',
-    holds: (room) => !/^(rules|dns|ethereum|platform)(\/|$)/.test(room),
-  },
-  {
-    name: 'dns_half',
-    title: 'DNS: rules and the guard',
-    holds: (room) => /^(rules|dns)(\/|$)/.test(room),
-  },
-  {
-    name: 'ethereum_half',
-    title: 'Ethereum: the gateway and its index',
-    holds: (room) => room.startsWith('ethereum/'),
-  },
-  { name: 'platform_shared', title: 'what both share', holds: (room) => room.startsWith('platform/') },
+  { title: 'the program', holds: (room) => !/^(rules|dns|ethereum|platform)(\/|$)/.test(room) },
+  { title: 'DNS: rules and the guard', holds: (room) => /^(rules|dns)(\/|$)/.test(room) },
+  { title: 'Ethereum: the gateway and its index', holds: (room) => room.startsWith('ethereum/') },
 ];
+const isShared = (room) => room.startsWith('platform/');
+const SHARED = 'platform: every room may use it';
 
-const idOf = (room) => room.replaceAll('/', '_');
+/** Columns of text in a box; wider ones are scrolled on a page. */
+const WIDTH = 96;
+
 const usesOf = (room) => rooms.find((other) => other.room === room)?.uses ?? [];
 
 /** Whether a room comes to another by way of a third: an arrow that the others imply. */
 const isImplied = (room, used) => usesOf(room).some((between) => between !== used && reaches(between, used));
 const reaches = (room, sought) => usesOf(room).some((used) => used === sought || reaches(used, sought));
 
-/** A flowchart of the rooms by half. Every room may use `platform`, and what others imply goes without saying. */
+/** The rooms by half, each with those that it uses. What others imply goes without saying. */
 export function roomsPicture() {
-  const lines = ['```mermaid', 'flowchart TB'];
-  for (const { name, title, holds } of PARTS) {
-    lines.push(`  subgraph ${name}["${title}"]`);
-    for (const { room } of rooms) if (holds(room)) lines.push(`    ${idOf(room)}["${room}"]`);
-    lines.push('  end');
-  }
-  for (const { room, uses } of rooms)
-    for (const used of uses)
-      if (!used.startsWith('platform/') && !isImplied(room, used))
-        lines.push(`  ${idOf(room)} --> ${idOf(used)}`);
-  lines.push('  dns_half --> platform_shared', '  ethereum_half --> platform_shared', '```');
-  return lines.join('\n');
+  const boxes = PARTS.map(({ title, holds }) => {
+    const ours = rooms.filter(({ room }) => holds(room));
+    const margin = Math.max(...ours.map(({ room }) => room.length));
+    return box(
+      title,
+      ours.flatMap(({ room, uses }) => {
+        const shown = uses.filter((used) => !isShared(used) && !isImplied(room, used));
+        const [first, ...more] = lines(shown, WIDTH - margin - 3);
+        if (first === undefined) return [room];
+        return [`${room.padEnd(margin)} → ${first}`, ...more.map((line) => ' '.repeat(margin + 3) + line)];
+      }),
+    );
+  });
+  const shared = rooms.filter(({ room }) => isShared(room)).map(({ room }) => room.replace('platform/', ''));
+  return ['```text', ...boxes.flat(), ...box(SHARED, lines(shared, WIDTH)), '```'].join('\n');
 }
+
+/** Words with commas between them, in lines of at most so many columns. */
+function lines(words, width) {
+  const filled = [];
+  for (const [index, word] of words.entries()) {
+    const text = index === words.length - 1 ? word : `${word},`;
+    const last = filled.at(-1);
+    if (last !== undefined && last.length + 1 + text.length <= width) filled.push(`${filled.pop()} ${text}`);
+    else filled.push(text);
+  }
+  return filled;
+}
+
+const box = (title, content) => [
+  `┌─ ${title} ${'─'.repeat(WIDTH - title.length - 1)}┐`,
+  ...content.map((line) => `│ ${line.padEnd(WIDTH)} │`),
+  `└${'─'.repeat(WIDTH + 2)}┘`,
+];
 
 /** Every room: what it is for, and which others it may use. */
 export function roomsTable() {
