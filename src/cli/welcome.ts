@@ -40,6 +40,11 @@ export function welcome(
   const rule = JSON.stringify(exampleRule);
   const filter = { ...example, count: EXAMPLE_COUNT };
   const call = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'trace_filter', params: [filter] });
+  const asks = [
+    ...['Create a rule', 'list the rules'],
+    ...(config.rulesOnly ? [] : ['ask for traces']),
+    ...(dnsAddresses.length === 0 ? [] : ['ask the guarded DNS server']),
+  ];
   const lines = [
     'Floodgate is running.',
     '',
@@ -51,7 +56,7 @@ export function welcome(
     `  API token   ${config.apiToken}`,
     `  Data        ${resolve(config.dataDir)}`,
     '',
-    'Create a rule, list the rules, ask for traces, ask the guarded DNS server:',
+    `${asks.join(', ')}:`,
     '',
     `${curl} '${rules}' -H 'Authorization: Bearer ${config.apiToken}' --data '${rule}'`,
     `${curl} '${rules}' -H 'Authorization: Bearer ${config.apiToken}'`,

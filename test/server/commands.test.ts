@@ -153,6 +153,12 @@ describe('the commands', () => {
         expect(longs(command).length, `${command.parent?.name()} ${command.name()}`).toBeLessThan(16);
   });
 
+  it('are described alike: in one line, which the help breaks where it must, as what they do', async () => {
+    const [, ...commands] = await all();
+    const others = commands.filter((command) => !/^[a-z].*[^.]$/.test(command.description()));
+    expect(others.map((command) => `${command.name()}: ${command.description()}`)).toEqual([]);
+  });
+
   it('print JSON where they list', async () => {
     const lists = (await all()).filter(
       (command) =>

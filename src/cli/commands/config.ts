@@ -51,6 +51,6 @@ const viewOf = (one: EffectiveOption): object => ({
 
 function rowOf(one: EffectiveOption): string[] {
   const value = shownValue(one);
-  const text = typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
+  const text = typeof value === 'string' ? value : value === undefined ? '-' : JSON.stringify(value);
   return [one.option.path, text, one.from ?? 'default'];
 }

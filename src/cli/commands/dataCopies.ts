@@ -51,8 +51,8 @@ export function registerVerify(program: Command): void {
   const command = program
     .command('verify')
     .description(
-      'read all stores of the data folder and check them: structure, counts, chain, audit against rules. A copy of a data\n' +
-        'folder is opened by the server only after this has passed.',
+      'read all stores of the data folder and check them: structure, counts, chain, audit against rules. A copy of a data ' +
+        'folder is opened by the server only after this has passed',
     )
     .option('--json', 'print a JSON object a line')
     .addOption(new Option('--in-process <folder>').hideHelp())

@@ -31,7 +31,7 @@ export function registerDev(program: Command): void {
   const command = program
     .command('dev')
     .description(
-      'Try Floodgate: like start, with a development chain that makes its own traffic unless --upstream is given.',
+      'try Floodgate: like start, with a development chain that makes its own traffic unless --upstream is given',
     );
   addConfigFlags(command, DEV_DEFAULTS).action(async () => {
     const asked = readConfig(command);

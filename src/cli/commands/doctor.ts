@@ -15,8 +15,8 @@ export function registerDoctor(program: Command): void {
   const command = program
     .command('doctor')
     .description(
-      'Say in plain words what each node is, which traces it gives, how far back, and what will not be exact: the nodes of\n' +
-        '--upstream, or all that are configured.',
+      'say in plain words what each node is, which traces it gives, how far back, and what will not be exact: the nodes of ' +
+        '--upstream, or all that are configured',
     )
     .option('--json', 'print a JSON object a line')
     .option('--network <name>', 'only the nodes of this network, as the configuration file names it');

@@ -25,7 +25,7 @@ interface ExportFlags {
 export function registerExport(program: Command): void {
   const command = program
     .command('export')
-    .description('Export the traces of a range of indexed blocks, of any length, even while the server runs.')
+    .description('export the traces of a range of indexed blocks, of any length, even while the server runs')
     .requiredOption('--from <block>', 'first block', readBlockNumber)
     .requiredOption('--to <block>', 'last block', readBlockNumber)
     .addOption(networkFlag())

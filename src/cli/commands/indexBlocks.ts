@@ -20,8 +20,8 @@ export function registerIndex(program: Command): void {
   const command = program
     .command('index')
     .description(
-      'Index a range of blocks of --upstream into the data folder, while no server runs on it. It may be stopped or killed\n' +
-        'at any point: run it again and it continues. With --rewind: remove the blocks above one instead.',
+      'index a range of blocks of --upstream into the data folder, while no server runs on it. It may be stopped or killed ' +
+        'at any point: run it again and it continues. With --rewind: remove the blocks above one instead',
     )
     .option('--from <block>', 'first block', readBlockNumber)
     .option('--to <block>', 'last block; left out: the newest that is final', readBlockNumber)

@@ -29,9 +29,9 @@ const MAX_RATE_PER_SECOND = 1_000_000;
 export function registerKey(program: Command): void {
   const group = program
     .command('key')
-    .description('API keys of the gateway. Once a first key has been created, every request needs one.');
+    .description('manage API keys of the gateway: once there is one, every request needs one');
 
-  const create = group.command('create').description('Create a key and show it, once.');
+  const create = group.command('create').description('create a key and show it, once only');
   addRulesStoreFlags(create)
     .requiredOption('--name <name>', `what to call it (1 to ${MAX_NAME_LENGTH} characters)`)
     .option('--rate <calls>', 'calls per second that it may make (default: no limit)')
@@ -49,7 +49,7 @@ export function registerKey(program: Command): void {
 
   const list = group
     .command('list')
-    .description('List all keys, revoked ones too.')
+    .description('list all keys, revoked ones too')
     .option('--json', 'print a JSON object a line');
   addRulesStoreFlags(list).action(async ({ json }: { json?: boolean }) => {
     const keys = await withKeys(list, async (store) => store.list());
@@ -65,7 +65,7 @@ export function registerKey(program: Command): void {
 
   const revoke = group
     .command('revoke')
-    .description('Revoke a key by its id.')
+    .description('revoke a key by its id')
     .argument('<id>', 'see key list', readKeyId);
   addRulesStoreFlags(revoke).action(async (id: string) => {
     const revoked = await withKeys(revoke, (keys) =>

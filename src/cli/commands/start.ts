@@ -12,7 +12,7 @@ export function registerStart(program: Command): void {
   const command = program
     .command('start')
     .description(
-      'Run Floodgate in front of your own servers: the rules API, and the gateway in front of --upstream.',
+      'run Floodgate in front of your own servers: the rules API, and the gateway in front of --upstream',
     );
   addConfigFlags(command).action(async () => {
     const config = readConfig(command);

@@ -24,7 +24,7 @@ export function registerStatus(program: Command): void {
       const { origin } = new URL(url);
       const status = await ask(origin).catch((error: unknown) => reasonOf(error));
       if (typeof status === 'string') {
-        process.stderr.write(`floodgate: ${origin} gives no status: ${status}\n`);
+        process.stderr.write(`floodgate: ${origin} gives no status: ${status}. --url names another server\n`);
         process.exitCode = EXIT_CODES.unavailable;
         return;
       }

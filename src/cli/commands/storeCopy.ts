@@ -30,8 +30,8 @@ export function registerStoreCopy(store: Command): void {
   store
     .command('copy')
     .description(
-      'copy rules, access lists, tokens, API keys and the audit from a data folder into a database, or back, unchanged;\n' +
-        'the target must be empty, no server may run on either. What was written is read back and compared. It may be killed:\n' +
+      'copy rules, access lists, tokens, API keys and the audit from a data folder into a database, or back, unchanged; ' +
+        'the target must be empty, no server may run on either. What was written is read back and compared. It may be killed: ' +
         'run it again',
     )
     .requiredOption('--from <store>', 'data folder, or postgres://… (a password is better in ~/.pgpass)')
