@@ -18,13 +18,21 @@ const NOT_BUNDLED = [/^lmdb$/, /^pg-native$/, /^pg-cloudflare$/];
  * What fastify asks for where a route has a schema of its own, and where a test has no socket: neither is (src/platform/http/listener.ts), and it
  * would be a third of all that a start loads.
  */
-const UNUSED = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request'];
+const UNUSED = [
+  '@fastify/ajv-compiler',
+  '@fastify/fast-json-stringify-compiler',
+  'light-my-request',
+  // pino's threads, for logs that go elsewhere than to standard error.
+  'thread-stream',
+  // fastify and undici ask for this part of Node for HTTP/2 alone, and it takes as long to load as a small package.
+  'node:http2',
+];
 const withoutUnused = {
   name: 'without-unused',
   resolveId: (id) => (UNUSED.includes(id) ? `\0unused:${id}` : undefined),
   load: (id) =>
     id.startsWith('\0unused:')
-      ? `module.exports = () => { throw new Error('${id.slice(8)} is not bundled'); };`
+      ? `module.exports = () => { throw new Error('${id.slice(8)} is not bundled'); };\nmodule.exports.constants = {};`
       : undefined,
 };
 /** A program of its own, which the server starts as a thread and finds beside itself. */

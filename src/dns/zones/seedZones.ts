@@ -1,6 +1,7 @@
 /** Keeps the profile in step with the zones that are named in the configuration: read from the start on and when they change. */
 import { setMaxListeners } from 'node:events';
-import { readFile, stat } from 'node:fs/promises';
+// Node loads it for the first who uses it.
+import { promises as files } from 'node:fs';
 import type { ServerAddress } from '../../platform/addresses/index.ts';
 import type { Log } from '../../platform/logging/index.ts';
 import { type AttackDetector, type SeedResult, ZoneSeed } from '../detector/index.ts';
@@ -202,7 +203,7 @@ const serverOf = (source: ZoneSource): string =>
 async function versionOf(source: ZoneSource, signal: AbortSignal): Promise<string> {
   if ('transferFrom' in source)
     return String(await serialOf(source.name, source.transferFrom, { key: source.key, signal }));
-  const { mtimeMs, size, ino } = await stat(source.file);
+  const { mtimeMs, size, ino } = await files.stat(source.file);
   return `${mtimeMs} ${size} ${ino}`;
 }
 
@@ -219,5 +220,5 @@ async function recordsOf(
 ): Promise<Iterable<SeedRecord> | AsyncIterable<SeedRecord>> {
   if ('transferFrom' in source)
     return transferZone(source.name, source.transferFrom, { key: source.key, signal, onProgress });
-  return readMasterFile(await readFile(source.file, { encoding: 'utf8', signal }), source.name);
+  return readMasterFile(await files.readFile(source.file, { encoding: 'utf8', signal }), source.name);
 }

@@ -1,5 +1,6 @@
-import { constants } from 'node:fs';
-import { type FileHandle, open, stat } from 'node:fs/promises';
+// Node loads the promises for the first who uses them.
+import { constants, promises as files } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../logging/index.ts';
 
@@ -58,7 +59,7 @@ export class LineFile {
 
   /** Rejects where the file cannot be opened. */
   static async open(options: LineFileOptions, log: Log): Promise<LineFile> {
-    return new LineFile(await open(options.path, FLAGS, MODE), options, log);
+    return new LineFile(await files.open(options.path, FLAGS, MODE), options, log);
   }
 
   /** Lines that were dropped since the start. */
@@ -133,9 +134,12 @@ export class LineFile {
     const nowMs = performance.now();
     if (nowMs - this.#lookedAtMs < LOOK_EVERY_MS) return;
     this.#lookedAtMs = nowMs;
-    const [own, there] = await Promise.all([this.#file.stat(), stat(this.#path).catch(() => undefined)]);
+    const [own, there] = await Promise.all([
+      this.#file.stat(),
+      files.stat(this.#path).catch(() => undefined),
+    ]);
     if (there?.ino === own.ino && there.dev === own.dev) return;
-    const file = await open(this.#path, FLAGS, MODE).catch((error: unknown) => {
+    const file = await files.open(this.#path, FLAGS, MODE).catch((error: unknown) => {
       this.#lookedAtMs = Number.NEGATIVE_INFINITY;
       throw error;
     });

@@ -1,4 +1,5 @@
-import { mkdir, open, readFile, rename } from 'node:fs/promises';
+// Node loads it for the first who uses it.
+import { promises as files } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { StoredAlerts } from './alertQueue.ts';
 
@@ -16,7 +17,7 @@ export class AlertFile {
 
   /** What an earlier run left. Rejects where the file cannot be read, or is none of this format. */
   async load(): Promise<StoredAlerts> {
-    const text = await readFile(this.path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    const text = await files.readFile(this.path, 'utf8').catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return undefined;
       throw error;
     });
@@ -28,20 +29,20 @@ export class AlertFile {
   }
 
   async save(stored: StoredAlerts): Promise<void> {
-    await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
+    await files.mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
     const fresh = `${this.path}.new`;
-    const file = await open(fresh, 'w', 0o600);
+    const file = await files.open(fresh, 'w', 0o600);
     try {
       await file.writeFile(JSON.stringify({ format: FORMAT, ...stored }));
       await file.datasync();
     } finally {
       await file.close();
     }
-    await rename(fresh, this.path);
+    await files.rename(fresh, this.path);
   }
 
   /** Puts a file aside that cannot be read, for whoever wants to look at it. */
   async setAside(): Promise<void> {
-    await rename(this.path, `${this.path}.unreadable`);
+    await files.rename(this.path, `${this.path}.unreadable`);
   }
 }

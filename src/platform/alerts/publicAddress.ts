@@ -1,7 +1,14 @@
 import { isIP } from 'node:net';
 import { parseNetwork, within } from '../addresses/index.ts';
 
-const networks = (...texts: string[]) => within(texts.map(parseNetwork));
+/** Made for the first who asks: few servers send alerts. */
+function networks(...texts: string[]): (address: string) => boolean {
+  let isWithin: ((address: string) => boolean) | undefined;
+  return (address) => {
+    isWithin ??= within(texts.map(parseNetwork));
+    return isWithin(address);
+  };
+}
 
 /** What of IPv4 is not of the public Internet, by IANA's special-purpose registry: private, loopback, link-local, and so on. */
 const isSpecialIpv4 = networks(

@@ -1,6 +1,7 @@
 /** Certificates and tokens that will not be valid for long. */
 import { X509Certificate } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+// Node loads it for the first who uses it.
+import { promises as files } from 'node:fs';
 import type { Config } from '../../config/index.ts';
 import type { Condition } from '../../platform/alerts/index.ts';
 import type { Token } from '../../rules/index.ts';
@@ -75,7 +76,7 @@ export async function expiringCertificates(
 
 async function readCertificate(file: string): Promise<X509Certificate | undefined> {
   try {
-    return new X509Certificate(await readFile(file));
+    return new X509Certificate(await files.readFile(file));
   } catch {
     return undefined;
   }

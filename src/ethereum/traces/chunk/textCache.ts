@@ -13,8 +13,10 @@ const MAX_PIECE_SHARE = 1 / 64;
 const WORD_BYTES = 4;
 /** Where nothing is kept. */
 export const NOWHERE = -1;
-/** A key that nothing has. */
-const NO_KEY = Number.NaN;
+/** Stands for no key: memory that nobody has touched is an empty table. */
+const NO_KEY = 0;
+/** A key as it is kept: none is 0. */
+const keptKey = (key: number): number => (key < 0 ? key : key + 1);
 
 /**
  * The JSON of traces in recent use, in one ring of bytes: what is written last overwrites what was written first. It takes
@@ -39,7 +41,7 @@ export class TextCache {
     this.#words = new Uint32Array(this.#ring.buffer);
     const sets = 2 ** Math.ceil(Math.log2(Math.max(1, capacityBytes / EXPECTED_TEXT_BYTES / WAYS)));
     this.#setMask = sets - 1;
-    this.#places = new Float64Array(sets * NUMBERS_PER_SET).fill(NO_KEY);
+    this.#places = new Float64Array(sets * NUMBERS_PER_SET);
   }
 
   clear(): void {
@@ -50,8 +52,9 @@ export class TextCache {
   find(key: number): number {
     const places = this.#places;
     const set = this.#setOf(key);
+    const wanted = keptKey(key);
     for (let i = set; i < set + NUMBERS_PER_SET; i += NUMBERS_PER_PLACE)
-      if (places[i] === key) return places[i + 1] ?? NOWHERE;
+      if (places[i] === wanted) return places[i + 1] ?? NOWHERE;
     return NOWHERE;
   }
 
@@ -100,7 +103,7 @@ export class TextCache {
     this.#written += bytes;
 
     const place = this.#placeFor(key);
-    this.#places[place] = key;
+    this.#places[place] = keptKey(key);
     this.#places[place + 1] = start;
   }
 
@@ -111,7 +114,7 @@ export class TextCache {
     let oldest = set;
     for (let i = set; i < set + NUMBERS_PER_SET; i += NUMBERS_PER_PLACE) {
       const kept = places[i] ?? NO_KEY;
-      if (kept === key || Number.isNaN(kept)) return i;
+      if (kept === NO_KEY || kept === keptKey(key)) return i;
       if ((places[i + 1] ?? 0) < (places[oldest + 1] ?? 0)) oldest = i;
     }
     return oldest;

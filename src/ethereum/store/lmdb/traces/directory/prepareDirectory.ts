@@ -18,7 +18,7 @@ export const stateOf = (segment: Segment): { hasBlocks: boolean; isComplete: boo
   isComplete: segment.firstMissing(0) === BLOCKS_PER_SEGMENT,
 });
 
-export interface Undirected {
+interface Undirected {
   readonly meta: Database<Buffer, Buffer>;
   readonly segments: Database<Buffer, Buffer>;
 }
