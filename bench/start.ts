@@ -1,6 +1,6 @@
 /**
  * The start of the packed program, as `npm install` puts it on a machine: from exec until it says that it listens, and to the first answer,
- * against a bare node:http server that is started by turns with it. The store has rules, keys and the traces of some hundred blocks.
+ * against a bare node:http server that is started by turns with it. The store has rules, keys and the traces of some hundred blocks, or is new.
  * Processor time is what to compare: what else the machine does is not in it.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
@@ -16,7 +16,7 @@ import { startScript } from './child.ts';
 import { makeChain } from './madeChain.ts';
 import { progress, row } from './turns.ts';
 
-const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 9);
+const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 10);
 const BLOCKS = { first: 1, last: 400, tracesPerBlock: 100 };
 const RULES = 100;
 const TARGET_MS = 400;
@@ -140,10 +140,12 @@ try {
   const nodes = [process.execPath, installedNode(22), newerNode()].filter((file) => file !== undefined);
   for (const file of new Set(nodes)) {
     const version = execFileSync(file, ['--version'], { encoding: 'utf8' }).trim();
-    const results: Record<'bare' | 'floodgate', Started[]> = { bare: [], floodgate: [] };
+    const results: Record<'bare' | 'filled' | 'new', Started[]> = { bare: [], filled: [], new: [] };
+    const newFolder = join(folder, 'new');
     const turns = [
       ['bare', ['-e', BARE], '/'],
-      ['floodgate', [program, ...flags], '/healthz'],
+      ['filled', [program, ...flags], '/healthz'],
+      ['new', [program, ...flags, '--data-dir', newFolder], '/healthz'],
     ] as const;
     // The first of each fills the caches of disk and compiler, and is not counted.
     for (let round = 0; round <= ROUNDS; round++)
@@ -151,23 +153,25 @@ try {
         const started = await start(file, args, path);
         await stop(started);
         if (round > 0) results[name].push(started);
+        rmSync(newFolder, { recursive: true, force: true });
       }
     const valuesOf = (name: keyof typeof results, when: 'listening' | 'answering', what: keyof Spent) =>
       results[name].map((one) => one[when][what]);
-    for (const [what, words] of [
-      ['processorMs', 'processor time'],
-      ['mainThreadMs', 'its main thread'],
-      ['wallMs', 'time'],
-    ] as const) {
-      const ours = median(valuesOf('floodgate', 'answering', what));
-      const bare = median(valuesOf('bare', 'answering', what));
-      row({
-        name: `${version}: ${words} to the first answer, bare node:http`,
-        value: ours / bare,
-        must: '',
-        note: `${ours.toFixed(0)} ms against ${bare.toFixed(0)} ms; to listening ${listeningOf(valuesOf('floodgate', 'listening', what))}`,
-      });
-    }
+    for (const store of ['filled', 'new'] as const)
+      for (const [what, words] of [
+        ['processorMs', 'processor time'],
+        ['mainThreadMs', 'its main thread'],
+        ['wallMs', 'time'],
+      ] as const) {
+        const ours = median(valuesOf(store, 'answering', what));
+        const bare = median(valuesOf('bare', 'answering', what));
+        row({
+          name: `${version}, ${store} store: ${words} to the first answer, bare node:http`,
+          value: ours / bare,
+          must: '',
+          note: `${ours.toFixed(0)} ms against ${bare.toFixed(0)} ms; to listening ${listeningOf(valuesOf(store, 'listening', what))}`,
+        });
+      }
   }
   await node.stop();
 } finally {
