@@ -150,7 +150,8 @@ function parseText(option: Option, text: string | readonly string[] | boolean, s
   if (Type.IsInteger(schema)) return check(option, /^-?\d+$/.test(text) ? Number(text) : text, source);
   if (Type.IsNumber(schema)) return check(option, /^\d+(\.\d+)?$/.test(text) ? Number(text) : text, source);
   if (Type.IsBoolean(schema)) return check(option, { true: true, false: false }[text] ?? text, source);
-  return check(option, text, source);
+  const isNumber = /^\d+$/.test(text) && Value.Check(schema, Number(text));
+  return check(option, isNumber ? Number(text) : text, source);
 }
 
 function check(option: Option, value: unknown, source: string): unknown {

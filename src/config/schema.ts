@@ -857,6 +857,12 @@ export const ConfigSchema = Type.Object(
           'The server’s own API token, which may do everything for every account of the rules API. It must not be a token of `floodgate token create`: the server would not start. Clients read FLOODGATE_TOKEN.',
       }),
     ),
+    workers: Type.Union([Type.Literal('auto'), Type.Integer({ minimum: 1, maximum: 64 })], {
+      default: 1,
+      allowed: 'auto, or a whole number from 1 to 64',
+      description:
+        'Processes that answer the gateway, beside one that does all else; auto is one for each processor. 1: one process does everything.',
+    }),
     stopTimeoutMs: Type.Integer({
       minimum: 0,
       maximum: 600_000,

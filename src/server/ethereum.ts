@@ -19,7 +19,7 @@ import type { Awaitable, TraceStore } from '../ethereum/traces/index.ts';
 import { LastUses } from '../platform/lastUses/index.ts';
 import type { Tracer } from '../platform/spans/index.ts';
 import { timestampOfMillis } from '../rules/index.ts';
-import { type EthereumNetwork, startEthereumNetwork } from './ethereumNetwork.ts';
+import { type EthereumNetwork, type Followers, startEthereumNetwork } from './ethereumNetwork.ts';
 import { gatewayStorageOf } from './gatewayStorage.ts';
 import { IngestMetrics } from './ingestMetrics.ts';
 import { openIndex } from './openIndex.ts';
@@ -60,18 +60,17 @@ export interface EthereumDependencies {
   readonly tracer: Tracer | undefined;
   /** API keys that instances share; those of the data folder where left out. */
   readonly sharedKeys: SharedKeys | undefined;
+  /** Processes that answer from the indexes too; undefined where there are none. */
+  readonly followers: Followers | undefined;
 }
 
 /** Starts every network. Rejects with ConfigError, and nothing left open, where one cannot be served as configured. */
 export async function startEthereum(
   config: Config,
-  { logger, registry, parts, opened, tracer, sharedKeys }: EthereumDependencies,
+  { logger, registry, parts, opened, tracer, sharedKeys, followers }: EthereumDependencies,
 ): Promise<Ethereum> {
-  checkMethods('gateway.methods', config.gateway.methods, [...parts.table, { name: SUBSCRIBE }]);
-  const readers = parts.table.filter((row) => 'result' in row && row.once !== true);
-  checkMethods('gateway.agreement.methods', config.gateway.agreement.methods, readers);
   const [hasGateway, isIndexing] = [opened.has('gateway'), opened.has('indexing')];
-  const served = [...servedRows(parts.table, config.gateway.methods), ...extraRows(config, parts.table)];
+  const served = servedTable(config, parts.table);
   const table = hasGateway ? served : [];
   if (config.gateway.extraMethods.length > 0)
     logger.info(
@@ -112,7 +111,7 @@ export async function startEthereum(
             ...{ answers: storage.answers, filterSecret },
             metrics,
             ingestMetrics,
-            ...{ logger, tracer },
+            ...{ logger, tracer, followers },
           },
         ),
       );
@@ -138,6 +137,15 @@ export async function startEthereum(
     },
     stop,
   };
+}
+
+/** All methods that are served. Throws ConfigError. */
+export function servedTable(config: Config, table: readonly MethodRow[]): readonly MethodRow[] {
+  const { methods, agreement } = config.gateway;
+  checkMethods('gateway.methods', methods, [...table, { name: SUBSCRIBE }]);
+  const readers = table.filter((row) => 'result' in row && row.once !== true);
+  checkMethods('gateway.agreement.methods', agreement.methods, readers);
+  return [...servedRows(table, methods), ...extraRows(config, table)];
 }
 
 /** The rows of the table that the operator has left; that which tells of the others always is. */

@@ -12,21 +12,26 @@ import {
   methodOf,
   type NodeGauges,
   openRpcDocument,
+  type PolledFilters,
   startNetwork,
 } from '../ethereum/gateway/index.ts';
 import {
+  type ApplyWith,
   type BeginBlock,
   type BeginWrite,
+  BlockUnavailableError,
+  type FollowedChange,
   Indexer,
   type IndexerStatus,
   PooledSource,
 } from '../ethereum/ingest/index.ts';
-import { ChainMismatchError, type Finality, type NodePool } from '../ethereum/nodes/index.ts';
-import type { TraceStore } from '../ethereum/traces/index.ts';
+import { ChainMismatchError, type Finality, type NodePool, type SetAside } from '../ethereum/nodes/index.ts';
+import type { StoredBlock, TraceStore } from '../ethereum/traces/index.ts';
 import type { Tracer } from '../platform/spans/index.ts';
 import { decimalChainId } from './decimalChainId.ts';
 import type { IngestMetrics } from './ingestMetrics.ts';
 import { IngestReport } from './ingestReport.ts';
+import type { NetworkState } from './workers/calls.ts';
 
 /** Behind the node by more blocks than this, the index is not ready. */
 const MAX_READY_LAG_BLOCKS = 5;
@@ -53,6 +58,13 @@ export interface EthereumNetworkDependencies {
   readonly logger: Logger;
   /** Undefined where nothing is traced. */
   readonly tracer: Tracer | undefined;
+  readonly followers: Followers | undefined;
+}
+
+/** Processes that answer from the index that this one writes. */
+export interface Followers {
+  readonly applyWith: ApplyWith;
+  followed(network: string, change: FollowedChange): void;
 }
 
 /** One network: its index, its ingest, its nodes, and the methods that they answer. */
@@ -63,6 +75,13 @@ export interface EthereumNetwork {
   nodes(): readonly NodeGauges[];
   /** How far its index is. */
   index(): Promise<IndexStanding>;
+  readonly filters: PolledFilters;
+  /** What other processes answer by. */
+  state(): NetworkState;
+  /** Another process has found that a node is unwell, or, without a reason, that its chain is to be compared anew. */
+  found(node: number, why: SetAside | undefined): void;
+  /** Has blocks indexed. Resolves with the first that cannot be had. */
+  ensure(fromBlock: number, toBlock: number): Promise<{ readonly missing: number } | undefined>;
   /** What is missing for the index to be ready; undefined where nothing is. */
   notReady(): string | undefined;
   stop(): Promise<void>;
@@ -78,7 +97,8 @@ export async function startEthereumNetwork(
   options: EthereumNetworkOptions,
   dependencies: EthereumNetworkDependencies,
 ): Promise<EthereumNetwork> {
-  const { table, store, answers, filterSecret, metrics, ingestMetrics, logger, tracer } = dependencies;
+  const { table, store, answers, filterSecret, metrics, ingestMetrics, logger, tracer, followers } =
+    dependencies;
   const { name, upstream, config } = options;
   checkAgreement(options);
   const finality = finalityOf(config);
@@ -108,7 +128,11 @@ export async function startEthereumNetwork(
     },
     {
       ...{ store, source, observer: new IngestReport(logger, ingestMetrics, name) },
-      followed: (change) => live.followed(change),
+      followed(change) {
+        live.followed(change);
+        followers?.followed(name, change);
+      },
+      applyWith: followers?.applyWith,
       beginWrite: tracer && beginWriteWith(tracer, name),
     },
   );
@@ -128,7 +152,32 @@ export async function startEthereumNetwork(
   return {
     pool,
     live,
-    methods: [...table.map((row) => methodOf(row, services)), ...explorer()],
+    filters,
+    state: () => ({
+      pool: pool.state,
+      store: network.cache.storeState,
+      // Workers answer from an embedded index alone, whose reads are never promises.
+      indexHead: (store.head() as StoredBlock | undefined)?.number ?? -1,
+    }),
+    found(place, why) {
+      const node = pool.nodes[place];
+      if (node === undefined) return;
+      if (why === undefined) node.isChainVerified = false;
+      else {
+        if (why.health === 'quarantined') network.cache.distrust(node.name);
+        pool.setAside(node, why);
+      }
+    },
+    async ensure(fromBlock, toBlock) {
+      try {
+        await indexer.ensure(fromBlock, toBlock);
+        return undefined;
+      } catch (error) {
+        if (error instanceof BlockUnavailableError) return { missing: error.blockNumber };
+        throw error;
+      }
+    },
+    methods: methodsOf(table, services),
     nodes: () =>
       pool.nodes.map(({ name, health, heads }) => ({
         name,
@@ -156,31 +205,42 @@ export async function startEthereumNetwork(
     },
   };
 
-  /** Served where the history of addresses is. */
-  function explorer(): Method[] {
-    if (!table.some((row) => row.name === EXPLORER_STANDS_FOR)) return [];
-    return [explorerMethod(services.index, () => decimalChainId(pool.chainId))];
-  }
-
   async function connect() {
     const chain = await store.chain();
     return startNetwork(
-      {
-        name,
-        chain,
-        finality,
-        upstreams: upstream,
-        pollIntervalMs: config.index.pollIntervalMs,
-        timeoutMs: config.gateway.requestTimeoutMs,
-        nodeWaitMs: config.gateway.nodeWaitMs,
-        maxAnswerBytes: config.gateway.maxAnswerBytes,
-        cacheMemoryBytes: config.gateway.cacheMemoryBytes,
-        cacheUnconfirmedMs: config.gateway.cacheUnconfirmedMs,
-        agreement: config.gateway.agreement,
-      },
+      { ...networkOptions({ name, upstream, config }), chain },
       { store: answers, metrics, log: logger },
     );
   }
+}
+
+/** What is configured of a network's nodes, and of answers of theirs. */
+export const networkOptions = ({
+  name,
+  upstream,
+  config,
+}: Pick<EthereumNetworkOptions, 'name' | 'upstream' | 'config'>): Omit<
+  Parameters<typeof startNetwork>[0],
+  'chain'
+> => ({
+  name,
+  finality: finalityOf(config),
+  upstreams: upstream,
+  pollIntervalMs: config.index.pollIntervalMs,
+  timeoutMs: config.gateway.requestTimeoutMs,
+  nodeWaitMs: config.gateway.nodeWaitMs,
+  maxAnswerBytes: config.gateway.maxAnswerBytes,
+  cacheMemoryBytes: config.gateway.cacheMemoryBytes,
+  cacheUnconfirmedMs: config.gateway.cacheUnconfirmedMs,
+  agreement: config.gateway.agreement,
+});
+
+/** The methods of a table as a network serves them; with the explorer's where the history of addresses is. */
+export function methodsOf(table: readonly MethodRow[], services: Parameters<typeof methodOf>[1]): Method[] {
+  const methods = table.map((row) => methodOf(row, services));
+  if (!table.some((row) => row.name === EXPLORER_STANDS_FOR)) return methods;
+  const { pool } = services.network;
+  return [...methods, explorerMethod(services.index, () => decimalChainId(pool.chainId))];
 }
 
 const beginBlockWith =

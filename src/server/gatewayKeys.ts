@@ -1,5 +1,4 @@
 /** The API keys of the gateway as the rules API lists, makes and revokes them. */
-import type { Registry } from 'prom-client';
 import {
   type ApiKey,
   hashOfSecret,
@@ -12,22 +11,24 @@ import {
 import type { LastUses } from '../platform/lastUses/index.ts';
 import type { CreatedKey, GatewayKeys, KeyCreation, ShownKey } from '../rules/api/index.ts';
 import { TooManyEntries } from '../rules/index.ts';
-import { type Counts, sums } from './metricSums.ts';
+import { type Counts, type ReadMetrics, sums } from './metricSums.ts';
 
 export interface GatewayKeysDependencies {
   readonly keys: KeyStore;
-  readonly registry: Registry;
+  readonly metrics: ReadMetrics;
   readonly lastUses: Pick<LastUses, 'all'>;
+  /** Resolves when what was changed counts everywhere. */
+  readonly settled: () => Promise<void>;
 }
 
 /** `methods`: those that a key may be narrowed to. `networks` gives what the schema `Gateway` has of them. */
 export function gatewayKeys(
   { methods, networks }: { readonly methods: readonly string[]; readonly networks: () => readonly object[] },
-  { keys, registry, lastUses }: GatewayKeysDependencies,
+  { keys, metrics, lastUses, settled }: GatewayKeysDependencies,
 ): GatewayKeys {
   const shower = async (): Promise<(key: ApiKey) => ShownKey> => {
     const used = await lastUses.all();
-    const calls = await sums(registry, 'floodgate_gateway_key_calls_total', ['key', 'outcome']);
+    const calls = await sums(await metrics(), 'floodgate_gateway_key_calls_total', ['key', 'outcome']);
     return (key) => view(key, used.get(key.id), calls);
   };
   return {
@@ -62,6 +63,7 @@ export function gatewayKeys(
     async revoke(id, { by, from }) {
       const revocation = { revokedOn: new Date().toISOString(), revokedBy: by, revokedFrom: from };
       const revoked = await keys.revoke(id, revocation);
+      await settled();
       return revoked && (await shower())(revoked);
     },
   };

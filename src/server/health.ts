@@ -1,19 +1,18 @@
 /** How the server is, for operators: what metrics and states say, as one object. */
 import { basename } from 'node:path';
-import type { Registry } from 'prom-client';
 import type { UpstreamNode } from '../ethereum/nodes/index.ts';
 import type { Readiness } from '../platform/http/index.ts';
 import type { Dns } from './dns.ts';
 import type { Ethereum } from './ethereum.ts';
 import type { EthereumNetwork } from './ethereumNetwork.ts';
 import { indexFolder } from './indexFolder.ts';
-import { sums } from './metricSums.ts';
+import { type ReadMetrics, sums } from './metricSums.ts';
 import { storeBytes } from './storeBytes.ts';
 import { VERSION } from './version.ts';
 
 export interface HealthSources {
   readonly dataDir: string;
-  readonly registry: Registry;
+  readonly metrics: ReadMetrics;
   readonly readiness: () => Readiness;
   readonly ethereum: Ethereum | undefined;
   readonly dns: Dns | undefined;
@@ -23,13 +22,14 @@ export interface HealthSources {
 /** In the form of the schema `Health` of the rules API. */
 export async function healthOf({
   dataDir,
-  registry,
+  metrics,
   readiness,
   ethereum,
   dns,
   roles,
 }: HealthSources): Promise<object> {
   const { ready, checks } = readiness();
+  const registry = await metrics();
   const bytes = storeBytes(dataDir);
   const cache = await sums(registry, 'floodgate_gateway_cache_total', ['network', 'result']);
   const [connections] = Object.values(await sums(registry, 'floodgate_http_connections', []));

@@ -101,7 +101,8 @@ export class HealthHistory {
   }
 }
 
-async function countedOf({ registry }: HistorySources): Promise<Counted> {
+async function countedOf({ metrics }: HistorySources): Promise<Counted> {
+  const registry = await metrics();
   const entries = Object.entries(COUNTED).map(
     async ([name, [metric, labels]]) => [name, await sums(registry, metric, labels)] as const,
   );

@@ -13,3 +13,4 @@ export { setAsideForeignIndex } from './setAsideForeignIndex.ts';
 export { type Server, startServer } from './startServer.ts';
 export { copyStore } from './storeCopy/copyStore.ts';
 export { verifyStore } from './verifyStore.ts';
+export { runWorker } from './workers/runWorker.ts';

@@ -1,5 +1,8 @@
 import type { Registry } from 'prom-client';
 
+/** The metrics of this server, as many processes as it may be. */
+export type ReadMetrics = () => Promise<Registry> | Registry;
+
 /** The counts of a metric, added up by some of its labels. */
 export type Counts = Readonly<Record<string, number>>;
 

@@ -20,6 +20,8 @@ export interface ListenerParts {
   /** Undefined where only the rules API is served. */
   readonly gateway: Gateway | undefined;
   readonly operators: Shown['routes'];
+  /** The gateway is answered by other processes, there. */
+  readonly elsewhere?: { readonly url: string; stop(deadlineMs: number): Promise<void> } | undefined;
   /** Below which paths that is. */
   readonly operatorsPaths: readonly string[];
 }
@@ -41,26 +43,19 @@ const quieter = (level: string): string => (level === 'info' ? 'warn' : level);
 /** Listens in one place or two. Rejects with ConfigError or ListenError, and nothing left open, where that cannot be. */
 export async function openListeners(
   config: Config,
-  { gateway, operators, operatorsPaths }: ListenerParts,
+  { gateway, operators, operatorsPaths, elsewhere }: ListenerParts,
   { logger, readers, handled }: OpenListenersDependencies,
 ): Promise<Listeners> {
   const publicPlace = publicPlaceOf(config);
   const opsPlace = opsPlaceOf(config);
-  const open = async (place: Place, shown: Shown): Promise<OpenListener> => {
-    const { allowedHosts } = config.http;
-    const child = logger.child({}, { level: quieter(logger.level) });
-    try {
-      return await openListener({ ...place, allowedHosts }, shown, { logger: child, readers, handled });
-    } catch (error) {
-      throw new ListenError(place.at, place === opsPlace ? 'ops.' : '', error);
-    }
-  };
+  const open = (place: Place, shown: Shown): Promise<OpenListener> =>
+    openPlace(config, place, { shown, isOps: place === opsPlace, logger, readers, handled });
   const toOperators = { routes: operators, paths: operatorsPaths, errorBody: envelope, sendBadUrl };
   if (gateway === undefined) return asListeners([await open(opsPlace ?? publicPlace, toOperators)]);
-  const toClients = { interceptor: gateway, paths: GATEWAY_PATHS, errorBody: rpcError };
   if (opsPlace === undefined) {
     const paths = [...GATEWAY_PATHS, ...operatorsPaths];
-    return asListeners([await open(publicPlace, { ...toOperators, ...toClients, paths, errorBody: byPath })]);
+    const shown = { ...toOperators, interceptor: gateway, paths, errorBody: byPath };
+    return asListeners([await open(publicPlace, shown)]);
   }
   // The console asks the gateway where it came from itself: no page of another origin has to be let in.
   const beside = config.console.enabled && !('path' in opsPlace.at);
@@ -76,15 +71,55 @@ export async function openListeners(
       : toOperators,
   );
   try {
-    return asListeners([await open(publicPlace, { ...toClients, routes: async () => undefined }), ops]);
+    return asListeners([
+      elsewhere ?? (await openGatewayListener(config, gateway, { logger, readers, handled })),
+      ops,
+    ]);
   } catch (error) {
     await ops.stop(performance.now());
     throw error;
   }
 }
 
+/** Listens for clients of the gateway alone. Rejects with ListenError where that cannot be. */
+export const openGatewayListener = (
+  config: Config,
+  gateway: Gateway,
+  dependencies: OpenListenersDependencies,
+): Promise<OpenListener> =>
+  openPlace(config, publicPlaceOf(config), {
+    shown: {
+      interceptor: gateway,
+      paths: GATEWAY_PATHS,
+      errorBody: rpcError,
+      routes: async () => undefined,
+    },
+    isOps: false,
+    ...dependencies,
+  });
+
+interface OpenPlaceOptions extends OpenListenersDependencies {
+  readonly shown: Shown;
+  readonly isOps: boolean;
+}
+
+async function openPlace(
+  { http: { allowedHosts } }: Config,
+  place: Place,
+  { shown, isOps, logger, readers, handled }: OpenPlaceOptions,
+): Promise<OpenListener> {
+  const child = logger.child({}, { level: quieter(logger.level) });
+  try {
+    return await openListener({ ...place, allowedHosts }, shown, { logger: child, readers, handled });
+  } catch (error) {
+    throw new ListenError(place.at, isOps ? 'ops.' : '', error);
+  }
+}
+
 /** One after the other is stopped: operators see the rest go. */
-function asListeners(listeners: readonly [OpenListener, OpenListener?]): Listeners {
+type Stopped = Pick<OpenListener, 'url' | 'stop'>;
+
+function asListeners(listeners: readonly [Stopped, Stopped?]): Listeners {
   const [first, last = first] = listeners;
   return {
     url: first.url,

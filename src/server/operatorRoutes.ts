@@ -15,6 +15,7 @@ import { gatewayKeys } from './gatewayKeys.ts';
 import { guardAnswers } from './guardAnswers.ts';
 import { healthOf } from './health.ts';
 import type { HealthHistory } from './healthHistory.ts';
+import type { ReadMetrics } from './metricSums.ts';
 import { nodeOperations } from './nodeOperations.ts';
 import type { Opened } from './roles.ts';
 import { countRulesRequests } from './serverMetrics.ts';
@@ -27,6 +28,9 @@ export interface OperatorRoutesOptions {
   readonly dns: Dns | undefined;
   readonly fleet: FleetStore | undefined;
   readonly registry: Registry;
+  readonly metrics: ReadMetrics;
+  /** Resolves when a change of keys counts in each process. */
+  readonly keysSettled: () => Promise<void>;
   readonly clientAddress: ClientAddress;
   readonly readiness: () => Readiness;
   readonly history: HealthHistory;
@@ -37,12 +41,12 @@ export interface OperatorRoutesOptions {
 
 /** What operators and their tools use: health, metrics, the rules API, the console, and the operations of the nodes. */
 export function operatorRoutes(config: Config, options: OperatorRoutesOptions): Shown['routes'] {
-  const { opened, storage, ethereum, registry, readiness, logger, signInCode } = options;
+  const { opened, storage, ethereum, metrics, readiness, logger, signInCode } = options;
   const { roles } = opened;
   const api = storage && opened.has('rulesApi') ? apiOptions(config, { ...options, storage }) : undefined;
   const configuredTokens = configuredTokensOf(config);
   return async (listener) => {
-    await listener.register(operations, { roles, readiness, metrics: registry });
+    await listener.register(operations, { roles, readiness, metrics });
     if (storage === undefined) return;
     const { tokens } = storage;
     const uses = new TokenUses(tokens);
@@ -66,7 +70,16 @@ export const operatorsPathsOf = (opened: Opened): readonly string[] => [
 
 function apiOptions(
   config: Config,
-  { opened, storage, ethereum, dns, fleet, registry, ...options }: OperatorRoutesOptions & WithStorage,
+  {
+    opened,
+    storage,
+    ethereum,
+    dns,
+    fleet,
+    registry,
+    metrics,
+    ...options
+  }: OperatorRoutesOptions & WithStorage,
 ) {
   const { clientAddress, readiness, history, tracer } = options;
   const { rules, lists, tokens, audit } = storage;
@@ -82,7 +95,7 @@ function apiOptions(
             ...(chainId !== undefined && { chain_id: chainId }),
           })),
       },
-      { keys: ethereum.keys, lastUses: ethereum.keyUses, registry },
+      { keys: ethereum.keys, lastUses: ethereum.keyUses, metrics, settled: options.keysSettled },
     );
   return {
     ...{ rules, lists, tokens, audit, keys: keys || undefined, clientAddress, tracer },
@@ -92,7 +105,7 @@ function apiOptions(
     answered: countRulesRequests(registry),
     healthHistory: () => history.minutes,
     health: () =>
-      healthOf({ dataDir: config.dataDir, registry, readiness, ethereum, dns, roles: opened.roles }),
+      healthOf({ dataDir: config.dataDir, metrics, readiness, ethereum, dns, roles: opened.roles }),
     rateLimit: rateLimitOf(config),
   };
 }

@@ -20,7 +20,7 @@ import { type Dns, startDns } from './dns.ts';
 import { type Ethereum, type EthereumParts, OWN_PARTS, startEthereum } from './ethereum.ts';
 import { HealthHistory } from './healthHistory.ts';
 import { checkOpenFiles } from './openFiles.ts';
-import { openListeners } from './openListeners.ts';
+import { type ListenerParts, openListeners } from './openListeners.ts';
 import { operatorRoutes, operatorsPathsOf } from './operatorRoutes.ts';
 import { isOutOfService } from './outOfService.ts';
 import { openedBy, showRoles } from './roles.ts';
@@ -30,6 +30,9 @@ import { storeBytes } from './storeBytes.ts';
 import { StoreWatch } from './storeWatch.ts';
 import { tellChanges } from './tellChanges.ts';
 import { openTracing } from './tracing.ts';
+import { reloadWorkers } from './workers/reloadWorkers.ts';
+import { workersOf } from './workers/workerConfig.ts';
+import { Workers } from './workers/workers.ts';
 
 export interface Server {
   /** Where it listens, for example `http://127.0.0.1:8420`. */
@@ -39,6 +42,8 @@ export interface Server {
   /** Where the guard answers DNS; none where no account is configured for it. */
   readonly dnsAddresses: Dns['addresses'];
   readonly readiness: () => Readiness;
+  /** Puts workers with another configuration in place of those that there are. Undefined where one process does everything. */
+  readonly reload: ((config: Config) => Promise<void>) | undefined;
   /** Refuses what is new, finishes what runs (for at most `stopTimeoutMs`), closes the stores. */
   stop(): Promise<void>;
 }
@@ -65,6 +70,7 @@ export async function startServer(
   };
   const clientAddress = clientAddressOf(config);
   const opened = openedBy(config);
+  const workerCount = workersOf(config, opened);
   try {
     if (lock === undefined) {
       const own = lockDataDir(config.dataDir);
@@ -91,9 +97,22 @@ export async function startServer(
     const tracer = tracing?.tracer;
 
     let ethereum: Ethereum | undefined;
+    const workers =
+      workerCount === 1
+        ? undefined
+        : new Workers(
+            { count: workerCount, config },
+            {
+              ...{ logger, registry },
+              ethereum() {
+                if (ethereum === undefined) throw new Error('workers are started before what they follow');
+                return ethereum;
+              },
+            },
+          );
     if (opened.has('nodes')) {
       const started = await startEthereum(config, {
-        ...{ logger, registry, tracer, opened, parts: { ...OWN_PARTS, ...parts } },
+        ...{ logger, registry, tracer, opened, parts: { ...OWN_PARTS, ...parts }, followers: workers },
         sharedKeys: storage?.shared && new SharedKeys(storage.shared.keys),
       });
       undo.push(() => started.stop());
@@ -138,11 +157,13 @@ export async function startServer(
         ...(ethereum && { ingest: missing ?? 'ok' }),
         // Told, and no reason to be kept out of service: DNS is answered whatever is missing here.
         ...(dns && { dns: dns.missing() ?? 'ok' }),
+        ...(workers && { workers: workers.missing() ?? 'ok' }),
         ...(stopping && { server: 'it is stopping' }),
       };
       // What all servers share takes none of them out of service: reads, the gateway and the guard go on without it.
       const isBehind = missing !== undefined && isOutOfService(opened, ethereum);
-      const isReady = !isBehind && stores.ownProblem === undefined && !stopping;
+      const isWhole = workers?.missing() === undefined;
+      const isReady = !isBehind && stores.ownProblem === undefined && isWhole && !stopping;
       return { ready: isReady, checks };
     };
 
@@ -152,7 +173,8 @@ export async function startServer(
       storeBytes: () => storeBytes(config.dataDir),
     });
 
-    const history = new HealthHistory({}, { dataDir: config.dataDir, registry, readiness, ethereum, dns });
+    const metrics = (): Promise<Registry> | Registry => workers?.metrics() ?? registry;
+    const history = new HealthHistory({}, { dataDir: config.dataDir, metrics, readiness, ethereum, dns });
     undo.push(() => history.stop());
 
     const accessLog = await openAccessLog(config, { logger, registry, clientAddress });
@@ -191,6 +213,8 @@ export async function startServer(
         dns,
         fleet,
         registry,
+        metrics,
+        keysSettled: async () => workers?.settled(),
         clientAddress,
         readiness,
         history,
@@ -199,9 +223,15 @@ export async function startServer(
       },
       signInCode,
     });
+    let elsewhere: ListenerParts['elsewhere'];
+    if (workers !== undefined) {
+      const { url } = await workers.start();
+      undo.push(() => workers.stop(performance.now()));
+      elsewhere = { url, stop: (deadlineMs) => workers.stop(deadlineMs) };
+    }
     const listeners = await openListeners(
       config,
-      { gateway: gateway || undefined, operators, operatorsPaths: operatorsPathsOf(opened) },
+      { gateway: gateway || undefined, operators, operatorsPaths: operatorsPathsOf(opened), elsewhere },
       { logger, readers, handled: accessLog?.handled },
     );
     undo.push(async () => {
@@ -217,7 +247,9 @@ export async function startServer(
       },
       'listening',
     );
-    return { url, opsUrl, dnsAddresses: dns?.addresses ?? [], readiness, stop: takeDown };
+    const reload =
+      workers && ((now: Config) => reloadWorkers(workers, { before: config, now, opened, logger }));
+    return { url, opsUrl, dnsAddresses: dns?.addresses ?? [], readiness, reload, stop: takeDown };
   } catch (error) {
     await takeDown();
     throw error;

@@ -39,6 +39,10 @@ export function registerDev(program: Command): void {
       throw new ConfigError(
         `role (FLOODGATE_ROLE, --role) is "${asked.role}"; allowed for floodgate dev: all. floodgate start takes the others`,
       );
+    if (asked.workers !== 1)
+      throw new ConfigError(
+        `workers (FLOODGATE_WORKERS, --workers) is ${asked.workers}; allowed for floodgate dev: 1. floodgate start takes more`,
+      );
     const ownNode = asked.upstream.length > 0;
     const settings = readConfig(command, ownNode ? DEV_UPSTREAM_DEFAULTS : DEV_DEFAULTS);
     const { logger, droppedLines } = await createLogger(settings.log.level);

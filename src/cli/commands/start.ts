@@ -1,5 +1,7 @@
+import cluster from 'node:cluster';
 import type { Command } from 'commander';
-import { ConfigError, rolesOf } from '../../config/index.ts';
+import type { Logger } from 'pino';
+import { type Config, ConfigError, rolesOf } from '../../config/index.ts';
 import { addConfigFlags, readConfig } from '../configFlags.ts';
 import { loaded } from '../loaded.ts';
 import { createLogger } from '../logger.ts';
@@ -15,6 +17,21 @@ export function registerStart(program: Command): void {
       'run Floodgate in front of your own servers: the rules API, and the gateway in front of --upstream',
     );
   addConfigFlags(command).action(async () => {
+    if (cluster.isWorker) {
+      const { runWorker } = await import('../../server/index.ts');
+      // What ends the primary by a signal of the terminal or of systemd is for that one to answer.
+      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+      process.on('disconnect', () => process.exit());
+      const worker = runWorker(
+        {
+          send: (message) => process.send?.(message),
+          onMessage: (listener) => process.on('message', listener),
+        },
+        createLogger,
+      );
+      loaded();
+      return worker;
+    }
     const config = readConfig(command);
     const roles = rolesOf(config);
     const needsNodes = roles.includes('gateway') || roles.includes('ingest');
@@ -34,6 +51,7 @@ export function registerStart(program: Command): void {
         stopped,
         startServer({ config, logger, lock, droppedLogLines: droppedLines }),
       );
+      if (server?.reload) reloadAtHangup(server.reload, { read: () => readConfig(command), logger });
       if (server) tellSystemd('READY=1');
       loaded();
       await stopped;
@@ -43,5 +61,30 @@ export function registerStart(program: Command): void {
       lock.release();
     }
     logger.info('stopped');
+  });
+}
+
+interface ReloadAtHangupOptions {
+  /** Throws ConfigError. */
+  readonly read: () => Config;
+  readonly logger: Logger;
+}
+
+/** SIGHUP has what is configured read again. Without workers it ends the process, as any that does not ask for it. */
+function reloadAtHangup(
+  reload: (config: Config) => Promise<void>,
+  { read, logger }: ReloadAtHangupOptions,
+): void {
+  process.on('SIGHUP', async () => {
+    logger.info('reloading the configuration');
+    try {
+      await reload(read());
+      logger.info('the configuration is reloaded');
+    } catch (error) {
+      logger.error(
+        { reason: error instanceof Error ? error.message : String(error) },
+        'the configuration is not reloaded',
+      );
+    }
   });
 }

@@ -4,7 +4,7 @@ import type { Readers } from '../../platform/http/index.ts';
 import { RateLimitedError, RpcError } from '../jsonrpc/index.ts';
 import { type Access, Authenticator } from './keys/authenticate.ts';
 import type { KeyStore } from './keys/keyStore.ts';
-import { RateLimits } from './limits/rateLimits.ts';
+import { RateLimits, type Rates } from './limits/rateLimits.ts';
 import type { GatewayMetrics } from './metrics.ts';
 
 export interface AdmissionOptions {
@@ -17,11 +17,13 @@ export interface AdmissionDependencies {
   readonly readers: Readers;
   readonly keys: KeyStore;
   readonly metrics: GatewayMetrics;
+  /** Left out: those of this process alone. */
+  readonly rates?: Rates | undefined;
 }
 
 /** What a request that was admitted may do. */
 export interface Permit {
-  /** Throws RateLimitedError where these calls are too many. */
+  /** Throws RateLimitedError where these calls are too many, NotYetAdmitted where that is not known yet. */
   admit(calls: number): void;
   mayCall(method: string): boolean;
   /** Who asks: a key, or where there is none an address (for IPv6, one /64). */
@@ -57,14 +59,15 @@ export class AdmissionControl {
   readonly #options: AdmissionOptions;
   readonly #readers: Readers;
   readonly #metrics: GatewayMetrics;
-  readonly #rates = new RateLimits();
+  readonly #rates: Rates;
   readonly #authenticator: Authenticator;
   readonly #clientAddress: ClientAddress;
   #inFlight = 0;
 
-  constructor(options: AdmissionOptions, { readers, keys, metrics }: AdmissionDependencies) {
+  constructor(options: AdmissionOptions, { readers, keys, metrics, rates }: AdmissionDependencies) {
     this.#options = options;
     this.#readers = readers;
+    this.#rates = rates ?? new RateLimits();
     this.#metrics = metrics;
     this.#authenticator = new Authenticator(keys);
     this.#clientAddress = clientAddressBehind(options.trustedProxies);
@@ -122,7 +125,14 @@ export class AdmissionControl {
           if (waitSeconds > 0) throw over('address_rate', ratePerAddress, waitSeconds);
         }
         if (key?.ratePerSecond !== undefined) {
-          const waitSeconds = this.#rates.take(`key_rate ${key.id}`, key.ratePerSecond, calls);
+          let waitSeconds: number;
+          try {
+            waitSeconds = this.#rates.take(`key_rate ${key.id}`, key.ratePerSecond, calls);
+          } catch (error) {
+            // Both are asked again.
+            if (ratePerAddress > 0) this.#rates.giveBack?.(`address_rate ${address()}`, calls);
+            throw error;
+          }
           if (waitSeconds > 0) throw over('key_rate', key.ratePerSecond, waitSeconds);
         }
         if (callsOfKey !== undefined) callsOfKey.admitted.count += calls;

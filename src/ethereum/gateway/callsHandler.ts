@@ -60,11 +60,20 @@ export interface Admitted {
   readonly span?: Span | undefined;
 }
 
+/** Holds calls back while something changes that several processes must begin to answer by at the same moment. */
+export interface Hold {
+  readonly isOn: boolean;
+  /** Resolves when it is over. */
+  over(): Promise<void>;
+}
+
 export interface CallsHandlerDependencies {
   readonly metrics: GatewayMetrics;
   readonly log: Log;
   /** Left out: nothing is traced. */
   readonly tracer?: Tracer | undefined;
+  /** Left out: nothing is held back. */
+  readonly hold?: Hold | undefined;
 }
 
 /** Carries out the calls of one request. */
@@ -118,6 +127,8 @@ export class CallsHandler implements CallHandler {
   }
 
   handle(call: Call, mayStream: boolean): ReturnType<CallHandler['handle']> {
+    const { hold } = this.#dependencies;
+    if (hold?.isOn === true) return hold.over().then(() => this.handle(call, mayStream));
     const entry = this.#methods.get(call.method);
     if (entry === undefined) throw new RpcError('methodNotFound', 'the gateway does not support this method');
     const context = mayStream ? this.context : { ...this.context, mayStream };

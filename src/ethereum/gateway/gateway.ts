@@ -3,12 +3,14 @@ import type { Readers, TrackedResponse, Upgrade } from '../../platform/http/inde
 import { beginHttpSpan } from '../../platform/spans/index.ts';
 import { errorResponse, type HttpAnswer, handleBody, RateLimitedError, RpcError } from '../jsonrpc/index.ts';
 import { AdmissionControl } from './admissionControl.ts';
+import { admitOne } from './admitOne.ts';
 import { type Admitted, CallsHandler, type CallsHandlerDependencies, tableOf } from './callsHandler.ts';
 import { AnswerCompression } from './compression/answerCompression.ts';
 import { answerExplorer } from './explorer/answerExplorer.ts';
 import { explorerError } from './explorer/rows.ts';
 import { HttpExchange } from './httpExchange.ts';
 import type { KeyStore } from './keys/keyStore.ts';
+import type { Rates } from './limits/rateLimits.ts';
 import type { Live } from './live/live.ts';
 import type { Method } from './method.ts';
 import { DISCOVER_ROW } from './methods/discoverRow.ts';
@@ -50,6 +52,8 @@ export interface GatewayDependencies extends CallsHandlerDependencies {
   readonly chainIdOf: (network: string) => string | undefined;
   readonly readers: Readers;
   readonly keys: KeyStore;
+  /** Left out: those of this process alone. */
+  readonly rates?: Rates | undefined;
   /** Whether the server takes no new requests any more. */
   readonly isStopping: () => boolean;
 }
@@ -135,7 +139,7 @@ export class Gateway {
     span?.set('floodgate.network', network);
     const admitted = { methods, permit, space: response, faults: exchange, span };
     const handler = this.#handler(admitted);
-    if (resource === 'document') return answerDocument(exchange, handler);
+    if (resource === 'document') return void answerDocument(exchange, handler);
     if (resource === 'explorer') return void answerExplorer(exchange, handler, query);
     this.#bodies.read(request, response, (body) => {
       if (this.#answer(exchange, handler, body) !== 403 || tracer !== undefined) return;
@@ -215,10 +219,10 @@ const sendStopping = (exchange: HttpExchange): void =>
 const invalidRequest = (message: string): RpcError => new RpcError('invalidRequest', message);
 
 /** The OpenRPC document of a network; it counts as one call. */
-function answerDocument(exchange: HttpExchange, handler: CallsHandler): void {
+async function answerDocument(exchange: HttpExchange, handler: CallsHandler): Promise<void> {
   try {
-    handler.admit(1);
-    const document = handler.handle({ id: null, method: DISCOVER_ROW.name, params: [] }, true);
+    await admitOne(handler);
+    const document = await handler.handle({ id: null, method: DISCOVER_ROW.name, params: [] }, true);
     exchange.answer({ status: 200, parts: [document as Buffer] }, handler.context); // that is what its row's handler gives
   } catch (error) {
     const known = error instanceof RateLimitedError ? error : noRoom();

@@ -123,9 +123,10 @@ export class ChainFollower {
 
   /** Tells of blocks that were replaced, and removes them where they are too many for one change. */
   async #reorganised(undoFrom: number, indexHead: number): Promise<void> {
-    const { store, observer, followed } = this.#dependencies;
+    const { store, observer, write, followed } = this.#dependencies;
     observer.reorganised(undoFrom, indexHead - undoFrom + 1);
-    await rewind(store, {
+    const written = { head: () => store.head(), apply: write };
+    await rewind(written, {
       undoFrom,
       undoFinal: this.#finality === 'none',
       leave: MAX_UNDONE_WITH_NEW,

@@ -3,7 +3,7 @@ export { ASSUMED_FINAL_DEPTH } from './assumedFinalDepth.ts';
 export type { FollowedChange } from './chainFollower.ts';
 export { fillRange } from './fillRange.ts';
 export { FinalityError } from './fork.ts';
-export { type BeginWrite, Indexer, type IndexerStatus } from './indexer.ts';
+export { type ApplyWith, type BeginWrite, Indexer, type IndexerStatus } from './indexer.ts';
 export type { IndexerObserver } from './indexerObserver.ts';
 export { missingBlocks } from './missingBlocks.ts';
 export { Pace } from './pace.ts';

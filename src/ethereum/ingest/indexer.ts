@@ -16,6 +16,9 @@ export interface IndexerOptions extends ChainFollowerOptions {
   readonly isFollower?: boolean;
 }
 
+/** Applies a change of the index by `apply`, once whoever else answers from it is ready for it. */
+export type ApplyWith = (change: IndexChange, apply: () => Promise<void>) => Promise<void>;
+
 /** Begins the span of a change that is written; undefined where it is not traced. */
 export type BeginWrite = (change: IndexChange) => Span | undefined;
 
@@ -26,6 +29,8 @@ export interface IndexerDependencies {
   /** Hears of each change at the index's head once it is applied. Older blocks that are filled in are none. */
   readonly followed?: (change: FollowedChange) => void;
   readonly beginWrite?: BeginWrite | undefined;
+  /** Left out: nobody else answers from the index. */
+  readonly applyWith?: ApplyWith | undefined;
 }
 
 export interface IndexerStatus {
@@ -55,14 +60,16 @@ export class Indexer {
 
   constructor(
     options: IndexerOptions,
-    { store, source, observer, followed = () => undefined, beginWrite }: IndexerDependencies,
+    { store, source, observer, followed = () => undefined, beginWrite, applyWith }: IndexerDependencies,
   ) {
     const { fromBlock, pollIntervalMs, isFollower = false } = options;
     const { signal } = this.#stop;
     this.#store = store;
     const write = (change: IndexChange): Promise<void> => {
       const span = beginWrite?.(change);
-      return span === undefined ? store.apply(change) : endWith(span, store.apply(change));
+      const written =
+        applyWith === undefined ? store.apply(change) : applyWith(change, () => store.apply(change));
+      return span === undefined ? written : endWith(span, written);
     };
     this.#follower = new ChainFollower(options, {
       store,

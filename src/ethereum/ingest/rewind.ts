@@ -16,7 +16,7 @@ export interface RewindOptions {
 
 /** Removes blocks from the head down, some at a time: broken off, it leaves a shorter index, and one of the same chain. */
 export async function rewind(
-  store: TraceStore,
+  store: Pick<TraceStore, 'head' | 'apply'>,
   { undoFrom, undoFinal, leave = 0, removedFrom }: RewindOptions,
 ): Promise<void> {
   for (let head = await store.head(); head !== undefined; head = await store.head()) {

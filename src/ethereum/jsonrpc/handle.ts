@@ -14,11 +14,20 @@ import { scanUnsupported } from './scan.ts';
 import { SharedTurn } from './sharedTurn.ts';
 import { unsupportedResponse } from './unsupported.ts';
 
+/** Thrown by `admit`: whether a body is admitted is not known yet. Nothing of it was carried out, and it may be looked at anew then. */
+export class NotYetAdmitted {
+  readonly until: Promise<void>;
+
+  constructor(until: Promise<void>) {
+    this.until = until;
+  }
+}
+
 /** Carries out requests; what methods there are is not this room's business. */
 export interface CallHandler {
   /** Bytes that the answers of one batch may have together. */
   readonly maxBatchBytes: number;
-  /** Hears how many calls a body has before any is carried out. Throws RateLimitedError where they are too many. */
+  /** Hears how many calls a body has before any is carried out. Throws RateLimitedError where they are too many, or NotYetAdmitted. */
   admit(calls: number): void;
   supports(method: string): boolean;
   /** Hears of a call that is refused because its method is not supported. */
@@ -78,6 +87,7 @@ export function handleBody(body: Buffer, handler: CallHandler): HttpAnswer | Pro
       ? answerSingle(parsed.call, handler)
       : answerBatch(parsed.calls, handler).catch((error: unknown) => refusedBody(error, handler));
   } catch (error) {
+    if (error instanceof NotYetAdmitted) return error.until.then(() => handleBody(body, handler));
     return handler.tellsEach && asked !== undefined
       ? refusedCalls(asked, error, handler)
       : refusedBody(error, handler);
@@ -96,6 +106,8 @@ export function refuseBody(body: Buffer, handler: CallHandler): HttpAnswer | und
     handler.admit(1);
     return { status: 403, parts: [unsupported(call, handler)] };
   } catch (error) {
+    // Then it is read as any other.
+    if (error instanceof NotYetAdmitted) return undefined;
     return refusedBody(error, handler);
   }
 }

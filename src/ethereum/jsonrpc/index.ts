@@ -11,7 +11,7 @@ export {
   RpcError,
   type RpcErrorName,
 } from './errors.ts';
-export { type CallHandler, type HttpAnswer, handleBody, refuseBody } from './handle.ts';
+export { type CallHandler, type HttpAnswer, handleBody, NotYetAdmitted, refuseBody } from './handle.ts';
 export type { Call } from './request.ts';
 export { errorResponse, type Part } from './response.ts';
 export {

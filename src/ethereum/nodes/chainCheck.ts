@@ -34,6 +34,16 @@ export class ChainCheck {
     return this.#chainId;
   }
 
+  /** The chain that nodes must be on; undefined while none is known. */
+  get expected(): NodeChain | undefined {
+    return this.#expected;
+  }
+
+  /** Another process has found which chain this is. */
+  follow(chain: NodeChain | undefined): void {
+    if (chain !== undefined) this.#expect(chain);
+  }
+
   /** Asks a node for its chain, and rejects with OtherChainError where it is another; with NodeError where it does not tell. */
   async verify(node: UpstreamNode, options?: CallOptions): Promise<void> {
     const chain = await this.#ask(node, options);

@@ -10,6 +10,7 @@ export { neverSent } from './connectionError.ts';
 export { FailedRequestError, NODES_TO_FAIL_REQUEST } from './failedRequest.ts';
 export { BudgetExceededError } from './fairTurns.ts';
 export { defaultFinality, type Finality, finalNumber } from './finality.ts';
+export type { Health } from './health.ts';
 export { checkBlockHash } from './integrity/blockHash.ts';
 export { bloomOf, isWithin } from './integrity/bloom.ts';
 export { checkBlock } from './integrity/checkBlock.ts';
@@ -29,12 +30,13 @@ export type { BlockRef, HeadBlock, NodeHeads } from './nodeHeads.ts';
 export { type NodeOptions, NodePool } from './nodePool.ts';
 export { NodeTraces } from './nodeTraces.ts';
 export type { PoolObserver } from './poolObserver.ts';
+export type { PoolState, SetAside } from './poolState.ts';
 export { probeTraceMethods } from './probeTraceMethods.ts';
 export { NODE_REQUEST_ID, type UpstreamResponse } from './readResponse.ts';
 export { OversizedAnswerError, SlowRequestError } from './requestFault.ts';
 export { ResultSpan } from './resultSpan.ts';
 export type { TracedBlock, TraceProvider, TransactionFinder } from './traceProvider.ts';
-export { type Health, UpstreamNode } from './upstreamNode.ts';
+export { UpstreamNode } from './upstreamNode.ts';
 export type {
   FaultOfSize,
   HedgedResponse,

@@ -1,5 +1,6 @@
 import { type Finality, finalNumber } from './finality.ts';
 import type { HeadBlock, NodeHeads } from './nodeHeads.ts';
+import type { HeadsState } from './poolState.ts';
 
 /** What a healthy node says of its chain. */
 export interface Claim {
@@ -64,6 +65,27 @@ export class NetworkHeads {
   get blocks(): NodeHeads | undefined {
     const [latest, safe, finalized] = [this.#latest, this.#safe, this.#finalized];
     return latest && { latest, ...(safe && { safe }), ...(finalized && { finalized }) };
+  }
+
+  /** All of it, for another process. */
+  get state(): HeadsState {
+    return {
+      latest: this.#latest,
+      safe: this.#safe,
+      finalized: this.#finalized,
+      hashes: new Map(this.#hashes),
+    };
+  }
+
+  /** Becomes what another process has found. */
+  follow({ latest, safe, finalized, hashes }: HeadsState): void {
+    const before = this.#latest;
+    this.#latest = latest;
+    this.#safe = safe;
+    this.#finalized = finalized;
+    this.#hashes.clear();
+    for (const [number, hash] of hashes) this.#hashes.set(number, hash);
+    if (latest !== undefined && latest.hash !== before?.hash) this.#changed(latest, before);
   }
 
   /** The hash of a block of the head's chain, where it is remembered. */

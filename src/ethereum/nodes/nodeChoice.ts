@@ -1,5 +1,6 @@
+import type { Health } from './health.ts';
 import type { NetworkHeads } from './networkHeads.ts';
-import type { Health, UpstreamNode } from './upstreamNode.ts';
+import type { UpstreamNode } from './upstreamNode.ts';
 
 /** Behind the head by more, a node is asked only where no other is left. */
 const MAX_LAG_BLOCKS = 8;

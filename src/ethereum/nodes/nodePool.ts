@@ -12,6 +12,7 @@ import { NodePolls } from './nodePolls.ts';
 import type { NodeTraces } from './nodeTraces.ts';
 import { NodeWait } from './nodeWait.ts';
 import type { PoolObserver } from './poolObserver.ts';
+import type { PoolState, SetAside } from './poolState.ts';
 import { RelayedRequests } from './relayedRequests.ts';
 import { takesBlockHashes } from './takesBlockHashes.ts';
 import { UpstreamNode } from './upstreamNode.ts';
@@ -39,6 +40,10 @@ export interface PoolDependencies {
   readonly observer: PoolObserver;
   /** A node has answered a poll; the heads are up to date with it. */
   readonly polled?: () => void;
+  /**
+   * Another process polls the nodes: has it poll one now. What it finds comes with `follow`. Left out: they are polled here.
+   */
+  readonly pollElsewhere?: ((node: UpstreamNode) => Promise<void>) | undefined;
   /** A node's client; left out: one over HTTP. */
   readonly connect?: (node: NodeOptions) => NodeClient;
 }
@@ -54,6 +59,7 @@ export class NodePool {
   readonly heads: NetworkHeads;
   readonly #observer: PoolObserver;
   readonly #polled: () => void;
+  readonly #isFollower: boolean;
   readonly #chain: ChainCheck;
   readonly #choice: NodeChoice;
   readonly #polls: NodePolls;
@@ -62,12 +68,14 @@ export class NodePool {
   /** What clients ask of the nodes. */
   readonly requests: RelayedRequests;
   readonly #headListeners: Array<(head: HeadBlock) => void> = [];
+  readonly #stateListeners: Array<() => void> = [];
 
-  constructor(options: PoolOptions, { observer, polled, connect }: PoolDependencies) {
+  constructor(options: PoolOptions, { observer, polled, pollElsewhere, connect }: PoolDependencies) {
     const { pollIntervalMs, nodeWaitMs = 0, chain, finality } = options;
     const clientOf = connect ?? ((node) => new NodeClient(node.url, node));
     this.#observer = observer;
     this.#polled = polled ?? (() => undefined);
+    this.#isFollower = pollElsewhere !== undefined;
     this.nodes = options.nodes.map((nodeOptions, i) => {
       const node: UpstreamNode = new UpstreamNode(`node-${i + 1}`, clientOf(nodeOptions), (method, remarks) =>
         observer.traceMethodFound(node, method, remarks),
@@ -83,7 +91,7 @@ export class NodePool {
     );
     this.#chain = new ChainCheck(chain, (node, reason) => observer.healthChanged(node, reason));
     this.#choice = new NodeChoice(this.nodes, this.heads);
-    this.#polls = new NodePolls(pollIntervalMs, (node) => this.#poll(node));
+    this.#polls = new NodePolls(pollIntervalMs, pollElsewhere ?? ((node) => this.#poll(node)));
     this.#wait = new NodeWait(nodeWaitMs, () => {
       for (const node of this.nodes) if (node.health !== 'healthy') void this.refresh(node);
     });
@@ -125,8 +133,14 @@ export class NodePool {
     this.#headListeners.push(listener);
   }
 
+  /** Calls back where `state` may be another: after each poll, and where a node is set aside. */
+  onState(listener: () => void): void {
+    this.#stateListeners.push(listener);
+  }
+
   /** Polls every node once, then goes on at its interval. One that does not answer is looked at when it does. */
-  start(): Promise<void> {
+  async start(): Promise<void> {
+    if (this.#isFollower) return;
     return this.#polls.start(this.nodes);
   }
 
@@ -149,7 +163,35 @@ export class NodePool {
     if (!this.nodes.some((other) => other !== node && other.health === 'healthy')) return false;
     node.drain();
     this.#updateHeads();
+    this.#tellState();
     return true;
+  }
+
+  /** What the polls have found, for another process that asks the same nodes. */
+  get state(): PoolState {
+    return {
+      chain: this.#chain.expected,
+      heads: this.heads.state,
+      nodes: this.nodes.map(({ state }) => state),
+    };
+  }
+
+  /** Becomes what the polls of another process have found. */
+  follow({ chain, heads, nodes }: PoolState): void {
+    this.#chain.follow(chain);
+    for (const [i, state] of nodes.entries()) this.nodes[i]?.follow(state);
+    this.heads.follow(heads);
+    for (const { heads: told } of nodes) if (told !== undefined) this.heads.nodeReached(told.latest.number);
+    if (this.isAnyHealthy) this.#wait.nodeIsBack();
+  }
+
+  /** A process that follows this pool has taken a node out of rotation. */
+  setAside(node: UpstreamNode, why: SetAside): void {
+    if (node.health !== 'healthy') return;
+    node.setAside(why);
+    this.#observer.healthChanged(node, why.reason);
+    this.#updateHeads();
+    this.#tellState();
   }
 
   resume(node: UpstreamNode): Promise<void> {
@@ -213,8 +255,13 @@ export class NodePool {
   }
 
   /** The heads, asked for now. Rejects with NodeError. */
-  freshHeads(): Promise<NodeHeads> {
-    return this.#headReader.fresh();
+  async freshHeads(): Promise<NodeHeads> {
+    if (!this.#isFollower) return this.#headReader.fresh();
+    // The heads are changed by `follow` alone, at the same moment in each process.
+    await Promise.all(this.#choice.claimants().map((node) => this.refresh(node)));
+    const heads = this.knownHeads;
+    if (heads === undefined) throw new NodeError('unreachable', 'no node can be asked now');
+    return heads;
   }
 
   async #poll(node: UpstreamNode): Promise<void> {
@@ -239,7 +286,13 @@ export class NodePool {
       if (this.#polls.isStopped) return;
       node.isHeard = false;
       if (!(error instanceof OtherChainError)) this.requests.failed(node, 'poll', asNodeError(error));
+    } finally {
+      this.#tellState();
     }
+  }
+
+  #tellState(): void {
+    for (const listener of this.#stateListeners) listener();
   }
 
   #updateHeads(): void {

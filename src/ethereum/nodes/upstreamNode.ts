@@ -1,20 +1,12 @@
 import { neverSent } from './connectionError.ts';
+import type { Health } from './health.ts';
 import type { NodeChain } from './nodeChain.ts';
 import type { NodeClient } from './nodeClient.ts';
 import { NodeBusyError, type NodeError } from './nodeError.ts';
 import type { NodeHeads } from './nodeHeads.ts';
 import { NodeTraces } from './nodeTraces.ts';
+import type { NodeState, SetAside } from './poolState.ts';
 import type { TraceMethodFound } from './traceMethodDetector.ts';
-
-/**
- * The health of a node.
- * - `unknown`: it has not told its chain yet.
- * - `healthy`: it is asked.
- * - `failing`, `busy`: out of rotation until it answers a poll and its pause is over; asked only where no other is left.
- * - `drained`: set aside by an operator: not asked for anything until it is put back.
- * - `quarantined`, `wrongChain`: caught with an answer that cannot be true, or on another chain: not asked.
- */
-export type Health = 'unknown' | 'healthy' | 'failing' | 'busy' | 'drained' | 'quarantined' | 'wrongChain';
 
 /** Failures in a row after which a node is out of rotation; a connection that is refused counts at once. */
 const FAILURES_TO_FAIL = 3;
@@ -26,6 +18,8 @@ const WEIGHT = 0.05;
 const FAILING_PAUSE_MS = 5_000;
 /** A node caught with an invalid response is looked at again after so long: its operator may have mended it. */
 const QUARANTINE_MS = 600_000;
+/** How long a node stays out of rotation that another process has taken out of it: of why, its health alone is known. */
+const PAUSES_MS: Partial<Record<Health, number>> = { quarantined: QUARANTINE_MS, busy: 1_000 };
 /** What a request to a node of which nothing is known yet is expected to take. */
 const FIRST_LATENCY_MS = 50;
 
@@ -139,6 +133,27 @@ export class UpstreamNode {
     this.#failureRate = 0;
     this.#latencyMs = Math.max(elapsedMs, 1);
     return true;
+  }
+
+  /** What its polls have found, for another process. */
+  get state(): NodeState {
+    const { health, heads, isHeard, chain, isChainVerified, takesHashes } = this;
+    return { health, heads, isHeard, chain, isChainVerified, takesHashes };
+  }
+
+  /** Becomes what polls of another process have found. */
+  follow({ health, heads, isHeard, chain, isChainVerified, takesHashes }: NodeState): void {
+    if (health === 'healthy' && this.health !== 'healthy') {
+      this.#failures = 0;
+      this.#failureRate = 0;
+    }
+    Object.assign(this, { health, heads, isHeard, chain, isChainVerified, takesHashes });
+  }
+
+  /** Another process, which asks it too, has taken it out of rotation. */
+  setAside({ health, reason }: SetAside): void {
+    this.#note(reason);
+    this.#remove(health, PAUSES_MS[health] ?? 0);
   }
 
   #note(reason: string): void {

@@ -1,6 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import type { IncomingMessage } from 'node:http';
+import { Server as NetServer } from 'node:net';
 import { resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify';
 import { ClientCertificates } from './clientCertificates.ts';
 import { HalfSent } from './halfSent.ts';
@@ -43,6 +45,11 @@ export interface OpenListenerDependencies {
 export interface OpenListener {
   /** `http://127.0.0.1:8420`, `unix:/run/floodgate.sock`. */
   readonly url: string;
+  /**
+   * Takes no new connection, and closes each that there is behind its next answer, so that no request is lost. Resolves when there is none
+   * left, or at `deadlineMs`.
+   */
+  drain(deadlineMs: number): Promise<void>;
   /** Refuses what is new, and ends once what runs is answered, or at `deadlineMs` as `performance.now()` tells it. */
   stop(deadlineMs: number): Promise<void>;
 }
@@ -86,6 +93,16 @@ export async function openListener(
   }
   return {
     url,
+    async drain(deadlineMs) {
+      server.prependListener('request', (_request, response) => {
+        response.shouldKeepAlive = false;
+      });
+      // Node's own for HTTP hangs up on idle connections, which a request may be on its way on.
+      NetServer.prototype.close.call(server);
+      const left = (): Promise<number> =>
+        new Promise((resolve) => server.getConnections((_error, count) => resolve(count)));
+      while (performance.now() < deadlineMs && (await left()) > 0) await pause(IDLE_SWEEP_MS);
+    },
     async stop(deadlineMs) {
       removeSocket();
       const deadline = setTimeout(() => {

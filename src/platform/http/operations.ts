@@ -11,7 +11,7 @@ export interface OperationsOptions {
   /** What this server is for. */
   readonly roles: readonly string[];
   readonly readiness: () => Readiness;
-  readonly metrics: Registry;
+  readonly metrics: () => Promise<Registry> | Registry;
 }
 
 /** `/healthz` (the process answers), `/readyz` (it can do its work) and `/metrics` (Prometheus). */
@@ -26,7 +26,8 @@ export async function operations(listener: FastifyInstance, options: OperationsO
   });
 
   listener.get('/metrics', async (_request, reply) => {
-    reply.type(options.metrics.contentType);
-    return options.metrics.metrics();
+    const metrics = await options.metrics();
+    reply.type(metrics.contentType);
+    return metrics.metrics();
   });
 }

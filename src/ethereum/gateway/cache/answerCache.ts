@@ -7,6 +7,12 @@ const HEAD_SHARE = 0.25;
 /** The anchor is moved along after so many blocks: often enough to be near, seldom enough to cost nothing. */
 const ANCHOR_EVERY_BLOCKS = 32;
 
+/** What one process has found of the store that several have open. */
+export interface StoreState {
+  readonly isOpen: boolean;
+  readonly anchorNumber: number;
+}
+
 export interface AnswerCacheOptions {
   readonly network: string;
   readonly store: AnswerStore;
@@ -122,6 +128,17 @@ export class AnswerCache {
 
   get isOpen(): boolean {
     return this.#storeIsOurs;
+  }
+
+  /** Whether the store may be read, and whether it may be added to: for another process that has it open. */
+  get storeState(): StoreState {
+    return { isOpen: this.#storeIsOurs, anchorNumber: this.#anchorNumber };
+  }
+
+  /** Another process has found what the store is of. */
+  followStore({ isOpen, anchorNumber }: StoreState): void {
+    this.#storeIsOurs = isOpen;
+    this.#anchorNumber = anchorNumber;
   }
 
   /** Whether the anchor should be moved to a block that is now final. */

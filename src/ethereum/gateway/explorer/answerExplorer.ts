@@ -1,4 +1,5 @@
 import { type HttpAnswer, RetryLaterError, RpcError } from '../../jsonrpc/index.ts';
+import { admitOne } from '../admitOne.ts';
 import type { CallsHandler } from '../callsHandler.ts';
 import type { HttpExchange } from '../httpExchange.ts';
 import { EXPLORER_METHOD } from './explorerMethod.ts';
@@ -13,7 +14,7 @@ export async function answerExplorer(
   query: string,
 ): Promise<void> {
   try {
-    handler.admit(1);
+    await admitOne(handler);
     if (!handler.mayAsk(EXPLORER_METHOD)) {
       const refusal = new RpcError(
         'methodNotFound',

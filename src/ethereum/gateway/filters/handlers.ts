@@ -25,5 +25,9 @@ export const filterLogs =
 
 export const uninstallFilter =
   (filters: PolledFilters): Handler =>
-  ([id]) =>
-    Buffer.from(String(filters.uninstall(String(id))));
+  ([id]) => {
+    const ended = filters.uninstall(String(id));
+    return ended instanceof Promise ? ended.then(asJson) : asJson(ended);
+  };
+
+const asJson = (ended: boolean): Buffer => Buffer.from(String(ended));

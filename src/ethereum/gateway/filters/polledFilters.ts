@@ -11,5 +11,5 @@ export interface PolledFilters {
   /** All logs of the range of a filter, as eth_getLogs gives them. */
   logs(id: string, context: CallContext): Promise<Result> | Result;
   /** Ends a filter. Returns whether there was one. */
-  uninstall(id: string): boolean;
+  uninstall(id: string): Promise<boolean> | boolean;
 }

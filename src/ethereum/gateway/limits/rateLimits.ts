@@ -5,11 +5,18 @@ const MAX_BUCKETS = 100_000;
 /** So many of the oldest are looked at when room is needed. */
 const SWEEP = 16;
 
+/** How many calls each of many callers may make. */
+export interface Rates {
+  /** Takes so many calls of a caller. Returns 0, or after how many seconds they would be let through. Throws NotYetAdmitted. */
+  take(caller: string, ratePerSecond: number, calls: number): number;
+  /** Takes back a `take` of calls that are not carried out. Left out: it never throws, so that there is none. */
+  giveBack?(caller: string, calls: number): void;
+}
+
 /** A bucket for each of many callers. */
-export class RateLimits {
+export class RateLimits implements Rates {
   readonly #buckets = new Map<string, { readonly bucket: TokenBucket; readonly ratePerSecond: number }>();
 
-  /** Takes so many calls of a caller. Returns 0, or after how many seconds they would be let through. */
   take(caller: string, ratePerSecond: number, calls: number): number {
     const nowMs = performance.now();
     let entry = this.#buckets.get(caller);

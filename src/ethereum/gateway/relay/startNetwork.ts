@@ -4,6 +4,7 @@ import {
   type NodeOptions,
   NodePool,
   type PoolObserver,
+  type SetAside,
   type UpstreamNode,
 } from '../../nodes/index.ts';
 import type { ChainIdentity } from '../../traces/index.ts';
@@ -33,16 +34,25 @@ export interface NetworkOptions {
   readonly finality: Finality | undefined;
 }
 
+/** Where another process polls the nodes. */
+export interface PolledElsewhere {
+  readonly poll: (node: UpstreamNode) => Promise<void>;
+  /** Hears what calls have found of a node: that it was taken out of rotation, or that its chain is to be compared anew. */
+  readonly found: (node: UpstreamNode, why: SetAside | undefined) => void;
+}
+
 export interface NetworkDependencies {
   readonly store: AnswerStore;
   readonly metrics: GatewayMetrics;
   readonly log: Log;
+  /** Left out: the nodes are polled here. */
+  readonly elsewhere?: PolledElsewhere | undefined;
 }
 
 /** Starts to watch the nodes of a network. Rejects with ChainMismatchError where they are on different chains. */
 export async function startNetwork(
   options: NetworkOptions,
-  { store, metrics, log }: NetworkDependencies,
+  { store, metrics, log, elsewhere }: NetworkDependencies,
 ): Promise<Network> {
   const { name, maxAnswerBytes, timeoutMs } = options;
   const cache = new AnswerCache({
@@ -60,7 +70,11 @@ export async function startNetwork(
       chain: options.chain,
       finality: options.finality,
     },
-    { observer: observerOf(name, cache, { metrics, log }), polled: () => keeper.polled(pool) },
+    {
+      observer: observerOf(name, cache, { metrics, log, elsewhere }),
+      polled: () => keeper.polled(pool),
+      pollElsewhere: elsewhere?.poll,
+    },
   );
   pool.onHead(() => cache.headChanged());
   try {
@@ -127,21 +141,27 @@ class StoreKeeper {
 function observerOf(
   network: string,
   cache: AnswerCache,
-  { metrics, log }: Omit<NetworkDependencies, 'store'>,
+  { metrics, log, elsewhere }: Omit<NetworkDependencies, 'store'>,
 ): PoolObserver {
   const call = ({ name }: UpstreamNode, method: string) => ({ network, node: name, method });
   const about = ({ name, client }: UpstreamNode): object => ({ network, node: name, host: client.host });
   return {
     answered: (node, method, elapsedMs) => metrics.nodeAnswered(call(node, method), elapsedMs),
-    failed: (node, method, error) => metrics.nodeFailed(call(node, method), error),
+    failed(node, method, error) {
+      metrics.nodeFailed(call(node, method), error);
+      elsewhere?.found(node, undefined);
+    },
     sentInvalidResponse(node, method, reason) {
       cache.distrust(node.name);
       metrics.invalidResponse(call(node, method));
       log.error({ ...about(node), method, reason }, 'upstream quarantined: its response cannot be true');
+      elsewhere?.found(node, { health: 'quarantined', reason });
     },
     hedged: (method) => metrics.hedged(network, method),
     healthChanged(node, reason) {
       const { health } = node;
+      // It is told there, once for all.
+      if (elsewhere !== undefined) return elsewhere.found(node, { health, reason });
       if (health === 'healthy') log.info(about(node), 'upstream healthy');
       else log.warn({ ...about(node), health, reason }, 'upstream removed from rotation');
     },

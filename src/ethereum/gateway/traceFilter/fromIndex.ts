@@ -1,10 +1,10 @@
 /** What every method shares that is answered from the index: which block is meant, that it is there, how large an answer may be. */
 
-import { BlockUnavailableError, type Indexer } from '../../ingest/index.ts';
+import { BlockUnavailableError } from '../../ingest/index.ts';
 import { NoNodeError, RpcError } from '../../jsonrpc/index.ts';
 import type { NodeHeads } from '../../nodes/index.ts';
-import { AnswerTooLargeError, type Awaitable, andThen, type TraceStore } from '../../traces/index.ts';
-import type { IndexServices } from '../traces/indexServices.ts';
+import { AnswerTooLargeError, type Awaitable, andThen, type TraceReader } from '../../traces/index.ts';
+import type { IndexFiller, IndexServices } from '../traces/indexServices.ts';
 import type { BlockBound } from './blockTag.ts';
 
 /** The ends of the chain as the index and its node have them together. */
@@ -34,7 +34,7 @@ export function resolveHeads(
   return andThen(headsOf(store, indexer.lastHeads), next);
 }
 
-async function freshHeads(indexer: Indexer, store: TraceStore, highest: number): Promise<Heads> {
+async function freshHeads(indexer: IndexFiller, store: TraceReader, highest: number): Promise<Heads> {
   const heads = await headsOf(store, await indexer.freshHeads());
   if (heads !== undefined) return withBound(heads, highest);
   throw new NoNodeError('the head of the chain is not known yet: no node has answered so far');
@@ -43,7 +43,7 @@ async function freshHeads(indexer: Indexer, store: TraceStore, highest: number):
 const withBound = (heads: Heads, highest: number): Heads =>
   highest > heads.latest ? { ...heads, latest: heads.head } : heads;
 
-function headsOf(store: TraceStore, node: NodeHeads | undefined): Awaitable<Heads | undefined> {
+function headsOf(store: TraceReader, node: NodeHeads | undefined): Awaitable<Heads | undefined> {
   const indexed = store.head();
   // Nearly always the node has told what is final: the index need not be asked.
   const finalized = node?.finalized?.number ?? store.finalizedNumber();
@@ -119,7 +119,7 @@ async function readFetched<T>(
 }
 
 /** Sees to it that the index has a range of blocks. Throws RpcError. */
-export async function fetchMissing(indexer: Indexer, fromBlock: number, toBlock: number): Promise<void> {
+export async function fetchMissing(indexer: IndexFiller, fromBlock: number, toBlock: number): Promise<void> {
   try {
     await indexer.ensure(fromBlock, toBlock);
   } catch (error) {

@@ -25,6 +25,8 @@ export interface GatewayStorage {
   readonly keys: GatewayKeys;
   /** Proves that ids of filters are ours, also over a restart. */
   readonly filterSecret: Uint8Array;
+  /** What is read from now on is of no older commit than the last one of now. */
+  refresh(): void;
   close(): Promise<void>;
 }
 
@@ -53,6 +55,7 @@ export function openGatewayStorage(dataDir: string, maxAnswerBytes: number): Gat
   });
   return {
     ...{ answers, ...others },
+    refresh: () => root.resetReadTxn(),
     async close() {
       await answers.flush();
       await root.close();

@@ -75,6 +75,12 @@ export interface TraceStoreOptions extends FilterAnswersOptions {
   readonly format?: TraceFormat | undefined;
 }
 
+/** An index that another process writes. */
+export interface LmdbTraceReader extends TraceReader {
+  /** What is read from now on is of no older commit than the last one of now, and no block above this one is its head. */
+  refresh(shownHead: number): void;
+}
+
 /** The index of traces in an LMDB environment in the folder `path`. */
 export function openTraceStore(path: string, options: TraceStoreOptions = {}): TraceStore {
   return new LmdbTraceStore(TraceEnvironment.open(path, { format: options.format }), options);
@@ -84,7 +90,7 @@ export function openTraceStore(path: string, options: TraceStoreOptions = {}): T
  * The same to read only, beside the process that writes it: what that one commits is seen, and nothing is ever written.
  * Throws NoIndexError where there is none.
  */
-export function openTraceReader(path: string, options: TraceStoreOptions = {}): TraceReader {
+export function openTraceReader(path: string, options: TraceStoreOptions = {}): LmdbTraceReader {
   return new LmdbTraceStore(
     TraceEnvironment.open(path, { readOnly: true, format: options.format }),
     options,
@@ -108,6 +114,7 @@ export class LmdbTraceStore implements TraceStore {
   /** Undefined where this process only reads. */
   readonly #upkeep: DirectoryUpkeep | undefined;
   readonly #isReader: boolean;
+  #shownHead = Number.POSITIVE_INFINITY;
   /** Ends when the upgrade does, or is given up: then it goes on with the next start. */
   #upgrading: Promise<void> = Promise.resolve();
   #isClosing = false;
@@ -167,7 +174,14 @@ export class LmdbTraceStore implements TraceStore {
   }
 
   head(): StoredBlock | undefined {
-    return this.#current().head();
+    const head = this.#current().head();
+    if (head === undefined || head.number <= this.#shownHead) return head;
+    return this.#shownHead < 0 ? undefined : (this.#state.block(this.#shownHead) ?? head);
+  }
+
+  refresh(shownHead: number): void {
+    this.#shownHead = shownHead;
+    this.#environment.root.resetReadTxn();
   }
 
   finalizedNumber(): number | undefined {

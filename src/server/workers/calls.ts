@@ -1,0 +1,77 @@
+import type { Config } from '../../config/index.ts';
+import type { StoreState } from '../../ethereum/gateway/index.ts';
+import type { FollowedChange } from '../../ethereum/ingest/index.ts';
+import type { PoolState, SetAside } from '../../ethereum/nodes/index.ts';
+import type { MetricJson } from './machineMetrics.ts';
+
+/** What the primary knows of a network and workers answer by. */
+export interface NetworkState {
+  readonly pool: PoolState;
+  /** The store of final answers. */
+  readonly store: StoreState;
+  /** The highest block of the index that is shown; -1 where it has none. */
+  readonly indexHead: number;
+}
+
+/** Of each network, by its name. */
+export type State = ReadonlyMap<string, NetworkState>;
+
+/** What a worker begins with. */
+export interface Beginning {
+  readonly config: Config;
+  readonly state: State;
+}
+
+/** Calls of one key or address that a worker may let through. */
+export interface Lease {
+  /** None where there is to be waited. */
+  readonly calls: number;
+  readonly waitSeconds: number;
+}
+
+interface OfNode {
+  readonly network: string;
+  /** Its place in the configuration. */
+  readonly node: number;
+}
+
+export interface FilterCall {
+  readonly network: string;
+  readonly client: string;
+}
+
+/** What the primary tells and asks its workers. */
+export type WorkerCalls = {
+  begin(beginning: Beginning): void;
+  /** Resolves when no call is answered any more. */
+  hold(nothing: undefined): void;
+  /** Calls are answered again, by this state. */
+  resume(state: State): void;
+  followed(change: { readonly network: string; readonly change: FollowedChange }): void;
+  metrics(nothing: undefined): Promise<readonly MetricJson[]>;
+  /** Ends it: gently, each connection behind its next answer, or as a server is stopped. */
+  leave(how: { readonly isGentle: boolean; readonly timeoutMs: number }): Promise<readonly MetricJson[]>;
+};
+
+/** What workers tell and ask the primary. */
+export type PrimaryCalls = {
+  /** It has loaded, and wants to begin. */
+  up(nothing: undefined): void;
+  listening(where: { readonly url: string }): void;
+  failed(error: { readonly name: string; readonly message: string }): void;
+  /** Has a node polled now. Resolves when what that found is known everywhere. */
+  poll(node: OfNode): Promise<void>;
+  /** Calls have found that a node is unwell, or, without a reason, that its chain is to be compared anew. */
+  found(node: OfNode & { readonly why: SetAside | undefined }): void;
+  /** Has blocks indexed. Resolves with the first that cannot be had; undefined where all are there. */
+  ensure(range: {
+    readonly network: string;
+    readonly fromBlock: number;
+    readonly toBlock: number;
+  }): Promise<{ readonly missing: number } | undefined>;
+  take(wanted: { readonly caller: string; readonly ratePerSecond: number; readonly calls: number }): Lease;
+  makeFilter(call: FilterCall & { readonly logs: unknown }): Promise<string>;
+  filterChanges(call: FilterCall & { readonly id: string }): Promise<readonly string[]>;
+  filterLogs(call: FilterCall & { readonly id: string }): Promise<Uint8Array>;
+  uninstallFilter(call: FilterCall & { readonly id: string }): Promise<boolean>;
+};

@@ -1,0 +1,122 @@
+import { Agent, request as httpRequest } from 'node:http';
+import {
+  type FloodgateOptions,
+  type FloodgateProcess,
+  startFloodgateProcess,
+  TOKEN,
+} from '../../support/startFloodgate.ts';
+import { until } from '../../support/until.ts';
+import { familyOf } from './processes.ts';
+
+/** A server with workers, as operators and clients see it. */
+export interface WorkersServer extends FloodgateProcess {
+  readonly opsUrl: string;
+  readonly pid: number;
+  /** The processes of its workers. */
+  workers(): number[];
+  metrics(): Promise<string>;
+  /** A call of the rules API. */
+  operate(method: string, path: string, body?: unknown): Promise<{ status: number; result: unknown }>;
+}
+
+export async function startWorkersServer(options: FloodgateOptions, workers = 3): Promise<WorkersServer> {
+  const args = ['--workers', String(workers), '--ops-port', '0', ...(options.args ?? [])];
+  const server = await startFloodgateProcess({ ...options, args, whenListening: true });
+  const opsUrl = /"opsUrl":"([^"]+)"/.exec(server.output())?.[1] ?? '';
+  const pid = server.process.pid ?? 0;
+  await until('it is ready', async () => (await fetch(`${opsUrl}/readyz`)).status === 200);
+  return {
+    ...server,
+    ...{ opsUrl, pid },
+    workers: () => familyOf(pid).slice(1),
+    metrics: async () => (await fetch(`${opsUrl}/metrics`)).text(),
+    async operate(method, path, body) {
+      const answer = await fetch(`${opsUrl}/client/v4${path}`, {
+        method,
+        headers: { authorization: `Bearer ${TOKEN}` },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const { result } = (await answer.json()) as { result: unknown };
+      return { status: answer.status, result };
+    },
+  };
+}
+
+/** A connection that is kept: whatever is asked over it, the same worker answers until one of the two closes it. */
+export class KeptConnection {
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  readonly #url: string;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  /** Rejects where no answer comes. */
+  post(
+    body: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<{ status: number; text: string }> {
+    return new Promise((resolve, reject) => {
+      const request = httpRequest(
+        this.#url,
+        { method: 'POST', agent: this.#agent, headers: { 'content-type': 'application/json', ...headers } },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          response.on('error', reject);
+          response.on('end', () =>
+            resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }),
+          );
+        },
+      );
+      request.on('error', reject);
+      request.end(JSON.stringify(body));
+    });
+  }
+
+  async call(method: string, ...params: readonly unknown[]): Promise<unknown> {
+    const { text } = await this.post({ jsonrpc: '2.0', id: 1, method, params });
+    return (JSON.parse(text) as { result: unknown }).result;
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+/** Asks over one connection, one after the other, until it is stopped. */
+export class SteadyLoad {
+  answers = 0;
+  readonly lost: string[] = [];
+  readonly #connection: KeptConnection;
+  readonly #running: Promise<void>;
+  #isOver = false;
+
+  constructor(url: string, body: unknown) {
+    this.#connection = new KeptConnection(url);
+    this.#running = this.#run(body);
+  }
+
+  async #run(body: unknown): Promise<void> {
+    while (!this.#isOver)
+      await this.#connection.post(body).then(
+        ({ status, text }) => {
+          if (status === 200) this.answers++;
+          else this.lost.push(`${status} ${text}`);
+        },
+        (error: Error) => this.lost.push(error.message),
+      );
+  }
+
+  /** Waits for so many further answers. */
+  async further(answers: number): Promise<void> {
+    const wanted = this.answers + answers;
+    await until('further answers', () => this.answers >= wanted);
+  }
+
+  async stop(): Promise<void> {
+    this.#isOver = true;
+    await this.#running;
+    this.#connection.close();
+  }
+}
