@@ -23,8 +23,12 @@ export async function startScript(name: string, ...args: readonly string[]): Pro
 const MAIN = fileURLToPath(new URL('../../cli/main.js', import.meta.url));
 const READY_TIMEOUT_MS = 60_000;
 
-/** Starts Floodgate with the given flags and waits until it is ready. */
-export async function startFloodgate(port: number, flags: readonly string[]): Promise<ServerProcess> {
+/** Starts Floodgate with the given flags and waits until it is ready, which operators ask at `opsPort`. */
+export async function startFloodgate(
+  port: number,
+  flags: readonly string[],
+  opsPort = port,
+): Promise<ServerProcess> {
   const child = spawn(
     process.execPath,
     [MAIN, 'start', '--port', String(port), '--log-level', 'warn', ...flags],
@@ -35,7 +39,7 @@ export async function startFloodgate(port: number, flags: readonly string[]): Pr
   const url = `http://127.0.0.1:${port}`;
   const deadline = performance.now() + READY_TIMEOUT_MS;
   for (;;) {
-    const ready = await fetch(`${url}/readyz`).then(
+    const ready = await fetch(`http://127.0.0.1:${opsPort}/readyz`).then(
       (response) => response.ok,
       () => false,
     );

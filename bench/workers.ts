@@ -1,0 +1,159 @@
+/**
+ * Workers: two processes that answer against one, on the same chain, in turns. What two cores leave is worked out in the same run: the
+ * load generator and the node stand beside the server, so the cap is what all of them would reach with no core ever idle. Figures are
+ * ratios; `BENCH_BLOCKS` and `BENCH_TURN_MS` make it shorter.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { familyOf } from '../test/server/support/processes.ts';
+import { freePort } from '../test/support/freePort.ts';
+import { processorMs, type ServerProcess, startFloodgate, startScript } from './child.ts';
+import { load } from './load.ts';
+import { makeChain } from './madeChain.ts';
+import { addressAt } from './mainnetLike.ts';
+import { progress } from './turns.ts';
+
+const BLOCKS = Number(process.env['BENCH_BLOCKS'] ?? 800);
+const TURN_MS = Number(process.env['BENCH_TURN_MS'] ?? 3_000);
+const FIRST_BLOCK = 1_024;
+const LAST_BLOCK = FIRST_BLOCK + BLOCKS - 1;
+const TURNS = 5;
+const WARM_TURNS = 4;
+const WORKERS = 2;
+const CONNECTIONS = 16;
+const CORES = availableParallelism();
+const MEGABYTE = 1e6;
+
+const hex = (value: number): string => `0x${value.toString(16)}`;
+const median = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+
+const range = { fromBlock: hex(FIRST_BLOCK), toBlock: hex(LAST_BLOCK) };
+const WORKLOADS: Readonly<Record<string, (i: number) => readonly [method: string, ...params: unknown[]]>> = {
+  // About twenty traces: an address that few have to do with.
+  'typical trace_filter': (i) => [
+    'trace_filter',
+    { ...range, fromAddress: [addressAt(2_000 + i)], count: 20 },
+  ],
+  'cached block': (i) => ['eth_getBlockByNumber', hex(FIRST_BLOCK + (i % BLOCKS)), false],
+  'uncached call': (i) => ['eth_getBalance', `0x${i.toString(16).padStart(40, '0')}`, 'latest'],
+};
+
+/** Of one turn. */
+interface Measured {
+  readonly perSecond: number;
+  /** Processor time of a request: of the server, of this process that asks, of the node. */
+  readonly serverMs: number;
+  readonly askerMs: number;
+  readonly nodeMs: number;
+}
+
+async function turn(
+  server: ServerProcess,
+  node: ServerProcess,
+  bodies: readonly Buffer[],
+): Promise<Measured> {
+  const pids = familyOf(server.pid);
+  const ofServer = (): number => pids.reduce((sum, pid) => sum + processorMs(pid), 0);
+  const before = { server: ofServer(), node: processorMs(node.pid), own: process.cpuUsage() };
+  const { requests, requestsPerSecond, refused } = await load({
+    url: `${server.url}/v1/mainnet`,
+    ...{ bodies, connections: CONNECTIONS, durationMs: TURN_MS },
+  });
+  if (refused > 0) throw new Error(`${refused} requests were refused`);
+  const own = process.cpuUsage(before.own);
+  return {
+    perSecond: requestsPerSecond,
+    serverMs: (ofServer() - before.server) / requests,
+    askerMs: (own.user + own.system) / 1_000 / requests,
+    nodeMs: (processorMs(node.pid) - before.node) / requests,
+  };
+}
+
+/** How many times as much two workers could do: all cores busy, and neither the asker nor the node with more than one of them. */
+function capOf(one: readonly Measured[]): number {
+  const of = (name: keyof Measured): number => median(one.map((measured) => measured[name]));
+  const [serverMs, askerMs, nodeMs] = [of('serverMs'), of('askerMs'), of('nodeMs')];
+  const most = Math.min(CORES / (serverMs + askerMs + nodeMs), WORKERS / serverMs, 1 / askerMs, 1 / nodeMs);
+  return (1_000 * most) / of('perSecond');
+}
+
+async function compare(
+  name: string,
+  make: (i: number) => readonly unknown[],
+  { one, many, node }: Readonly<Record<'one' | 'many' | 'node', ServerProcess>>,
+): Promise<void> {
+  const bodies = Array.from({ length: 2_000 }, (_, i) => {
+    const [method, ...params] = make(i);
+    return Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: i, method, params }));
+  });
+  const measured: { one: Measured[]; many: Measured[] } = { one: [], many: [] };
+  // Each worker compiles, and keeps answers, for itself.
+  for (const { url } of [one, many])
+    await load({
+      url: `${url}/v1/mainnet`,
+      ...{ bodies, connections: CONNECTIONS, durationMs: WARM_TURNS * TURN_MS },
+    });
+  for (let i = 0; i < TURNS; i++) {
+    measured.one.push(await turn(one, node, bodies));
+    measured.many.push(await turn(many, node, bodies));
+  }
+  const of = (which: 'one' | 'many', figure: keyof Measured): number =>
+    median(measured[which].map((result) => result[figure]));
+  const ratio = of('many', 'perSecond') / of('one', 'perSecond');
+  const cap = capOf(measured.one);
+  const processor = of('many', 'serverMs') / of('one', 'serverMs');
+  console.log(
+    `${name}: ${ratio.toFixed(2)} times (${of('many', 'perSecond').toFixed(0)} against ${of('one', 'perSecond').toFixed(0)} a second), ` +
+      `the cap is ${cap.toFixed(2)}: ${(ratio / cap).toFixed(2)} of it (must: 0.9); processor of a request ${processor.toFixed(2)} times (must: at most 1.15)`,
+  );
+}
+
+/** Memory that a process has for itself. */
+function privateBytes(pid: number): { readonly anonymous: number; readonly pss: number } {
+  const of = (file: string, name: string): number =>
+    1024 *
+    Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(readFileSync(`/proc/${pid}/${file}`, 'utf8'))?.[1]);
+  return { anonymous: of('status', 'RssAnon'), pss: of('smaps_rollup', 'Pss') };
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'floodgate-bench-workers-'));
+const running: ServerProcess[] = [];
+async function start(workers: number, node: ServerProcess): Promise<ServerProcess> {
+  const opsPort = await freePort();
+  const flags = [
+    '--data-dir',
+    join(folder, String(workers)),
+    '--upstream',
+    node.url,
+    '--index-from',
+    String(FIRST_BLOCK),
+  ];
+  const server = await startFloodgate(
+    await freePort(),
+    [...flags, '--workers', String(workers), '--ops-port', String(opsPort)],
+    opsPort,
+  );
+  running.push(server);
+  return server;
+}
+
+try {
+  makeChain(folder, { first: FIRST_BLOCK, last: LAST_BLOCK, tracesPerBlock: 1_000 }, progress);
+  const node = await startScript('blockNode.js', folder);
+  running.push(node);
+  const servers = { node, one: await start(1, node), many: await start(WORKERS, node) };
+  const atRest = familyOf(servers.many.pid).slice(1).map(privateBytes);
+  for (const [name, make] of Object.entries(WORKLOADS)) await compare(name, make, servers);
+  const inUse = familyOf(servers.many.pid).slice(1).map(privateBytes);
+  const most = (all: readonly { anonymous: number; pss: number }[], name: 'anonymous' | 'pss'): string =>
+    (Math.max(...all.map((bytes) => bytes[name])) / MEGABYTE).toFixed(0);
+  console.log(
+    `memory of a further worker: anonymous ${most(atRest, 'anonymous')} MB at rest (Pss ${most(atRest, 'pss')}), ` +
+      `${most(inUse, 'anonymous')} MB after this load (Pss ${most(inUse, 'pss')}); must: at most 60 MB`,
+  );
+} finally {
+  for (const server of running.reverse()) await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
