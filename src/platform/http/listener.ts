@@ -22,6 +22,11 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
 /** An idle connection is kept for the next request this long; above the 60 s that common proxies keep theirs. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+/**
+ * Of a connection that is not read at the time so much is taken from the system at most: the rest waits there, and is then read as
+ * one. Each packet of a flood is read by itself otherwise. What is read and written at once is no less for it.
+ */
+const READ_AHEAD_BYTES = 1024;
 /** Answered whatever else is held: they tell whoever watches the server. */
 const ALWAYS_ANSWERED = new Set(['/healthz', '/readyz', '/metrics']);
 /** A path parameter is at most an account id or a UUID. */
@@ -53,6 +58,7 @@ export function createListener(
   { logger, sendBadUrl, readers }: ListenerDependencies,
 ): FastifyInstance {
   const http = {
+    highWaterMark: READ_AHEAD_BYTES,
     connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_INTERVAL_MS, requestTimeoutMs),
     // Its types know no other classes than node's own.
     IncomingMessage: UpgradableRequest as unknown as typeof IncomingMessage,

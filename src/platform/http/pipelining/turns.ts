@@ -2,7 +2,7 @@
 const SLICE_MS = 0.5;
 
 /** Who rests waits so long: what has come for it meanwhile is then read at once, which takes the processor once and not often. */
-const REST_MS = 5;
+const REST_MS = 20;
 
 /** What takes its turns: `step` does a small piece of its work. */
 export interface Stepping {
