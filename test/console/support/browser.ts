@@ -23,12 +23,13 @@ export interface Tab {
 }
 
 const COUNT_SHIFTS = `
-  window.movedBy = 0;
+  window.movedBy = {};
   window.moves = [];
   new PerformanceObserver((list) => {
     for (const { value, hadRecentInput, sources } of list.getEntries()) {
       if (hadRecentInput) continue;
-      window.movedBy += value;
+      const page = location.pathname.split('/')[2];
+      window.movedBy[page] = (window.movedBy[page] ?? 0) + value;
       const moved = sources.map(({ node }) => [node?.nodeName, node?.className, node?.textContent?.slice(0, 30)].join(' '));
       window.moves.push([value.toFixed(4), location.pathname, innerWidth, ...moved].join(', '));
     }
@@ -72,7 +73,9 @@ export async function inPage<T>(page: Page, expression: string): Promise<T> {
   return result.value as T; // the caller knows what it asks for
 }
 
-export const layoutShift = (page: Page): Promise<number> => inPage(page, 'window.movedBy');
+/** Of the page of the console that has moved most. */
+export const layoutShift = (page: Page): Promise<number> =>
+  inPage(page, 'Math.max(0, ...Object.values(window.movedBy))');
 /** What moved, for who looks for the reason. */
 export const moves = (page: Page): Promise<string> => inPage(page, "window.moves.join('\\n')");
 
