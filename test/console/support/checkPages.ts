@@ -12,6 +12,11 @@ const SCHEMES = ['light', 'dark'] as const;
 /** What browsers call good. */
 const MAX_LAYOUT_SHIFT = 0.1;
 
+/** Colours have changed from one scheme to the other: on their way they have another contrast. */
+const AT_REST = `Promise.all(document.getAnimations()
+  .filter(({ effect }) => Number.isFinite(effect?.getComputedTiming().endTime))
+  .map(({ finished }) => finished.catch(() => undefined))).then(() => undefined)`;
+
 /** Two frames later everything was drawn. */
 const DRAWN = 'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve())))';
 const TOO_WIDE = 'document.documentElement.scrollWidth - innerWidth';
@@ -57,6 +62,7 @@ async function look(page: Page, { name, scheme, size }: Looked): Promise<void> {
   await page.setViewportSize(size);
   const where = `${name} ${size.width} ${scheme}`;
   await inPage(page, DRAWN);
+  await inPage(page, AT_REST);
   await keepPicture(page, where.replaceAll(' ', '-'));
   expect.soft(await inPage<number>(page, TOO_WIDE), `${where}: too wide`).toBeLessThanOrEqual(0);
   expect.soft(await violations(page), where).toEqual([]);
