@@ -31,10 +31,10 @@ export interface GatewayStorage {
 }
 
 /**
- * The LMDB environment of the gateway, in a folder of its own: answers that are final, and API keys. `maxAnswerBytes`
+ * The LMDB environment of the gateway, in a folder of its own: answers that are final, and API keys. `cacheDiskBytes`
  * bounds the answers.
  */
-export function openGatewayStorage(dataDir: string, maxAnswerBytes: number): GatewayStorage {
+export function openGatewayStorage(dataDir: string, cacheDiskBytes: number): GatewayStorage {
   const folder = join(dataDir, 'gateway');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = new StoreFile(folder);
@@ -48,7 +48,7 @@ export function openGatewayStorage(dataDir: string, maxAnswerBytes: number): Gat
       { isNew },
     );
     return {
-      answers: new GatewayAnswers(root, maxAnswerBytes),
+      answers: new GatewayAnswers(root, cacheDiskBytes),
       keys: new GatewayKeys(root),
       filterSecret: filterSecretIn(root),
     };
