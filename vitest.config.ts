@@ -8,6 +8,7 @@ const TIMEOUTS = { testTimeout: 2 * HANG_MS, hookTimeout: 2 * HANG_MS };
 export default defineConfig({
   test: {
     ...TIMEOUTS,
+    expect: { poll: { timeout: HANG_MS } },
     globalSetup: ['test/support/build.ts'],
     setupFiles: ['test/support/endWithVitest.ts'],
     // No test leaves anything to the next: a worker loads the modules once, a third less of the units' processor time.

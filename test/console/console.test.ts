@@ -213,7 +213,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.getByText('Somebody changed this rule in the meantime').waitFor();
       // The same by a stale tag, as where the change is not known here yet.
       await page.route('**/live', (route) => route.abort());
-      expect(await page.getByLabel('Rate sensitivity').inputValue()).toBe('low');
+      await expect.poll(() => page.getByLabel('Rate sensitivity').inputValue()).toBe('low');
       await button('Drop mine').click();
       await page.getByLabel('Rate sensitivity').selectOption('low');
       await page.unroute('**/live');
@@ -225,7 +225,7 @@ describe.skipIf(CHROMIUM === undefined)(
         'rule-conflict',
       );
       tab.faults.length = 0;
-      expect(await page.getByLabel('Rate sensitivity').inputValue()).toBe('low');
+      await expect.poll(() => page.getByLabel('Rate sensitivity').inputValue()).toBe('low');
       await button('Save mine on top of theirs').click();
       await page.getByText('Saved for everywhere: rate sensitivity medium → low.').waitFor();
       expect(await theRule()).toMatchObject({
@@ -306,7 +306,9 @@ describe.skipIf(CHROMIUM === undefined)(
       await reader.page.getByRole('button', { name: 'Sign in' }).click();
       const dot = reader.page.getByRole('status').filter({ hasText: 'too many listen' });
       await dot.waitFor();
-      expect(await dot.getAttribute('title')).toBe('Only 8 may listen with one token, and so many do');
+      await expect
+        .poll(() => dot.getAttribute('title'))
+        .toBe('Only 8 may listen with one token, and so many do');
       await more.body?.cancel();
       await reader.page.getByText('● live').waitFor();
       many.abort();

@@ -122,10 +122,10 @@ describe.skipIf(CHROMIUM === undefined)(
         failed: true,
         limit: 50,
       });
-      expect(await rows().count()).toBe(json.result.traces.length);
+      await expect.poll(() => rows().count()).toBe(json.result.traces.length);
       await page.goBack();
       expect(page.url()).not.toContain('failed');
-      expect(await page.getByLabel('failed').inputValue()).toBe('');
+      await expect.poll(() => page.getByLabel('failed').inputValue()).toBe('');
 
       const { json: block } = await call(floodgate.gatewayUrl, 'trace_filter', {
         fromBlock: '0x1',
@@ -142,13 +142,13 @@ describe.skipIf(CHROMIUM === undefined)(
       await signIn(page, floodgate.token);
       const chosen = page.locator('[role=treeitem][aria-selected=true]');
       await chosen.waitFor();
-      expect(await chosen.getAttribute('data-path')).toBe(deepest.traceAddress.join('.'));
+      await expect.poll(() => chosen.getAttribute('data-path')).toBe(deepest.traceAddress.join('.'));
       await checkPage(tab, 'transaction');
       // By key: to the root, folded, unfolded, opened.
       await chosen.focus();
       await page.keyboard.press('Home');
       await page.keyboard.press('ArrowLeft');
-      expect(await page.getByRole('treeitem').count()).toBe(1);
+      await expect.poll(() => page.getByRole('treeitem').count()).toBe(1);
       await page.keyboard.press('ArrowRight');
       await page.keyboard.press('ArrowDown');
       await page.keyboard.press('Enter');
@@ -171,13 +171,13 @@ describe.skipIf(CHROMIUM === undefined)(
       await look(PAID);
       await page.getByText('Newest first, live').waitFor();
       await rows().first().waitFor();
-      expect(await rows().count()).toBe(1);
+      await expect.poll(() => rows().count()).toBe(1);
       await pay(PAID, 2_500_000_000_000_000_001n);
       await button('Show one new trace').waitFor();
-      expect(await rows().count()).toBe(1);
+      await expect.poll(() => rows().count()).toBe(1);
       await button('Show one new trace').click();
       await rows().first().getByText('2.500000000000000001').waitFor();
-      expect(await rows().count()).toBe(2);
+      await expect.poll(() => rows().count()).toBe(2);
       await page.getByText('That is all of blocks').waitFor();
       await checkPage(tab, 'address-short');
     });

@@ -90,20 +90,20 @@ describe.skipIf(CHROMIUM === undefined)(
       const hash = await paySide(5n);
       await page.goto(`${floodgate.url}/console/traces`);
       await signIn();
-      expect(await network().locator('option').allTextContents()).toEqual(['mainnet', 'side']);
+      await expect.poll(() => network().locator('option').allTextContents()).toEqual(['mainnet', 'side']);
       await network().selectOption('side');
       await page.waitForURL('**/traces?network=side');
       await look(PAID);
       await page.waitForURL(`**/address/${PAID}?network=side`);
       await rows().first().waitFor();
       await page.getByText('Newest first, live').waitFor();
-      expect(await rows().count()).toBe(1);
+      await expect.poll(() => rows().count()).toBe(1);
       await checkPage(tab, 'address-network');
 
       // What is new comes from the network that is looked at.
       await paySide(6n);
       await button('Show one new trace').click();
-      expect(await rows().count()).toBe(2);
+      await expect.poll(() => rows().count()).toBe(2);
 
       // The other one does not know it; back is back.
       await network().selectOption('mainnet');
@@ -112,7 +112,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.goBack();
       await page.waitForURL(`**/address/${PAID}?network=side`);
       await rows().nth(1).waitFor();
-      expect(await network().inputValue()).toBe('side');
+      await expect.poll(() => network().inputValue()).toBe('side');
 
       // A filter, a call in its tree, blocks, and what is beside them.
       await page.getByLabel('direction').selectOption('to');
@@ -162,7 +162,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.reload();
       await signIn();
       await page.getByRole('heading', { name: `Block ${shown}` }).waitFor();
-      expect(await network().inputValue()).toBe('side');
+      await expect.poll(() => network().inputValue()).toBe('side');
     });
 
     it('tries methods of the one that was chosen', async () => {
@@ -182,12 +182,14 @@ describe.skipIf(CHROMIUM === undefined)(
     it('tells of the nodes of each', async () => {
       await go('Nodes');
       await page.getByText('All 2 nodes answer, and the index is at the head.').waitFor();
-      expect(await page.locator('main section.network h2').allTextContents()).toEqual([
-        expect.stringMatching(/^mainnet, chain 31337/),
-        expect.stringMatching(/^side, chain 31337/),
-        'Limits',
-        expect.stringMatching(/^Last day/),
-      ]);
+      await expect
+        .poll(() => page.locator('main section.network h2').allTextContents())
+        .toEqual([
+          expect.stringMatching(/^mainnet, chain 31337/),
+          expect.stringMatching(/^side, chain 31337/),
+          'Limits',
+          expect.stringMatching(/^Last day/),
+        ]);
       await checkState(tab, 'nodes-networks');
     });
 

@@ -71,7 +71,7 @@ describe.skipIf(CHROMIUM === undefined || postgresFolder === undefined)(
       const row = page.locator('main tbody tr').filter({ hasText: 'SJC, WNAM' });
       await row.getByText('lasts').waitFor();
       await page.getByRole('heading', { name: /One attack in the last 90 days; one lasts/ }).waitFor();
-      expect(await page.getByRole('columnheader', { name: 'Seen at' }).count()).toBe(1);
+      await expect.poll(() => page.getByRole('columnheader', { name: 'Seen at' }).count()).toBe(1);
       await checkState(tab, 'attacks-fleet');
       const asked: string[] = [];
       page.on('request', (request) => asked.push(request.url()));

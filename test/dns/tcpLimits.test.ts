@@ -221,13 +221,11 @@ describe('a thousand connections from ten addresses', () => {
 describe('one address', () => {
   it('has at most a hundred connections, and a further one takes the place of its longest idle one', async () => {
     const { target, plane } = await guarded(RULE);
-    const clients: TcpClient[] = [];
-    for (let i = 0; i < 100; i++) {
-      const client = await tcp(target, '127.0.3.1');
-      await client.ask(good);
-      clients.push(client);
-    }
-    expect(await clients[0]?.ask(good)).toBeDefined();
+    // Side by side: on a slow machine the first would be over its time before the last is open.
+    const clients = await Promise.all(Array.from({ length: 100 }, () => tcp(target, '127.0.3.1')));
+    const ask = (asking: readonly TcpClient[]) => Promise.all(asking.map((client) => client.ask(good)));
+    await ask(clients);
+    expect(await ask(clients.filter((_, i) => i !== 1))).not.toContain(undefined);
     expect(await (await tcp(target, '127.0.3.1')).ask(good)).toBeDefined();
     await clients[1]?.ended();
     expect(await clients[0]?.ask(good)).toBeDefined();
