@@ -2,13 +2,14 @@
 
 import { startGuard } from '../../src/dns/controller/index.ts';
 import { EmbeddedDataPlane } from '../../src/dns/dataplane/embedded/index.ts';
+import { networkHash } from '../../src/dns/protocol/index.ts';
 import type { ServerAddress } from '../../src/platform/addresses/index.ts';
 import type { ProfileSensitivity, Rule } from '../../src/rules/index.ts';
 import { driveDnsdist } from '../../test/dns/support/driveDnsdist.ts';
 import { startDnsdist } from '../../test/dns/support/realDnsdist.ts';
 import { startBareRelay } from './bareRelay.ts';
 import { startDnsdistByHand } from './dnsdistByHand.ts';
-import { NAMES, ZONE } from './names.ts';
+import { NAMES, USER_NETWORK, ZONE } from './names.ts';
 
 export const GUARDS = ['embedded', 'dnsdist', 'by hand', 'bare relay'] as const;
 export type GuardKind = (typeof GUARDS)[number];
@@ -47,6 +48,8 @@ const detector = {
   thresholds: { unknownPerSecond: 1000, accountUnknownPerSecond: 5000, ratePerSecond: 1000, zones: {} },
 };
 
+const HOUR_MS = 3_600_000;
+
 async function embedded({ server, zoneFile, sensitivity }: DefendedTask): Promise<Defended> {
   const options = { listen: [{ host: '127.0.0.1', port: 0 }], servers: [server], workers: 0 };
   const guard = await startGuard(
@@ -54,6 +57,10 @@ async function embedded({ server, zoneFile, sensitivity }: DefendedTask): Promis
     { dataPlane: (context) => new EmbeddedDataPlane(options, context), rules: rulesOf(sensitivity) },
   );
   await guard.seeding.tried;
+  // It knows its users, too.
+  const nowMs = Date.now();
+  for (const atMs of [nowMs - 2 * HOUR_MS, nowMs])
+    guard.detector.clients.note(networkHash(`${USER_NETWORK}.1`), atMs);
   return { port: guard.dataPlane.addresses[0]?.port ?? 0, stop: () => guard.stop() };
 }
 

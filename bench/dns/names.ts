@@ -2,6 +2,8 @@ import { writeFileSync } from 'node:fs';
 
 export const ZONE = 'example.test';
 export const NAMES = 50_000;
+/** The /24 of the users, without the last octet. */
+export const USER_NETWORK = '127.0.2';
 
 /** A zone like the one the issue asks for: so many names with an address each. */
 export const zoneText = (): string =>

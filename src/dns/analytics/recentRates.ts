@@ -3,6 +3,7 @@ import {
   type AttackDetector,
   type Outcome,
   outcomeOf,
+  type Reason,
   reasonOf,
   VERDICTS,
   type Verdict,
@@ -44,12 +45,14 @@ const MEMBER_OF: Readonly<Record<Outcome, Member>> = {
   truncated: 'refused',
 };
 
+/** Whom a list refuses, or a limit of clients, could not have paid. */
+const PAYS_NEVER: ReadonlySet<Reason> = new Set(['accessList', 'clientRate', 'newClient']);
+
 /** Which members a query counts in, by its verdict. */
 const MEMBERS_OF: readonly (readonly Member[])[] = Array.from({ length: VERDICTS }, (_, number): Member[] => {
   const outcome = outcomeOf(number as Verdict); // each number below VERDICTS is one
   const reason = reasonOf(number as Verdict);
-  // Whoever a list or the rate of one client refuses could not have paid.
-  const pays = outcome !== 'passed' && reason !== 'accessList' && reason !== 'clientRate';
+  const pays = outcome !== 'passed' && !PAYS_NEVER.has(reason);
   return [
     MEMBER_OF[outcome],
     ...(pays ? (['paying'] as const) : []),

@@ -6,6 +6,7 @@ import type { Rule } from '../../rules/index.ts';
 import type { HashKey, Question } from '../protocol/index.ts';
 import { type AccessLists, NO_LISTS } from './clients/accessLists.ts';
 import { CLIENT_WINDOW_MS, clientLimit } from './clients/heavyClients.ts';
+import type { KnownClients } from './clients/knownClients.ts';
 import type { RecordedDecisions } from './decisionSamples.ts';
 import { type AnswerSink, type AskedName, learnAnswer } from './learnAnswer.ts';
 import { entryOfOldForm } from './profile/oldForm.ts';
@@ -52,6 +53,8 @@ const NAMES_HOLD_MS = 24 * 3_600_000;
 
 /** What of a rule the bucket's size hangs on. */
 type BucketSensitivities = Pick<Rule, 'rate_sensitivity' | 'burst_sensitivity'>;
+
+const TOLERANT: BucketSensitivities = { rate_sensitivity: 'low', burst_sensitivity: 'low' };
 
 interface AnsweredTo {
   readonly kind: number;
@@ -213,6 +216,11 @@ export class AttackDetector implements AnswerSink {
     learnAnswer(this, answer, question, client, nowMs, isProven);
   }
 
+  /** Who has asked for known names long before now. */
+  get clients(): KnownClients {
+    return this.#policy.knownClients;
+  }
+
   get zoneIndex(): ZoneIndex {
     return this.#policy.zoneIndex;
   }
@@ -242,6 +250,7 @@ export class AttackDetector implements AnswerSink {
     const known = place >= 0;
     const attacked = zone.attacked(nowMs);
     if (!zone.noteAnswer(kind, known, attacked)) return;
+    if (known) this.clients.note(network, nowMs);
     // What is known stays so, whatever else is not learned now.
     const isOld = known && profile.touch(place, asked.type, nowMs, number, isProven);
     // What any name would have been answered teaches nothing.
@@ -276,6 +285,7 @@ export class AttackDetector implements AnswerSink {
     this.#updateFlags();
     this.#resize(nowMs);
     this.profile.sweep(nowMs, this.#seedHolds);
+    this.clients.sweep(nowMs);
   }
 
   /**
@@ -313,6 +323,7 @@ export class AttackDetector implements AnswerSink {
       form: 2,
       hashKey: this.key,
       rates: this.history.samples(),
+      clients: this.clients.stored(nowMs),
       zones: this.zones.all().map((zone) => ({
         ...zone.learned(),
         attacked: zone.attacked(nowMs),
@@ -328,6 +339,7 @@ export class AttackDetector implements AnswerSink {
   restore(learned: Learned, nowMs: number): void {
     this.#restoredLately = nowMs - (learned.savedMs ?? Number.NEGATIVE_INFINITY) <= NAMES_HOLD_MS;
     this.history.restore(learned.rates);
+    if (learned.clients !== undefined) this.clients.restore(learned.clients, nowMs);
     for (const stored of learned.zones) {
       const zone = stored.name === '' ? this.zones.outside : this.zones.add(stored.name);
       zone?.restore(stored);
@@ -394,6 +406,7 @@ export class AttackDetector implements AnswerSink {
   #resize(nowMs: number): void {
     const { ratePerSecond, burst } = this.bucketSize();
     this.#policy.flags.bucket.resize(ratePerSecond, burst, nowMs);
+    this.clients.resize({ ratePerSecond, burst }, this.bucketSize(TOLERANT), nowMs);
     this.#policy.flags.clientLimit = this.#limitsClients ? clientLimit(ratePerSecond) : 0;
     for (const zone of this.zones.all()) {
       const size = this.zoneBucketSize(zone);

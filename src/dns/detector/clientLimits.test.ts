@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseNetwork } from '../../platform/addresses/index.ts';
 import type { Rule } from '../../rules/index.ts';
-import { nameToWire, questionOf } from '../protocol/index.ts';
+import { nameToWire, networkHash, questionOf } from '../protocol/index.ts';
 import { AttackDetector } from './attackDetector.ts';
 import { outcomeOf, reasonOf, type Verdict } from './verdict.ts';
 import { ZoneSeed } from './zoneSeed.ts';
@@ -93,6 +93,60 @@ describe('a client that asks for known names faster than the whole account usual
     const detector = guarded({});
     for (let i = 0; i < 10_000; i++) detector.decide(question(`x${i}`), NOW, '198.51.100.1');
     expect(verdicts(detector, { client: '198.51.100.1', queries: 100 })).toEqual({ 'passed none': 100 });
+  });
+});
+
+describe('at very_high, clients that were not here before', () => {
+  const HOUR_MS = 3_600_000;
+  const USER = '198.51.100.1';
+
+  /** A guard that has known one user for two hours. */
+  function watching(settings: Partial<Rule> = {}): AttackDetector {
+    const detector = guarded({ profile_sensitivity: 'very_high', ...settings });
+    for (const hours of [2, 0]) detector.clients.note(networkHash(USER), NOW - hours * HOUR_MS);
+    return detector;
+  }
+  /** A second of queries for known names from as many networks. */
+  function flood(detector: AttackDetector) {
+    const counts: Record<string, number> = {};
+    for (let i = 0; i < 3000; i++) {
+      const key = told(detector.decide(question(`h${i % 100}`), NOW, `10.${i >> 8}.${i & 255}.1`));
+      counts[key] = (counts[key] ?? 0) + 1;
+    }
+    return counts;
+  }
+
+  it('ask together what the whole account usually is asked; every other one beyond is sent to TCP, those that were are not', () => {
+    const detector = watching();
+    expect(flood(detector)).toEqual({
+      'passed none': 500,
+      'truncated newClient': 1250,
+      'dropped newClient': 1250,
+    });
+    expect(verdicts(detector, { client: USER, queries: 40 })).toEqual({ 'passed none': 40 });
+    const tcp = { address: '10.0.0.1', client: '10.0.0.1' };
+    expect(told(detector.decideOverTcp(question('h1'), tcp, NOW))).toBe('passed none');
+    expect(detector.attack).toBe(false);
+  });
+
+  it('are not limited at lower levels, nor where nobody can have been here before, and only counted in monitoring', () => {
+    for (const profile_sensitivity of ['low', 'medium', 'high'] as const)
+      expect(flood(watching({ profile_sensitivity }))).toEqual({ 'passed none': 3000 });
+    expect(flood(guarded({ profile_sensitivity: 'very_high' }))).toEqual({ 'passed none': 3000 });
+    expect(flood(watching({ mode: 'monitoring' }))).toEqual({
+      'passed none': 500,
+      'wouldDrop newClient': 2500,
+    });
+    expect(flood(watching({ mode: 'disabled' }))).toEqual({ 'passed none': 3000 });
+  });
+
+  it('are told from the others after a restart, in the middle of the flood', () => {
+    const before = watching();
+    flood(before);
+    const again = guarded({ profile_sensitivity: 'very_high' });
+    again.restore(JSON.parse(JSON.stringify(before.learned(NOW))), NOW);
+    expect(flood(again)['passed none']).toBeLessThanOrEqual(500);
+    expect(verdicts(again, { client: USER, queries: 40 })).toEqual({ 'passed none': 40 });
   });
 });
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Rule } from '../../rules/index.ts';
-import { QueryType, questionOf, typeBit } from '../protocol/index.ts';
+import { networkHash, QueryType, questionOf, typeBit } from '../protocol/index.ts';
 import { AttackDetector } from './attackDetector.ts';
 import { DecideAgain, type DecidedAgain, type Sensitivities } from './decideAgain.ts';
 import { outcomeOf, reasonOf, type Verdict } from './verdict.ts';
@@ -34,6 +34,8 @@ function guard(rule: Rule | undefined): AttackDetector {
   const rated = detector.zones.add(RATED);
   if (rated !== undefined) rated.boundless = true;
   detector.history.restore([[NOW / 60_000 - 12, 50]]);
+  // Somebody was here for long, so that all who ask below are new.
+  for (const hours of [2, 0]) detector.clients.note(networkHash('203.0.113.1'), NOW - hours * 3_600_000);
   detector.tick(NOW);
   detector.setRule(rule, NOW);
   return detector;
@@ -75,8 +77,11 @@ function run(detector: AttackDetector, seconds: number, perSecond: number): Deci
     const isKnown = detector.profile.find(question.hashHigh, question.hashLow) >= 0;
     const verdict: Verdict = detector.decide(question, timeMs, client);
     const [outcome, reason] = [outcomeOf(verdict), reasonOf(verdict)];
-    if (reason === 'clientRate') counted.clientLimited++;
-    else if (outcome !== 'passed') counted.paying++;
+    if (reason === 'clientRate' || reason === 'newClient') {
+      counted.clientLimited++;
+      continue;
+    }
+    if (outcome !== 'passed') counted.paying++;
     if (outcome !== 'dropped') continue;
     counted.refused++;
     if (isKnown) counted.knownRefused++;

@@ -5,6 +5,7 @@ import { CLIENT_WINDOW_MS, clientLimit } from './clients/heavyClients.ts';
 import {
   type DecisionSample,
   isKnownIn,
+  isNewClientIn,
   type RecordedDecisions,
   reasonIn,
   zoneIn,
@@ -27,7 +28,7 @@ export interface DecidedAgain {
   readonly refused: number;
   /** Of these, those for names that the guard knew. */
   readonly knownRefused: number;
-  /** Did not have to pay, and were above the limit of one client. */
+  /** Did not have to pay, and were above the limit of one client, or of the new ones together. */
   readonly clientLimited: number;
 }
 
@@ -50,11 +51,16 @@ export class DecideAgain {
     const size = this.#detector.bucketSize(sensitivities);
     const purse = new Purse(this.#detector, { sensitivities, size, sinceMs, recent: this.#recent });
     const clients = new ClientLimit(level > profileLevel.low ? size.ratePerSecond : undefined);
+    const newClients = fullBucket(size, sinceMs);
     const counted = { paying: 0, refused: 0, knownRefused: 0, clientLimited: 0 };
     for (const sample of samples) {
       const reason = reasonIn(sample, level);
       if (reason === 'none') {
-        counted.clientLimited += clients.above(sample);
+        const above = clients.above(sample);
+        const within = sample.weight - above;
+        const isLimited = level >= profileLevel.very_high && isNewClientIn(sample);
+        counted.clientLimited +=
+          above + (isLimited ? within - newClients.takeUpTo(within, sample.timeMs) : 0);
         continue;
       }
       const refused = sample.weight - purse.pay(sample, reason);

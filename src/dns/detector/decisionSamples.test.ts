@@ -4,6 +4,7 @@ import {
   DecisionSamples,
   factsOf,
   isKnownIn,
+  isNewClientIn,
   reasonIn,
   zoneIn,
 } from './decisionSamples.ts';
@@ -89,9 +90,9 @@ it('has in a word why a query pays at each sensitivity, whether it is known, and
   const reasons = ['none', 'unknownName', 'unknownType', 'zoneRate'] as const;
   for (const isKnown of [true, false])
     for (const zone of [0, 1, 4096]) {
-      const facts = factsOf((level) => reasons[level] ?? 'none', isKnown, zone);
-      const one = { ...decided(1), facts };
+      const about = { isKnown, isNewClient: !isKnown, zone };
+      const one = { ...decided(1), facts: factsOf((level) => reasons[level] ?? 'none', about) };
       expect([0, 1, 2, 3].map((level) => reasonIn(one, level))).toEqual(reasons);
-      expect([isKnownIn(one), zoneIn(one)]).toEqual([isKnown, zone]);
+      expect({ isKnown: isKnownIn(one), isNewClient: isNewClientIn(one), zone: zoneIn(one) }).toEqual(about);
     }
 });

@@ -10,7 +10,7 @@ const PER_SECOND = 256;
 /** A minute of four busy threads. A power of two. */
 const SLOTS = 65_536;
 const TIME_MS = 0;
-/** Why it pays at each profile sensitivity, whether its name is known, and the number of its zone. */
+/** Why it pays at each profile sensitivity, whether its name is known, whether its client is new, and the number of its zone. */
 const FACTS = 1;
 const HASH_HIGH = 2;
 const HASH_LOW = 3;
@@ -25,7 +25,8 @@ export const DECISION_SAMPLES_BYTES = (RECORDED + 1) * 4;
 const REASON_BITS = 3;
 const PROFILE_LEVELS = 4;
 const KNOWN = 1 << (REASON_BITS * PROFILE_LEVELS);
-const ZONE_SHIFT = REASON_BITS * PROFILE_LEVELS + 1;
+const NEW_CLIENT = KNOWN << 1;
+const ZONE_SHIFT = REASON_BITS * PROFILE_LEVELS + 2;
 const SECOND_MS = 1000;
 /** Threads read the clock a little apart. */
 const APART_MS = 1000;
@@ -41,8 +42,11 @@ export interface Decided {
 }
 
 /** `reasonAt` says why the query would have to pay at a profile sensitivity, by its number; `zone` is the number of its zone. */
-export function factsOf(reasonAt: (level: number) => Reason, isKnown: boolean, zone: number): number {
-  let facts = (isKnown ? KNOWN : 0) | (zone << ZONE_SHIFT);
+export function factsOf(
+  reasonAt: (level: number) => Reason,
+  { isKnown, isNewClient, zone }: { isKnown: boolean; isNewClient: boolean; zone: number },
+): number {
+  let facts = (isKnown ? KNOWN : 0) | (isNewClient ? NEW_CLIENT : 0) | (zone << ZONE_SHIFT);
   for (let level = 0; level < PROFILE_LEVELS; level++)
     facts |= reasons.indexOf(reasonAt(level)) << (level * REASON_BITS);
   return facts;
@@ -52,6 +56,7 @@ export function factsOf(reasonAt: (level: number) => Reason, isKnown: boolean, z
 export const reasonIn = ({ facts }: Decided, level: number): Reason =>
   reasons[(facts >>> (level * REASON_BITS)) & ((1 << REASON_BITS) - 1)] ?? 'none';
 export const isKnownIn = ({ facts }: Decided): boolean => (facts & KNOWN) !== 0;
+export const isNewClientIn = ({ facts }: Decided): boolean => (facts & NEW_CLIENT) !== 0;
 export const zoneIn = ({ facts }: Decided): number => facts >>> ZONE_SHIFT;
 
 /** A query that was recorded. */

@@ -1,3 +1,4 @@
+import type { StoredClients } from './clients/knownClients.ts';
 import type { ProfileEntry } from './profile/profile.ts';
 import type { RateSample } from './thresholds.ts';
 
@@ -11,6 +12,8 @@ export interface Learned {
   readonly form?: 2;
   readonly rates: readonly RateSample[];
   readonly zones: readonly LearnedZone[];
+  /** Networks of clients that were here; left out by what was saved before this was kept. */
+  readonly clients?: StoredClients;
 }
 
 /** What is usual in a zone, by its name. */

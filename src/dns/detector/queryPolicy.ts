@@ -1,9 +1,10 @@
 /** The policy for one query, from the shared state, in any thread. What it follows, with all numbers, is in docs/dns-protection.md. */
 
-import type { HashKey, Question } from '../protocol/index.ts';
+import { type HashKey, networkHash, type Question } from '../protocol/index.ts';
 import { type Access, SharedAccessLists } from './clients/accessLists.ts';
 import { ClientAddress } from './clients/clientAddress.ts';
 import { HeavyClients } from './clients/heavyClients.ts';
+import { KnownClients } from './clients/knownClients.ts';
 import { DecisionSamples, factsOf } from './decisionSamples.ts';
 import { reserveOf } from './payment.ts';
 import { hasType, noteQuery } from './profile/nameNotes.ts';
@@ -17,9 +18,12 @@ import { ZoneIndex } from './zones/zoneIndex.ts';
 
 const PASSED = verdictOf('passed', 'none');
 /** Why a name has to pay. */
-type Paying = Exclude<Reason, 'none' | 'clientRate' | 'accessList'>;
+type Paying = Exclude<Reason, 'none' | 'clientRate' | 'accessList' | 'newClient'>;
 const CLIENT_TRUNCATED = verdictOf('truncated', 'clientRate');
 const CLIENT_WOULD_DROP = verdictOf('wouldDrop', 'clientRate');
+const NEW_TRUNCATED = verdictOf('truncated', 'newClient');
+const NEW_DROPPED = verdictOf('dropped', 'newClient');
+const NEW_WOULD_DROP = verdictOf('wouldDrop', 'newClient');
 const PAID = perReason('paid');
 const WOULD_DROP = perReason('wouldDrop');
 const ALLOWED = verdictOf('passed', 'accessList');
@@ -42,6 +46,7 @@ export class QueryPolicy {
   readonly names: NameTable;
   readonly zoneIndex: ZoneIndex;
   readonly accessLists: SharedAccessLists;
+  readonly knownClients: KnownClients;
   /** What was decided about, to be decided about again. */
   readonly decisions: DecisionSamples;
   readonly #memory: SharedState;
@@ -51,6 +56,8 @@ export class QueryPolicy {
   readonly #recent: RecentNames;
   readonly #verdicts: Int32Array;
   readonly #onAlarm: (zone: number, nowMs: number) => void;
+  /** Every other query of a new client that is refused is answered TC=1. */
+  #slips = false;
 
   /** `onAlarm` hears the number of a zone in which so many unknown names are asked for that the detector must look. */
   constructor(key: HashKey, memory: SharedState, onAlarm: (zone: number, nowMs: number) => void) {
@@ -61,6 +68,7 @@ export class QueryPolicy {
     this.accessLists = new SharedAccessLists(memory.accessLists);
     this.decisions = new DecisionSamples(memory.decisions);
     this.#heavyClients = new HeavyClients(memory.heavyClients, key);
+    this.knownClients = new KnownClients(memory.knownClients, key);
     this.#memory = memory;
     this.#recent = new RecentNames(memory.recent);
     this.#verdicts = new Int32Array(memory.verdicts);
@@ -102,8 +110,7 @@ export class QueryPolicy {
     }
     const byName = this.#verdictOn(question, zone, place, beyondUsual, nowMs);
     // What pays is limited by its bucket already.
-    const limit = byName !== PASSED || client === undefined ? 0 : this.flags.clientLimit;
-    const verdict = limit === 0 || client === undefined ? byName : this.#limitClient(client, limit, nowMs);
+    const verdict = byName !== PASSED || client === undefined ? byName : this.#decideByClient(client, nowMs);
     if (verdict >= FIRST_UNPAID && zone.attacked(nowMs))
       zone.countRefusal(verdict >= FIRST_REFUSAL, place >= 0);
     if (this.decisions.isNext(nowMs))
@@ -112,11 +119,11 @@ export class QueryPolicy {
   }
 
   #record(question: Question, { number, zone, place, beyondUsual, client, nowMs }: DecidedOn): void {
-    const facts = factsOf(
-      (level) => this.#reasonAt(level, question, zone, place, beyondUsual, nowMs),
-      place >= 0,
-      number,
-    );
+    const facts = factsOf((level) => this.#reasonAt(level, question, zone, place, beyondUsual, nowMs), {
+      isKnown: place >= 0,
+      isNewClient: client !== undefined && this.knownClients.isNew(networkHash(client), nowMs),
+      zone: number,
+    });
     if (client !== undefined) this.#client.read(client);
     const isKnown = client !== undefined && this.#client.isKnown;
     const { hashHigh, hashLow } = question;
@@ -129,13 +136,28 @@ export class QueryPolicy {
     return this.flags.attack;
   }
 
+  #decideByClient(client: string, nowMs: number): Verdict {
+    const { clientLimit, level } = this.flags;
+    if (clientLimit === 0) return PASSED;
+    const verdict = this.#limitClient(client, clientLimit, nowMs);
+    if (verdict !== PASSED || level < profileLevel.very_high) return verdict;
+    if (this.knownClients.admits(networkHash(client), nowMs)) return PASSED;
+    if (!this.#refusesClients) return NEW_WOULD_DROP;
+    this.#slips = !this.#slips;
+    return this.#slips ? NEW_TRUNCATED : NEW_DROPPED;
+  }
+
+  get #refusesClients(): boolean {
+    const { mode, mayDrop } = this.flags;
+    return mode === 'enabled' && mayDrop === 'always';
+  }
+
   /** Beyond its limit a client is told to come over TCP, where it is known for who it is: its address may be forged. */
   #limitClient(client: string, limit: number, nowMs: number): Verdict {
     if (!this.#heavyClients.countAny(limit, nowMs)) return PASSED;
     this.#client.read(client);
     if (!this.#client.isKnown || this.#heavyClients.count(this.#client, nowMs) <= limit) return PASSED;
-    const { mode, mayDrop } = this.flags;
-    return mode === 'enabled' && mayDrop === 'always' ? CLIENT_TRUNCATED : CLIENT_WOULD_DROP;
+    return this.#refusesClients ? CLIENT_TRUNCATED : CLIENT_WOULD_DROP;
   }
 
   /** Why this query would have to pay under the rule in force, `none` when it would not. Changes nothing. */

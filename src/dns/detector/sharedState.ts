@@ -4,6 +4,7 @@
  */
 import { ACCESS_LISTS_BYTES } from './clients/accessLists.ts';
 import { HEAVY_CLIENTS_BYTES } from './clients/heavyClients.ts';
+import { KNOWN_CLIENTS_BYTES } from './clients/knownClients.ts';
 import { DECISION_SAMPLES_BYTES } from './decisionSamples.ts';
 import { NameTable } from './profile/nameTable.ts';
 import { RECENT_NAMES_BYTES } from './recentNames.ts';
@@ -24,6 +25,7 @@ export interface SharedState {
   readonly flags: SharedArrayBuffer;
   readonly verdicts: SharedArrayBuffer;
   readonly heavyClients: SharedArrayBuffer;
+  readonly knownClients: SharedArrayBuffer;
   readonly accessLists: SharedArrayBuffer;
   readonly decisions: SharedArrayBuffer;
 }
@@ -38,6 +40,7 @@ export const newSharedState = (maxNames: number): SharedState => ({
   flags: new SharedArrayBuffer(FLAGS * 4),
   verdicts: new SharedArrayBuffer(VERDICTS * 4),
   heavyClients: new SharedArrayBuffer(HEAVY_CLIENTS_BYTES),
+  knownClients: new SharedArrayBuffer(KNOWN_CLIENTS_BYTES),
   accessLists: new SharedArrayBuffer(ACCESS_LISTS_BYTES),
   decisions: new SharedArrayBuffer(DECISION_SAMPLES_BYTES),
 });

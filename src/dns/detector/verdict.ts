@@ -5,8 +5,8 @@ export const outcomes = ['passed', 'paid', 'wouldDrop', 'dropped', 'truncated'] 
 export type Outcome = (typeof outcomes)[number];
 
 /**
- * Why a query had to pay; `none` for one that did not. `clientRate`: its client asks too much; `accessList`: an entry of the
- * lists allows it or denies it, and nothing else was looked at.
+ * Why a query had to pay; `none` for one that did not. `clientRate`: its client asks too much; `newClient`: clients that
+ * were not here before ask too much together; `accessList`: an entry of the lists allows it or denies it, and nothing else was looked at.
  */
 export const reasons = [
   'none',
@@ -16,6 +16,7 @@ export const reasons = [
   'zoneRate',
   'clientRate',
   'accessList',
+  'newClient',
 ] as const;
 export type Reason = (typeof reasons)[number];
 

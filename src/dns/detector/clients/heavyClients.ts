@@ -7,6 +7,7 @@
  */
 import type { HashKey } from '../../protocol/index.ts';
 import type { ClientAddress } from './clientAddress.ts';
+import { mix } from './mix.ts';
 
 /** Long enough that a burst of honest queries is no flood, short enough that a flood is cut soon. */
 export const CLIENT_WINDOW_MS = 5000;
@@ -96,10 +97,3 @@ export class HeavyClients {
 }
 
 const windowOf = (nowMs: number): number => Math.floor(nowMs / CLIENT_WINDOW_MS) | 0;
-
-/** A round of MurmurHash3: the key is secret, so that nobody chooses the set that an address falls into. */
-function mix(hash: number, word: number): number {
-  const product = Math.imul(hash ^ word, 0x85ebca6b);
-  const mixed = Math.imul(product ^ (product >>> 13), 0xc2b2ae35);
-  return mixed ^ (mixed >>> 16);
-}
