@@ -48,6 +48,9 @@ export interface LocalUdpRelayDependencies {
  */
 export const SOCKETS_PER_THREAD = 4;
 
+/** The share of its time that a thread with a queue which never empties is at work. */
+const SATURATED = 0.98;
+
 export class LocalUdpRelay implements UdpRelay {
   readonly #options: LocalUdpRelayOptions;
   readonly #policy: LocalUdpRelayDependencies['policy'];
@@ -60,6 +63,7 @@ export class LocalUdpRelay implements UdpRelay {
   readonly #limit: ResponseRateLimit | undefined;
   /** By the number of the address; all sockets of one can send its answers. */
   readonly #frontends = new Map<number, readonly UdpFrontend[]>();
+  #utilization = performance.eventLoopUtilization();
 
   constructor(options: LocalUdpRelayOptions, dependencies: LocalUdpRelayDependencies) {
     const { policy, onAnswer, onFault, rateCounters } = dependencies;
@@ -165,6 +169,10 @@ export class LocalUdpRelay implements UdpRelay {
 
   tick(nowMs: number): void {
     this.#backends.tick(nowMs);
+    const before = this.#utilization;
+    this.#utilization = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(this.#utilization, before);
+    for (const frontend of [...this.#frontends.values()].flat()) frontend.fitQueue(utilization > SATURATED);
   }
 
   /** What of the answer may be sent: all, the question with TC=1, or nothing. */

@@ -16,6 +16,12 @@ import { noLookup } from './noLookup.ts';
 
 /** Large enough to hold a tenth of a second of a full flood: what overflows here is lost without a look at it. */
 const FRONTEND_BUFFER_BYTES = 8 * 1024 * 1024;
+/** What has waited longer in a queue that never empties comes too late for whoever asked. */
+const MAX_QUEUE_SECONDS = 0.25;
+/** Linux keeps twice as much as it is told, and counts 768 bytes and more for a query. */
+const QUEUED_QUERY_BYTES = 512;
+/** A turn of the event loop reads 32 packets: some turns. */
+const LEAST_BUFFER_BYTES = 64 * 1024;
 
 export interface UdpFrontendOptions {
   readonly host: string;
@@ -47,6 +53,7 @@ export class UdpFrontend {
   readonly #frontend: number;
   readonly #guarded: boolean;
   readonly #question = new Question();
+  #packets = 0;
 
   constructor(
     { host, frontend, guarded, sharesPorts }: UdpFrontendOptions,
@@ -89,6 +96,20 @@ export class UdpFrontend {
   /** Sends an answer on to a client. */
   answer(answer: Uint8Array, address: string, port: number): void {
     this.socket.send(answer, port, address);
+  }
+
+  /**
+   * Call it every second. Where this thread does nothing but work its queue is full, and what is read from it is as late as it is
+   * long: it then holds no more than was read in a quarter of a second. Otherwise it is as long as can be, for bursts.
+   */
+  fitQueue(isSaturated: boolean): void {
+    const packets = this.read.reduce((total, count) => total + count, 0);
+    const inQueue = (packets - this.#packets) * MAX_QUEUE_SECONDS;
+    this.#packets = packets;
+    const bytes = isSaturated
+      ? Math.min(FRONTEND_BUFFER_BYTES, Math.max(LEAST_BUFFER_BYTES, inQueue * QUEUED_QUERY_BYTES))
+      : FRONTEND_BUFFER_BYTES;
+    this.socket.setRecvBufferSize(Math.round(bytes));
   }
 
   async close(): Promise<void> {
