@@ -1,5 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -14,6 +16,12 @@ const has = (command: string, args: readonly string[], cwd?: string): boolean =>
 
 /** Go fetches nothing while tests run. */
 const OFFLINE = { GOPROXY: 'off', GOFLAGS: '-mod=readonly', GOWORK: 'off' };
+
+/** Where `.ci/install-alloy` builds it. */
+const ALLOY_CLIENT = join(
+  process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'),
+  'floodgate/alloy-client/debug/alloy-client',
+);
 
 /** What a client with its defaults sees: reads, sent transactions, logs, also pushed ones, a revert, a batch. */
 const SEEN = {
@@ -58,11 +66,9 @@ describe('clients of other languages, with their defaults', () => {
   });
 
   it('alloy of Rust', async (context) => {
-    // Built by hand: it takes as long as many of these tests together.
-    const program = `${folder}alloy/target/debug/alloy-client`;
-    if (!existsSync(program))
-      context.skip('the client is not built; `cargo build --locked` in its folder takes some minutes');
-    const { stdout } = await run(program, asked());
+    if (!existsSync(ALLOY_CLIENT))
+      context.skip('the client is not built; .ci/install-alloy does it where Rust is, in some minutes');
+    const { stdout } = await run(ALLOY_CLIENT, asked());
     const { subscribed: _, ...seen } = SEEN;
     expect(JSON.parse(stdout)).toEqual(seen);
   });

@@ -1,5 +1,5 @@
-/** Bytes to start with: an answer of 200 ordinary traces fits. */
-const INITIAL_BYTES = 1024 * 1024;
+/** Bytes to start with: an answer of 100 ordinary traces fits. New memory costs more than what is written to it. */
+const INITIAL_BYTES = 96 * 1024;
 /** A larger buffer is given back after the answer that needed it. */
 const KEPT_BYTES = 8 * 1024 * 1024;
 
@@ -26,6 +26,11 @@ export class JsonWriter {
   #view = new DataView(this.#bytes.buffer);
   /** Where the next byte goes. */
   length = ROOM_BEFORE_BYTES;
+
+  /** Bytes of memory that it holds. */
+  get heldBytes(): number {
+    return this.#bytes.length;
+  }
 
   /** Bytes of text. */
   get textBytes(): number {
