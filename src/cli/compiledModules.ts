@@ -45,9 +45,7 @@ export class CompiledModules {
       const require = Object.assign(load, createRequire(filename));
       return run.call(this.exports, this.exports, require, this, filename, dirname(filename));
     };
-    const save = () => modules.#save();
-    process.once('exit', save);
-    return save;
+    return () => modules.#save();
   }
 
   #compile(content: string, filename: string): Script {
