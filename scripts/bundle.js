@@ -56,7 +56,11 @@ export async function bundleProgram(folder, entries) {
   if (isNewer(notices, [...MADE_OF, ...Object.values(entries)])) return copyConsole(folder);
   const output = await write(
     { input: { ...entries, ...THREAD }, external: NOT_BUNDLED, plugins: [withoutUnused] },
-    { dir: folder, format: 'cjs', chunkFileNames: '[name]-[hash].js', cleanDir: true },
+    {
+      ...{ dir: folder, format: 'cjs', chunkFileNames: '[name]-[hash].js', cleanDir: true },
+      // Sources are read and held whole at each start: with one character that is no ASCII in two bytes each.
+      ...{ charset: 'ascii', comments: { legal: true, annotation: false, jsdoc: false } },
+    },
   );
   writeFileSync(`${root}${folder}/package.json`, '{ "type": "commonjs" }\n');
   copyPages(() => root + folder);

@@ -17,11 +17,23 @@ function keepCompiledCode(): () => void {
   try {
     const folder = ownFolder();
     if (folder === undefined || process.env['NODE_DISABLE_COMPILE_CACHE']) return () => undefined;
-    return CompiledModules.keepIn(folder);
+    // A server tells when it is loaded; what one compiled that could not start is not enough for those that can.
+    if (isServer(process.argv[2])) return CompiledModules.keepIn(join(folder, 'servers'));
+    const save = CompiledModules.keepIn(join(folder, 'commands'));
+    process.once('exit', save);
+    return save;
   } catch {
     // A user without a home, or a disk that cannot be written: the program is compiled at each start.
     return () => undefined;
   }
+}
+
+/**
+ * Written is what was compiled until then, and once: of the modules that they share a command compiles little of what a server
+ * needs, which would then be compiled at each start.
+ */
+function isServer(command: string | undefined): boolean {
+  return command === 'start' || command === 'dev';
 }
 
 /**

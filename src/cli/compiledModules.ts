@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import Module, { createRequire } from 'node:module';
+import Module, { createRequire, isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { cachedDataVersionTag } from 'node:v8';
 import { constants, Script } from 'node:vm';
+import { underUsualFlags } from './v8Flags.ts';
 
 /** Before Node 22 every source that comes here is CommonJS. */
 const SAYS_NO_FORMAT = process.version.startsWith('v20.');
@@ -39,12 +40,12 @@ export class CompiledModules {
       // From Node 22 on a source may be of either kind, which it finds out itself where nothing says.
       if (format !== 'commonjs' && !SAYS_NO_FORMAT) return compileAnew.apply(this, source);
       const run = modules.#compile(content, filename).runInThisContext();
-      const require = Object.assign((id: string) => this.require(id), createRequire(filename));
+      const load = (id: string) =>
+        isBuiltin(id) ? underUsualFlags(() => this.require(id)) : this.require(id);
+      const require = Object.assign(load, createRequire(filename));
       return run.call(this.exports, this.exports, require, this, filename, dirname(filename));
     };
-    const save = () => modules.#save();
-    process.once('exit', save);
-    return save;
+    return () => modules.#save();
   }
 
   #compile(content: string, filename: string): Script {

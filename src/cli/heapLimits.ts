@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { saveCompiledCode } from './compileCache.ts';
 import { loaded, whenLoaded } from './loaded.ts';
+import { growNewSpaceBy } from './v8Flags.ts';
 
 // Hardly any new objects survive here: waking threads for a collection takes longer than doing it alone, and made the p99 of
 // small answers a fifth longer.
@@ -33,12 +34,11 @@ const HELD_SMALL = '--heap-growing-percent=20';
 /** A program that does not tell is loaded after this time. */
 const MAX_LOAD_MS = 5_000;
 
-const growOnlyBy = (factor: number): void => setFlagsFromString(`--semi-space-growth-factor=${factor}`);
-growOnlyBy(1);
+growNewSpaceBy(1);
 
 whenLoaded(() => {
   // A thread that is started sets it to 2, for all of the process.
-  growOnlyBy(1);
+  growNewSpaceBy(1);
   // Now: V8 takes no code again that was written under other flags.
   saveCompiledCode();
   setFlagsFromString(HELD_SMALL);
@@ -65,10 +65,10 @@ function growNewSpace(): void {
   const factor = Math.floor(NEW_SPACE_BYTES / newSpaceBytes());
   if (factor < 2) return;
   const startBytes = newSpaceBytes();
-  growOnlyBy(factor);
+  growNewSpaceBy(factor);
   const survivors: unknown[][] = [];
   const limit = (MAX_SURVIVORS_SHARE * startBytes) / SURVIVOR_BYTES;
   while (survivors.length < limit && newSpaceBytes() < 1.5 * startBytes)
     survivors.push(new Array(SURVIVOR_BYTES / WORD_BYTES).fill(0));
-  growOnlyBy(1);
+  growNewSpaceBy(1);
 }

@@ -92,6 +92,25 @@ export async function startServer(
     const alerting = await Alerting.open(config, { logger, registry });
     if (alerting !== undefined) undo.push(() => alerting.stop());
 
+    const fleet = storage?.shared && new PostgresFleet(storage.shared);
+    const { account } = config.dns;
+    const startsDns =
+      storage && account !== undefined && opened.has('guard')
+        ? startDns(
+            { config, account },
+            {
+              ...{ rules: storage.rules, lists: storage.lists, fleet, logger, registry },
+              onAttack: (event) => alerting?.attack(event),
+            },
+          )
+        : undefined;
+    // Its threads start while the rest is opened: that it fails is heard below.
+    const stopsDns = startsDns?.then(
+      (started) => () => started.stop(),
+      () => undefined,
+    );
+    undo.push(async () => (await stopsDns)?.());
+
     const tracing = openTracing(config, { logger, registry });
     undo.push(() => tracing?.stop());
     const tracer = tracing?.tracer;
@@ -121,19 +140,7 @@ export async function startServer(
 
     undo.push(await tellChanges({ audit: storage?.audit, keys: ethereum?.keys, log: logger }));
 
-    const fleet = storage?.shared && new PostgresFleet(storage.shared);
-    let dns: Dns | undefined;
-    if (storage && config.dns.account !== undefined && opened.has('guard')) {
-      const started = await startDns(
-        { config, account: config.dns.account },
-        {
-          ...{ rules: storage.rules, lists: storage.lists, fleet, logger, registry },
-          onAttack: (event) => alerting?.attack(event),
-        },
-      );
-      undo.push(() => started.stop());
-      dns = started;
-    }
+    const dns = await startsDns;
 
     const stores = new StoreWatch({
       dataDir: config.dataDir,

@@ -9,10 +9,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { root, run } from '../server/support/run.ts';
+import { cleanEnvironment } from '../support/cleanEnvironment.ts';
 import { installedNode } from '../support/newerNode.ts';
+import { runProgram } from '../support/runProgram.ts';
 
 const PROGRAM = `${root}dist/bundle/floodgate.js`;
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
@@ -54,6 +56,25 @@ describe.for(LINES)('the code that V8 compiled, on $name', ({ name, node }) => {
     expect(await start(cache)).toEqual(WELL);
     expect(kept(cache)).toEqual(first);
   });
+
+  it.skipIf(node === undefined)(
+    'of a server is not that of a command that ran before it, nor of a start that failed',
+    async () => {
+      const cache = join(folder, name, 'apart');
+      await start(cache);
+      const ofCommand = kept(cache);
+      expect(ofCommand.size).toBeGreaterThan(0);
+      const env = { XDG_CACHE_HOME: cache };
+      await run(node ?? '', [PROGRAM, 'start', '--port', 'none'], { env });
+      expect(kept(cache)).toEqual(ofCommand);
+      const flags = ['--rules-only', '--port', '0', '--data-dir', join(cache, 'data')];
+      const command = [node ?? '', PROGRAM] as const;
+      await (await runProgram(['start', ...flags], { env: cleanEnvironment(env), command })).stop();
+      const ofServer = [...kept(cache).keys()].filter((file) => !ofCommand.has(file));
+      const digests = (files: Iterable<string>) => [...files].map((file) => basename(file));
+      expect(digests(ofServer)).toEqual(expect.arrayContaining(digests(ofCommand.keys())));
+    },
+  );
 
   it.skipIf(node === undefined)('is compiled anew where a file is not as it was written', async () => {
     const cache = join(folder, name, 'damaged');

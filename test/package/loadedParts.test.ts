@@ -33,6 +33,28 @@ it('a server loads no part of Node that it does not use', async () => {
   expect(loaded.filter((part) => UNUSED.includes(part.replace('NativeModule ', '')))).toEqual([]);
 });
 
+/** Of more than a hundred parts. Node brings no compiled code for some. */
+const MAX_COMPILED = 20;
+
+it('a server takes the compiled code that Node brings for its own parts', async () => {
+  const [tell, told] = [join(folder, 'tellCompiled.cjs'), join(folder, 'compiled.json')];
+  writeFileSync(
+    tell,
+    `const { internalBinding } = require('internal/test/binding');
+    process.once('exit', () => {
+      const { compiledWithoutCache } = internalBinding('builtins').getCacheUsage();
+      require('node:fs').writeFileSync(${JSON.stringify(told)}, JSON.stringify([...compiledWithoutCache]));
+    });`,
+  );
+  const command = [process.execPath, '--expose-internals', '--require', tell, BUNDLE] as const;
+  const flags = ['--rules-only', '--port', '0', '--data-dir', join(folder, 'compiled')];
+  const server = await runProgram(['start', ...flags], { env: cleanEnvironment(), command });
+  expect(await server.stop()).toBe(0);
+  const compiled: string[] = JSON.parse(readFileSync(told, 'utf8'));
+  expect(compiled).not.toContain('_http_server');
+  expect(compiled.length).toBeLessThan(MAX_COMPILED);
+});
+
 it('the bundled program tells systemd of its start and its stop', async () => {
   const [notify, notified] = [join(folder, 'systemd-notify'), join(folder, 'notified')];
   writeFileSync(notify, `#!/bin/sh\necho "$1" >> '${notified}'\n`);

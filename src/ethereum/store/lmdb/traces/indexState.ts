@@ -67,8 +67,8 @@ export class IndexState implements IndexReader {
   readonly #ids = new Map<string, number>();
   #lastId = 0;
   readonly #pairs = new PairLists(MAX_PAIR_POSITIONS, () => ++this.#lastId);
-  /** Posting lists of the newest blocks, which are not on disk. */
-  readonly recent = new RecentSegments(this);
+  readonly #recent = new RecentSegments(this);
+  #isRecentLoaded = false;
   #version: StateVersion = NO_VERSION;
   #epoch = 0;
   #segmentStates: SegmentStates | undefined;
@@ -101,6 +101,16 @@ export class IndexState implements IndexReader {
     this.#mayChange = isWriting;
   }
 
+  /**
+   * Posting lists of the newest blocks, which are not on disk. Worked out once they are first asked for, in the operation that does, and
+   * then with each change: a start need not wait for them.
+   */
+  get recent(): RecentSegments {
+    if (!this.#isRecentLoaded) this.#recent.follow(this.unmerged(), true);
+    this.#isRecentLoaded = true;
+    return this.#recent;
+  }
+
   /** To be called before each operation. What was decoded of an older state is forgotten. */
   refreshSnapshot(): StateVersion {
     this.#chunk = undefined;
@@ -115,7 +125,8 @@ export class IndexState implements IndexReader {
       this.#forgetLists();
       this.#ends = undefined;
       this.#segmentStates = undefined;
-      this.recent.follow(this.unmerged(), version.rewrites !== this.#version.rewrites);
+      if (this.#isRecentLoaded)
+        this.#recent.follow(this.unmerged(), version.rewrites !== this.#version.rewrites);
     }
     if (version.rewrites !== this.#version.rewrites || this.#lastId > END_OF_LIST_IDS - IDS_LEFT_AT_LEAST)
       this.#beginEpoch();

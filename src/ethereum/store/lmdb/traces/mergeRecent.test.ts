@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { plainFilter } from '../../../../../test/support/plainFilter.ts';
 import { Random } from '../../../../../test/support/random.ts';
 import {
@@ -9,7 +9,7 @@ import {
   syntheticAddresses,
   syntheticBlock,
 } from '../../../../../test/support/syntheticChain.ts';
-import { indexBlock, MAX_COUNT, type TraceFilter, type TraceStore } from '../../../traces/index.ts';
+import { indexBlock, MAX_COUNT, type TraceFilter, type TraceStore, termOf } from '../../../traces/index.ts';
 import { TraceEnvironment } from './environment.ts';
 import { IndexState } from './indexState.ts';
 import { mergeRecent } from './mergeRecent.ts';
@@ -117,4 +117,21 @@ test('after a merge nothing is recent any more, and the lists on disk have it al
   const reader = openTraceReader(path);
   await expectAnswersOf(reader, chain);
   await reader.close();
+});
+
+test('an index that is opened reads the traces of its recent blocks for the first operation that needs their lists', async () => {
+  const chain = grow([], 3);
+  const store = openTraceStore(path);
+  await store.apply({ blocks: indexed(chain) });
+  await store.close();
+  const environment = TraceEnvironment.open(path);
+  const chunksRead = vi.spyOn(environment, 'chunks');
+  const state = new IndexState(environment);
+  state.setWriting(false);
+  expect(state.head()?.number).toBe(FIRST + 2);
+  expect(chunksRead).not.toHaveBeenCalled();
+  const [root] = chain[0]?.traces ?? [];
+  expect(state.postings(0, 'transaction', termOf(root?.transactionHash ?? ''))?.length).toBe(1);
+  expect(chunksRead).toHaveBeenCalled();
+  await environment.root.close();
 });

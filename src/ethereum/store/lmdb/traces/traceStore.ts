@@ -62,7 +62,7 @@ const DEFAULT_CACHE_BYTES = 80 * 1024 * 1024;
 /**
  * Positions of recent blocks that are held in memory, at some 30 bytes each, before they are merged into the lists on disk:
  * those of 120 mainnet blocks. Each merge writes nearly all lists of the segment anew, and whoever opens the index works
- * them out again, which takes a fifth of a second.
+ * them out again for the first operation that needs them, which takes a fifth of a second.
  */
 const MAX_RECENT_POSITIONS = 2 ** 18;
 
