@@ -315,6 +315,33 @@ describe.skipIf(CHROMIUM === undefined)(
       await reader.context.close();
     });
 
+    it('finds rules by place and mode, and hides the others from everybody', async () => {
+      const { id } = await theRule();
+      const lax = { scope: 'datacenter', name: 'lax', mode: 'disabled' };
+      const sensitivities = { profile_sensitivity: 'low', rate_sensitivity: 'low', burst_sensitivity: 'low' };
+      const made = await api('', { method: 'POST', body: JSON.stringify({ ...lax, ...sensitivities }) });
+      await go('Rules');
+      const search = page.getByRole('searchbox');
+      const rows = page.locator('main tbody').getByRole('row');
+      const hidden = page.locator(`main tbody a[href*="${id}"]`);
+      await expect.poll(() => rows.count()).toBe(2);
+      for (const text of ['LAX', 'disabled']) {
+        await search.fill(text);
+        await expect.poll(() => rows.allTextContents()).toEqual([expect.stringContaining('datacenter lax')]);
+        expect(await hidden.isVisible()).toBe(false);
+        await heading().getByText('2 rules; the one for everywhere is in force here').waitFor();
+      }
+      await checkState(tab, 'rules-found');
+      await search.fill('nowhere');
+      await page.getByText('No rule has “nowhere” in its place or mode.').waitFor();
+      expect(await page.locator('main table').isVisible()).toBe(false);
+      await search.fill('');
+      await expect.poll(() => rows.count()).toBe(2);
+      expect(await hidden.isVisible()).toBe(true);
+      await api(`/${made.result.id}`, { method: 'DELETE' });
+      await expect.poll(() => rows.count()).toBe(1);
+    });
+
     it('deletes by name, and makes it again', async () => {
       await go('Rules');
       await checkPage(tab, 'rules');

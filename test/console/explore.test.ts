@@ -164,6 +164,8 @@ describe.skipIf(CHROMIUM === undefined)(
       await until('it is copied', async () =>
         (await clipboard()).startsWith("import { createPublicClient, http } from 'viem'"),
       );
+      const viem = await run(process.execPath, ['--input-type=module', '-e', await clipboard()]);
+      expect(viem.stdout).toContain(`transactionHash: '${deepest.transactionHash}'`);
     });
 
     it('puts what is new above the list where it is asked for, and moves nothing by itself', async () => {

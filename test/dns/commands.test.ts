@@ -55,6 +55,12 @@ it('without a rule, explain and watch say that everything passes', async () => {
   ]);
 });
 
+it('watch says what to do where no guard is, and waits for none', async () => {
+  await expect(floodgate('dns', 'watch', '--account', 'other')).rejects.toMatchObject({
+    stderr: expect.stringMatching(/no DNS guard for account other\. Start it with dns\.account.* --account/),
+  });
+});
+
 describe('with a rule', () => {
   beforeAll(async () => {
     await program.api('POST', '', RULE);

@@ -15,10 +15,12 @@ export interface TableProps<Row> {
   readonly keyOf: (row: Row) => string;
   /** A row that stands out: the effective rule. */
   readonly isMarked?: (row: Row) => boolean;
+  /** Whether a search finds a row: where not it stays, hidden, as to make hundreds anew takes longer than a key should. */
+  readonly isFound?: (row: Row) => boolean;
 }
 
 /** In a narrow window each row becomes a block, with the titles of the columns in front of the cells. */
-export function Table<Row>({ caption, columns, rows, keyOf, isMarked }: TableProps<Row>) {
+export function Table<Row>({ caption, columns, rows, keyOf, isMarked, isFound }: TableProps<Row>) {
   return (
     <table>
       <caption class="unseen">{caption}</caption>
@@ -33,31 +35,36 @@ export function Table<Row>({ caption, columns, rows, keyOf, isMarked }: TablePro
       </thead>
       <tbody>
         {rows.map((row) => (
-          <TableRow key={keyOf(row)} row={row} columns={columns} isMarked={isMarked?.(row) ?? false} />
+          <tr
+            key={keyOf(row)}
+            class={isMarked?.(row) ? 'marked' : undefined}
+            aria-hidden={isFound?.(row) === false || undefined}
+          >
+            <Cells row={row} columns={columns} />
+          </tr>
         ))}
       </tbody>
     </table>
   );
 }
 
-interface TableRowProps<Row> {
+interface CellsProps<Row> {
   readonly row: Row;
   readonly columns: readonly Column<Row>[];
-  readonly isMarked: boolean;
 }
 
 /**
- * A component, so that a row whose cells read signals is drawn anew where one of them or of these members changes, and not with
+ * A component, so that cells that read signals are drawn anew where one of them or of these members changes, and not with
  * every other row: with 500 of them that is what a key costs.
  */
-function TableRow<Row>({ row, columns, isMarked }: TableRowProps<Row>) {
+function Cells<Row>({ row, columns }: CellsProps<Row>) {
   return (
-    <tr class={isMarked ? 'marked' : undefined}>
+    <>
       {columns.map(({ title, cell, isNumber }) => (
         <td key={title} data-title={title} class={isNumber ? 'number' : undefined}>
           {cell(row)}
         </td>
       ))}
-    </tr>
+    </>
   );
 }

@@ -23,12 +23,9 @@ export function RuleList() {
     return { rules: sorted, columns: columnsFor(supersededIn(sorted)) };
   }, [value]);
   const text = sought.value.trim().toLowerCase();
-  const shown =
-    text === ''
-      ? rules
-      : rules.filter((rule) => `${placeOf(rule)} ${rule.mode}`.toLowerCase().includes(text));
+  const found = new Set(rules.filter((rule) => `${placeOf(rule)} ${rule.mode}`.toLowerCase().includes(text)));
   return (
-    <div class="page">
+    <div class="page rule-list">
       <div class="head">
         <h1>{value === undefined ? 'Rules' : headline(rules)}</h1>
         <div class="actions">
@@ -53,16 +50,19 @@ export function RuleList() {
       </div>
       {failure && <ErrorBox failure={failure} retry={again} />}
       {value !== undefined && rules.length === 0 && <NoRule />}
-      {shown.length > 0 && (
-        <Table
-          caption="Rules by place, the most specific first"
-          columns={columns}
-          rows={shown}
-          keyOf={({ id }) => id}
-          isMarked={({ id }) => id === ruleInForceId.value}
-        />
+      {rules.length > 0 && (
+        <div hidden={found.size === 0}>
+          <Table
+            caption="Rules by place, the most specific first"
+            columns={columns}
+            rows={rules}
+            keyOf={({ id }) => id}
+            isMarked={({ id }) => id === ruleInForceId.value}
+            isFound={(rule) => found.has(rule)}
+          />
+        </div>
       )}
-      {rules.length > 0 && shown.length === 0 && (
+      {rules.length > 0 && found.size === 0 && (
         <p class="quiet">
           No rule has “<Plain text={sought.value} />” in its place or mode.
         </p>
