@@ -39,7 +39,7 @@ it('many that were never here before, and flood with all known names, keep nobod
       attacker.send(query(`h${sent % 200}.${ZONE_NAME}`, QueryType.A, sent++ % 65_536), target);
     const known = query(`h${sent % 200}.${ZONE_NAME}`, QueryType.A, 2);
     expect(await user.ask(known, target)).toMatchObject({ rcode: RCODE.NOERROR, truncated: false });
-    return got.truncated > 500;
+    return got.truncated > 100;
   });
   expect(got.answers).toBeGreaterThan(0);
   expect(got.answers).toBeLessThan(sent / 2);

@@ -21,6 +21,8 @@ const PASSED = verdictOf('passed', 'none');
 type Paying = Exclude<Reason, 'none' | 'clientRate' | 'accessList' | 'newClient'>;
 const CLIENT_TRUNCATED = verdictOf('truncated', 'clientRate');
 const CLIENT_WOULD_DROP = verdictOf('wouldDrop', 'clientRate');
+/** Of so many queries of new clients that are refused one is answered TC=1: to send takes longer than all else. */
+const SLIP = 8;
 const NEW_TRUNCATED = verdictOf('truncated', 'newClient');
 const NEW_DROPPED = verdictOf('dropped', 'newClient');
 const NEW_WOULD_DROP = verdictOf('wouldDrop', 'newClient');
@@ -56,8 +58,7 @@ export class QueryPolicy {
   readonly #recent: RecentNames;
   readonly #verdicts: Int32Array;
   readonly #onAlarm: (zone: number, nowMs: number) => void;
-  /** Every other query of a new client that is refused is answered TC=1. */
-  #slips = false;
+  #newRefused = 0;
 
   /** `onAlarm` hears the number of a zone in which so many unknown names are asked for that the detector must look. */
   constructor(key: HashKey, memory: SharedState, onAlarm: (zone: number, nowMs: number) => void) {
@@ -143,8 +144,7 @@ export class QueryPolicy {
     if (verdict !== PASSED || level < profileLevel.very_high) return verdict;
     if (this.knownClients.admits(networkHash(client), nowMs)) return PASSED;
     if (!this.#refusesClients) return NEW_WOULD_DROP;
-    this.#slips = !this.#slips;
-    return this.#slips ? NEW_TRUNCATED : NEW_DROPPED;
+    return this.#newRefused++ % SLIP === 0 ? NEW_TRUNCATED : NEW_DROPPED;
   }
 
   get #refusesClients(): boolean {
