@@ -10,7 +10,7 @@ import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 import { CHROMIUM, launchBrowser, openTab, type Tab } from './support/browser.ts';
-import { checkPage } from './support/checkPages.ts';
+import { checkPage, checkWidth } from './support/checkPages.ts';
 import { pay as payInBlock } from './support/pay.ts';
 
 const run = promisify(execFile);
@@ -300,6 +300,7 @@ describe.skipIf(CHROMIUM === undefined)(
       const secret = (await dialog.locator('.secret').textContent()) ?? '';
       expect(secret).toMatch(/^fg_[A-Za-z0-9]{40}$/);
       await checkPage(tab, 'token-shown');
+      await checkWidth(tab, 'token-shown');
       await dialog.getByRole('button', { name: 'Copy' }).first().click();
       expect(await clipboard()).toBe(secret);
       await dialog.getByRole('button', { name: 'I have kept it' }).click();
@@ -312,6 +313,7 @@ describe.skipIf(CHROMIUM === undefined)(
       const row = rows().filter({ hasText: '<b>dashboard</b>' });
       await row.getByText('1 refused').waitFor();
       await checkPage(tab, 'access');
+      await checkWidth(tab, 'access');
 
       // Who may only read sees no button that fails.
       const reader = await openTab(browser, floodgate.url);

@@ -21,6 +21,7 @@ beforeEach(async () => {
   file = join(temporaryFolder(), 'profile');
   const detector = new AttackDetector(KEY, {}, Date.now());
   detector.zones.add('example.test');
+  for (let i = 0; i < 1000; i++) detector.clients.note(i, Date.now());
   learned = detector.learned(Date.now());
   entries = Array.from({ length: NAMES }, (_, index) => {
     const { hashHigh, hashLow } = questionOf(`n${index}.example.test`, 1, KEY);

@@ -16,6 +16,8 @@ const MAX_RATES = 90 * 24 * 60 + 1;
 const MAX_ZONES = 4097;
 /** As the guard writes names: up to four characters for each byte of 255. */
 const MAX_NAME_LENGTH = 1024;
+/** 65,536 networks of clients, of eight bytes each, as base64. */
+const MAX_PLACES_LENGTH = 699_052;
 
 const number = Type.Number({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const share = Type.Number({ minimum: 0, maximum: 1 });
@@ -46,6 +48,15 @@ const zone = Type.Object(
   closed,
 );
 
+const clients = Type.Object(
+  {
+    sinceMinute: word,
+    savedMinute: word,
+    places: Type.String({ maxLength: MAX_PLACES_LENGTH, pattern: '^[A-Za-z0-9+/]*={0,2}$' }),
+  },
+  closed,
+);
+
 /** Names are noted in form 2 only: what is older is saved anew by the next start of the server. */
 export const ProfileHeadSchema = Type.Object(
   {
@@ -65,6 +76,7 @@ export const ProfileHeadSchema = Type.Object(
           { maxItems: MAX_RATES },
         ),
         zones: Type.Array(zone, { maxItems: MAX_ZONES }),
+        clients: Type.Optional(clients),
       },
       closed,
     ),

@@ -44,6 +44,14 @@ export async function checkPage(tab: Tab, name: string): Promise<void> {
   await checkRest(tab, name);
 }
 
+/** Nothing is wider than the narrowest window that shows tables as such. What moves for the new width counts for no check before. */
+export async function checkWidth({ page }: Tab, name: string): Promise<void> {
+  await page.setViewportSize({ width: 700, height: 800 });
+  await inPage(page, DRAWN);
+  expect.soft(await inPage<number>(page, TOO_WIDE), `${name} 700: too wide`).toBeLessThanOrEqual(0);
+  await inPage(page, 'window.movedBy = {}');
+}
+
 /** A state of a page whose looks are those of a page that is looked at in full: the narrowest and a usual window. */
 export async function checkState(tab: Tab, name: string): Promise<void> {
   await look(tab.page, { name, scheme: 'light', size: WIDTHS[0] });
