@@ -50,6 +50,8 @@ export const SOCKETS_PER_THREAD = 4;
 
 /** The share of its time that a thread with a queue which never empties is at work. */
 const SATURATED = 0.98;
+/** What piles up as a flood begins is read in the first seconds, where it can be at all. */
+const STANDING_TICKS = 3;
 
 export class LocalUdpRelay implements UdpRelay {
   readonly #options: LocalUdpRelayOptions;
@@ -64,6 +66,7 @@ export class LocalUdpRelay implements UdpRelay {
   /** By the number of the address; all sockets of one can send its answers. */
   readonly #frontends = new Map<number, readonly UdpFrontend[]>();
   #utilization = performance.eventLoopUtilization();
+  #saturatedTicks = 0;
 
   constructor(options: LocalUdpRelayOptions, dependencies: LocalUdpRelayDependencies) {
     const { policy, onAnswer, onFault, rateCounters } = dependencies;
@@ -172,7 +175,9 @@ export class LocalUdpRelay implements UdpRelay {
     const before = this.#utilization;
     this.#utilization = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(this.#utilization, before);
-    for (const frontend of [...this.#frontends.values()].flat()) frontend.fitQueue(utilization > SATURATED);
+    this.#saturatedTicks = utilization > SATURATED ? this.#saturatedTicks + 1 : 0;
+    const isSaturated = this.#saturatedTicks >= STANDING_TICKS;
+    for (const frontend of [...this.#frontends.values()].flat()) frontend.fitQueue(isSaturated);
   }
 
   /** What of the answer may be sent: all, the question with TC=1, or nothing. */
