@@ -234,6 +234,9 @@ describe.skipIf(CHROMIUM === undefined)(
         mode: 'enabled',
       });
       await page.locator('.history li').nth(4).waitFor();
+      // The newest first, with what it changed.
+      const newest = page.locator('.history li').first();
+      await expect.poll(() => newest.textContent()).toMatch(/changed by.*rate.sensitivity.*medium.*low/is);
       await checkPage(tab, 'rule');
       // It was to be remembered: in this tab alone.
       await page.reload();
