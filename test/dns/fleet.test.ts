@@ -271,9 +271,10 @@ describe.skipIf(postgresFolder === undefined)(`guards that share a PostgreSQL${W
     it('each enforces its rule, and any of them tells of all: which there are, what they counted, by place', async () => {
       const [here, there, alone] = servers as [RulesServer, RulesServer, RulesServer];
       const made = (body: object) => call(alone, { method: 'POST', path, body });
-      const global = (await made(newRule)).json.result;
+      // The local rule first, so that its region never enforces the global one.
       const local = (await made({ ...newRule, scope: 'region', name: 'WNAM', mode: 'monitoring' })).json
         .result;
+      const global = (await made(newRule)).json.result;
       const fleet = await until('both are known with their rules', async () => {
         const told = await got(alone, `${guardPath}fleet`);
         const rules = told.map(({ rule }: { rule?: { id: string } }) => rule?.id);
