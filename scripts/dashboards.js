@@ -73,6 +73,7 @@ const DASHBOARDS = {
           ['{{reason}}', 'sum by (reason) (rate(floodgate_dns_tcp_closed_total{$i}[$__rate_interval]))'],
         ],
         ['Known names', 'short', ['{{instance}}', 'floodgate_dns_profile_names{$i}']],
+        ['Known networks of clients', 'short', ['{{instance}}', 'floodgate_dns_known_networks{$i}']],
       ],
     },
   },

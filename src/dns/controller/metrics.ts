@@ -26,6 +26,9 @@ export function registerGuardMetrics({ detector, stats, dataPlane }: Guard, regi
   const gauge = gaugesOf(registry);
   gauge('floodgate_dns_profile_names', 'Known names.', () => detector.profile.size);
   gauge('floodgate_dns_profile_bytes', 'Memory of the profile.', () => detector.profile.bytes);
+  gauge('floodgate_dns_known_networks', 'Networks of clients that are known.', () =>
+    detector.clients.size(Date.now()),
+  );
   gauge('floodgate_dns_bucket_tokens', 'Tokens in the bucket.', () => detector.tokens(Date.now()));
   gauge(
     'floodgate_dns_bucket_rate',

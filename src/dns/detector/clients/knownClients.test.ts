@@ -41,7 +41,9 @@ it('knows who asks again an hour later, and nobody is new before there can be su
   expect(clients.isNew(user(2), NOW + 59 * MINUTE_MS)).toBe(false);
   clients.note(user(1), NOW + 59 * MINUTE_MS);
   expect(clients.isNew(user(1), NOW + HOUR_MS)).toBe(true);
+  expect(clients.size(NOW + HOUR_MS)).toBe(0);
   clients.note(user(1), NOW + HOUR_MS);
+  expect(clients.size(NOW + HOUR_MS)).toBe(1);
   expect(clients.isNew(user(1), NOW + HOUR_MS)).toBe(false);
   expect(clients.isNew(networkHash('198.51.1.77'), NOW + HOUR_MS)).toBe(false);
   expect(clients.isNew(user(2), NOW + HOUR_MS)).toBe(true);
@@ -115,6 +117,7 @@ it('knows over a restart whom it knew, but not after weeks', () => {
     );
     if (isNew === undefined) expect(again.stored(savedMs).places).toBe('');
     else expect(states.filter((one) => one !== isNew)).toEqual([]);
+    expect(again.size(savedMs + days * DAY_MS)).toBe(isNew === undefined ? 0 : 3000);
   }
 });
 

@@ -66,6 +66,15 @@ export class KnownClients {
     return at < 0 || !isKnown(this.#seenAt(at), minute);
   }
 
+  /** How many networks are known. */
+  size(nowMs: number): number {
+    let known = 0;
+    for (let set = 0; set < SINCE; set += WORDS_PER_SET)
+      for (let at = set; at < set + WAYS; at++)
+        if (this.#words[at + TAG] !== 0 && isKnown(this.#seenAt(at), minuteOf(nowMs))) known++;
+    return known;
+  }
+
   /** Counts a query of a network. False where it is new, and new ones ask more together than they may. */
   admits(network: number, nowMs: number): boolean {
     return !this.isNew(network, nowMs) || this.#bucket.take(nowMs);
