@@ -6,7 +6,6 @@ import { describe, expect, it } from 'vitest';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
 import { QueryType } from '../../src/dns/protocol/index.ts';
 import { freePort } from '../support/freePort.ts';
-import { HANG_MS } from '../support/hang.ts';
 import { until } from '../support/until.ts';
 import { askTcp, query, questionBytes, RCODE, type UdpClient, withEdns } from './support/dnsClient.ts';
 import { atEnd } from './support/ends.ts';
@@ -21,16 +20,17 @@ async function started(...args: Parameters<typeof guardInFront>): Promise<Protec
 }
 
 /** Sends random names until the bucket is empty: from then on nearly every unknown name is refused. */
-function empty({ client, target }: Awaited<ReturnType<typeof started>>): void {
-  for (let i = 0; i < 700; i++) client.send(query(`x${i}.${ZONE_NAME}`, QueryType.A, 40_000 + i), target);
-}
+/** More than the bucket has tokens for. */
+const RANDOM_NAMES = Array.from({ length: 700 }, (_, i) =>
+  query(`x${i}.${ZONE_NAME}`, QueryType.A, 40_000 + i),
+);
 const dropped = ({ guard }: Protected): number =>
   guard.detector.verdicts.slice(24).reduce((sum, count) => sum + count, 0);
 /** Sends random names until many were refused: on a busy machine the bucket fills while they are sent. */
 async function emptied(all: Awaited<ReturnType<typeof started>>): Promise<void> {
   const before = dropped(all);
   await until('unknown names are refused', async () => {
-    empty(all);
+    for (const packet of RANDOM_NAMES) all.client.send(packet, all.target);
     await all.client.ask(query(`www.${ZONE_NAME}`, QueryType.A, 39_999), all.target);
     return dropped(all) > before + 100;
   });
@@ -73,10 +73,8 @@ describe('a query that passes', () => {
   it('finds its own answer among four thousand at once', async () => {
     const { client, target } = await started({});
     const asked = Array.from({ length: 4000 }, (_, i) => query(`h${i % 200}.example.test`, QueryType.A, i));
-    for (let from = 0; from < asked.length; from += 200) {
-      for (const packet of asked.slice(from, from + 200)) client.send(packet, target);
-      expect(await client.wait(() => client.answers.size >= from + 200, HANG_MS)).toBe(true);
-    }
+    for (let from = 0; from < asked.length; from += 200)
+      await client.askAll(asked.slice(from, from + 200), target);
     for (const [id, answer] of client.answers) expect(answer.bytes.at(-1)).toBe(id % 200);
   });
 });
@@ -96,15 +94,20 @@ describe('a query that must pay with an empty bucket', () => {
     const all = await started({});
     const { client, target } = all;
     await emptied(all);
+    let lost = 0;
     for (let i = 0; i < 10; i++) {
       const asked = query(`fresh${i}.example.test`, QueryType.A, i);
-      client.send(asked, target);
-      // The flood between the two tries empties the bucket for all but those who ask again.
-      for (let j = 0; j < 50; j++)
-        client.send(query(`y${i}-${j}.example.test`, QueryType.A, 50_000 + j), target);
-      client.send(asked, target);
-      expect(await client.wait(() => client.answers.has(i), HANG_MS)).toBe(true);
+      for (; ; lost++) {
+        client.send(asked, target);
+        // The flood between the two tries empties the bucket for all but those who ask again.
+        for (let j = 0; j < 50; j++)
+          client.send(query(`y${i}-${j}.example.test`, QueryType.A, 50_000 + j), target);
+        client.send(asked, target);
+        if (await client.wait(() => client.answers.has(i), 1000)) break;
+      }
     }
+    // A packet may be lost on a busy machine.
+    expect(lost).toBeLessThan(5);
     expect(dropped(all)).toBeGreaterThan(300);
   });
 
@@ -120,16 +123,14 @@ describe('a query that must pay with an empty bucket', () => {
   it('passes where the rule is monitoring, and where there is none', async () => {
     for (const rule of [{ mode: 'monitoring' } as const, undefined]) {
       const all = await started(rule);
-      empty(all);
-      expect(await all.client.wait(() => all.client.answers.size === 700, HANG_MS)).toBe(true);
+      await all.client.askAll(RANDOM_NAMES, all.target);
       expect(dropped(all)).toBe(0);
     }
   });
 
   it('is judged by the rule that was changed a moment ago', async () => {
     const all = await started({ mode: 'monitoring' });
-    empty(all);
-    await all.client.wait(() => all.client.answers.size === 700, HANG_MS);
+    await all.client.askAll(RANDOM_NAMES, all.target);
     all.rules.set({ ...RULE, mode: 'enabled', modified_on: '2026-11-21T10:00:00.000000+00:00' });
     await emptied(all);
     expect(dropped(all)).toBeGreaterThan(100);
@@ -274,7 +275,7 @@ describe('servers', () => {
 describe('DNS over TCP', () => {
   it('is passed on while the bucket of UDP is empty: many questions in one connection, a few unknown names', async () => {
     const all = await started({});
-    empty(all);
+    await emptied(all);
     const isKnown = (i: number) => i % 10 !== 0;
     const asked = Array.from({ length: 300 }, (_, i) =>
       query(`${isKnown(i) ? 'h' : 't'}${i % 200}.example.test`, QueryType.A, i),

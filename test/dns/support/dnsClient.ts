@@ -8,6 +8,7 @@ import {
   queryPacket,
   readUint16,
 } from '../../../src/dns/protocol/index.ts';
+import { until } from '../../support/until.ts';
 
 export interface Target {
   readonly host: string;
@@ -79,6 +80,18 @@ export class UdpClient {
     const answer = this.answers.get(id);
     if (answer === undefined) throw new Error(`the answer ${id} was here a moment ago`);
     return answer;
+  }
+
+  /** Sends queries, each under an id of its own, and those again that are not answered: the system loses some where it is busy. */
+  async askAll(packets: readonly Buffer[], target: Target, retryMs = 1000): Promise<void> {
+    let waiting = packets;
+    await until('each query is answered', () => {
+      for (const packet of waiting) this.send(packet, target);
+      return this.wait(() => {
+        waiting = waiting.filter((packet) => !this.answers.has(packet.readUInt16BE(0)));
+        return waiting.length === 0;
+      }, retryMs);
+    });
   }
 
   /** Waits until the condition holds after some answer; false when it does not in time. */
