@@ -12,6 +12,7 @@ import { call } from '../rules/support/call.ts';
 import { environmentOf, floodgate } from '../rules/support/command.ts';
 import { newRule, rulesPath } from '../rules/support/samples.ts';
 import { type RulesServer, startServer } from '../rules/support/server.ts';
+import { HANG_MS } from '../support/hang.ts';
 import { Postgres, postgresFolder, WITHOUT_POSTGRES } from '../support/postgres.ts';
 import { temporaryFolder } from '../support/smallFileSystem.ts';
 import { until } from '../support/until.ts';
@@ -263,7 +264,8 @@ describe.skipIf(postgresFolder === undefined)(`guards that share a PostgreSQL${W
     });
     const ask = async ({ dnsPort }: RulesServer, queries: number): Promise<void> => {
       for (let id = 1; id <= queries; id++)
-        await client.ask(query(`www.${ZONE_NAME}`, 1, id), { host: '127.0.0.1', port: dnsPort });
+        // Once: each is counted.
+        await client.ask(query(`www.${ZONE_NAME}`, 1, id), { host: '127.0.0.1', port: dnsPort }, HANG_MS);
     };
     const got = async (server: RulesServer, where: string) =>
       (await call(server, { path: where })).json.result;

@@ -237,7 +237,8 @@ describe('one address', () => {
     const server = await recordingServer(() => undefined);
     atEnd(() => server.stop());
     const { target, plane } = await guarded(RULE, { servers: [server] });
-    for (let i = 0; i < 100; i++) (await tcp(target, '127.0.3.1')).send(good);
+    const clients = await Promise.all(Array.from({ length: 100 }, () => tcp(target, '127.0.3.1')));
+    for (const client of clients) client.send(good);
     await until('all have asked', () => plane.tcp.counts.messages[0] === 100);
     await (await tcp(target, '127.0.3.1')).ended();
     expect(plane.tcp.counts.closed.no_place).toBe(1);
