@@ -59,6 +59,9 @@ function crowd(
   return { opened: () => opened, open: () => open.size };
 }
 
+/** As often as a busy resolver asks: without a pause, five of them and their server leave the loop to nobody else. */
+const ASK_MS = 20;
+
 /** Asks again and again over one connection until it is stopped; it is to be answered every time. */
 function regular(client: TcpClient): { answered: () => number; stop: () => Promise<void> } {
   let answered = 0;
@@ -68,6 +71,7 @@ function regular(client: TcpClient): { answered: () => number; stop: () => Promi
       const answer = await client.ask(good);
       if (answer === undefined) throw new Error(`closed after ${answered} answers`);
       answered++;
+      await pause(ASK_MS);
     }
   })();
   let failure: unknown;
