@@ -1030,7 +1030,7 @@ export interface components {
             zones: string[];
             zone_count: number;
             /** @enum {string} */
-            noticed_by: "unknown_rate" | "unknown_share" | "nxdomain_share" | "zone_rate" | "account_rate" | "earlier_run";
+            noticed_by: "unknown_rate" | "unknown_share" | "nxdomain_share" | "zone_rate" | "account_rate" | "earlier_run" | "known_refused";
             rule?: components["schemas"]["AttackRule"];
             /** Format: date-time */
             started_on: string;
@@ -1077,7 +1077,7 @@ export interface components {
             zones: string[];
             zone_count: number;
             /** @enum {string} */
-            noticed_by: "unknown_rate" | "unknown_share" | "nxdomain_share" | "zone_rate" | "account_rate" | "earlier_run";
+            noticed_by: "unknown_rate" | "unknown_share" | "nxdomain_share" | "zone_rate" | "account_rate" | "earlier_run" | "known_refused";
             rule?: components["schemas"]["AttackRule"];
             /** Format: date-time */
             started_on: string;

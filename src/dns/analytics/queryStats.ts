@@ -64,7 +64,7 @@ export class QueryStats {
       this.#before[verdict] = now;
     }
     for (const zone of this.#detector.zones.all())
-      if (zone.attacked(nowMs) && minute.zones.size < MAX_ZONES_NAMED) minute.zones.add(zone.name);
+      if (zone.noticed(nowMs) && minute.zones.size < MAX_ZONES_NAMED) minute.zones.add(zone.name);
   }
 
   /** Notes, and returns the records of the minute that is over; none while it lasts. */

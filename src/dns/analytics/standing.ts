@@ -17,7 +17,7 @@ export interface Standing {
 export function standingOf(detector: AttackDetector, nowMs: number): Standing {
   const { threshold } = detector.history;
   const bucket = detector.bucketSize();
-  const zones = detector.zones.all().filter((zone) => zone.attacked(nowMs));
+  const zones = detector.zones.all().filter((zone) => zone.noticed(nowMs));
   return {
     ready: detector.ready,
     profile_names: detector.profile.size,

@@ -55,6 +55,18 @@ class Guarded {
     return this.pass(SECOND_MS);
   }
 
+  /** A threshold that rests on traffic, of an earlier run. */
+  rests(): void {
+    const rates = [[Math.floor(this.nowMs / 60_000) - 1, 20]] as const;
+    this.detector.restore({ ...this.detector.learned(this.nowMs), rates }, this.nowMs);
+  }
+
+  /** A second in which a zone's known names alone are asked for, this often in all. */
+  known(zone: string, queries: number, client?: string): AttackEvent[] {
+    for (let n = 0; n < queries; n++) this.#ask(`h${n % KNOWN}.${zone}`, true, client);
+    return this.pass(SECOND_MS);
+  }
+
   /** Nothing is asked for so long. */
   pass(ms: number): AttackEvent[] {
     this.nowMs += ms;
@@ -65,10 +77,10 @@ class Guarded {
     return events;
   }
 
-  #ask(name: string, isKnown: boolean): void {
+  #ask(name: string, isKnown: boolean, client?: string): void {
     const wire = nameToWire(name);
     const question = questionOfWire(wire, 1, KEY);
-    const verdict = this.detector.decide(question, this.nowMs);
+    const verdict = this.detector.decide(question, this.nowMs, client);
     if (verdict >= FIRST_UNPAID) {
       const packet = queryPacket(wire, 1);
       if (this.detector.samplesRefusals) this.samples.note(packet, packet.length, '198.51.100.9');
@@ -129,6 +141,37 @@ describe('what is known of an attack', () => {
     const [attack] = guarded.log.open();
     expect(attack?.rule).toBeUndefined();
     expect(attack?.changes).toMatchObject([{ kind: 'rule', rule: { mode: 'enabled' } }, { kind: 'rule' }]);
+  });
+
+  it('is also told where known names are refused, and of none where one client is sent to TCP', () => {
+    const strict = { ...RULE, profile_sensitivity: 'very_high' } as const;
+    for (const [rule, isFounded, client, noticed] of [
+      [strict, true, undefined, ['known_refused']],
+      [{ ...strict, mode: 'monitoring' }, true, undefined, ['known_refused']],
+      // Without a threshold that rests on traffic nothing of it is refused.
+      [strict, false, undefined, []],
+      // Its names are asked for no more than is usual.
+      [RULE, true, '198.51.100.9', []],
+    ] as const) {
+      const guarded = new Guarded(['example.test'], rule);
+      if (isFounded) guarded.rests();
+      for (let second = 0; second < 3; second++) guarded.known('example.test', 5_000, client);
+      const unpaid = guarded.detector.verdicts.slice(FIRST_UNPAID).reduce((sum, count) => sum + count);
+      expect(unpaid).toBeGreaterThan(5_000);
+      expect(
+        guarded.log.open().map(({ noticed_by }) => noticed_by),
+        `${rule.profile_sensitivity} ${rule.mode}`,
+      ).toEqual(noticed);
+      const [attack] = guarded.log.open();
+      if (attack === undefined) continue;
+      expect(attack.unknown_names).toBe(0);
+      expect(attack.known_names.refused).toBe(attack.refused + attack.would_refuse);
+      expect(attack.known_names.refused).toBeGreaterThan(5_000);
+      expect(attack.top.weight).toBeGreaterThan(5_000);
+      guarded.known('example.test', 90);
+      for (let second = 0; second < 31; second++) guarded.known('example.test', 90);
+      expect(guarded.detector.attack).toBe(false);
+    }
   });
 
   it('ends with its last moment, once nothing was attacked for a while', () => {

@@ -98,7 +98,7 @@ export class AttackLog {
   ): void {
     let attack = this.#byZone.get(zone);
     if (attack === undefined) {
-      if (!zone.attacked(nowMs)) return;
+      if (!zone.noticed(nowMs)) return;
       const before = this.#open.size;
       attack = this.#attackFor(zone, nowMs);
       this.#byZone.set(zone, attack);

@@ -85,8 +85,7 @@ export class OpenAttack {
 
   /** Adds what came in a zone of it since the last time. */
   addCounts(zone: Zone, nowMs: number): void {
-    const { seconds, queries, unknown, knownAnswered, answers } = zone.attackCounts.take();
-    const refusals = zone.shared.takeRefusals();
+    const { seconds, queries, unknown, knownAnswered, refusals, answers } = zone.attackCounts.take();
     const counted = this.#counted;
     counted.queries += queries;
     counted.unknown_names += unknown;
@@ -102,7 +101,7 @@ export class OpenAttack {
     second.unknown_names += unknown;
     second.refused += refusals.refused + refusals.wouldRefuse;
     second.seconds = Math.max(second.seconds, seconds);
-    if (zone.attacked(nowMs)) this.lastSeenMs = nowMs;
+    if (zone.noticed(nowMs)) this.lastSeenMs = nowMs;
   }
 
   addSample(query: RefusedQuery, asked: AskedIn): void {

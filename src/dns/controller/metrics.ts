@@ -43,5 +43,5 @@ export function registerGuardMetrics({ detector, stats, dataPlane }: Guard, regi
 
 function attackedZones(detector: AttackDetector): number {
   const nowMs = Date.now();
-  return detector.zones.all().filter((zone) => zone.attacked(nowMs)).length;
+  return detector.zones.all().filter((zone) => zone.noticed(nowMs)).length;
 }

@@ -133,7 +133,7 @@ export class AttackDetector implements AnswerSink {
     return (this.#policy.flags.clientLimit * MS_PER_SECOND) / CLIENT_WINDOW_MS;
   }
 
-  /** Whether some zone was under attack at the last tick or since. */
+  /** Whether there was an attack to tell of in some zone at the last tick or since. */
   get attack(): boolean {
     return this.#attack;
   }
@@ -249,6 +249,7 @@ export class AttackDetector implements AnswerSink {
     const place = profile.find(asked.hashHigh, asked.hashLow);
     const known = place >= 0;
     const attacked = zone.attacked(nowMs);
+    if (zone.noticed(nowMs)) zone.attackCounts.noteAnswer(kind, known);
     if (!zone.noteAnswer(kind, known, attacked)) return;
     if (known) this.clients.note(network, nowMs);
     // What is known stays so, whatever else is not learned now.
@@ -276,8 +277,9 @@ export class AttackDetector implements AnswerSink {
     }
     if (unknown >= this.options.thresholds.accountUnknownPerSecond)
       for (const zone of zones) zone.attackWithOthers(nowMs);
-    this.#setAttack(zones.some((zone) => zone.attacked(nowMs)));
-    this.history.add(queries, this.#attack, nowMs);
+    this.#setAttack(zones.some((zone) => zone.noticed(nowMs)));
+    const attacked = zones.some((zone) => zone.attacked(nowMs));
+    this.history.add(queries, attacked, nowMs);
     this.#ready ||=
       this.history.minutes >= this.options.learnForMinutes ||
       this.history.watchedMinutes >= READY_UNDER_ATTACK_MINUTES;

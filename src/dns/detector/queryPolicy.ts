@@ -12,7 +12,7 @@ import { NameTable } from './profile/nameTable.ts';
 import { RecentNames } from './recentNames.ts';
 import { profileLevel } from './sensitivity.ts';
 import { PolicyFlags, type SharedState } from './sharedState.ts';
-import { FIRST_REFUSAL, FIRST_UNPAID, type Reason, type Verdict, verdictOf } from './verdict.ts';
+import { FIRST_REFUSAL, FIRST_UNPAID, type Reason, reasonOf, type Verdict, verdictOf } from './verdict.ts';
 import { SharedZone } from './zones/sharedZone.ts';
 import { ZoneIndex } from './zones/zoneIndex.ts';
 
@@ -112,11 +112,18 @@ export class QueryPolicy {
     const byName = this.#verdictOn(question, zone, place, beyondUsual, nowMs);
     // What pays is limited by its bucket already.
     const verdict = byName !== PASSED || client === undefined ? byName : this.#decideByClient(client, nowMs);
-    if (verdict >= FIRST_UNPAID && zone.attacked(nowMs))
+    if (verdict >= FIRST_UNPAID) {
       zone.countRefusal(verdict >= FIRST_REFUSAL, place >= 0);
+      if (place >= 0 && this.#isBeyondUsual(verdict)) zone.countBeyondUsual();
+    }
     if (this.decisions.isNext(nowMs))
       this.#record(question, { number, zone, place, beyondUsual, client, nowMs });
     return verdict;
+  }
+
+  /** Not for what would be lost without a threshold, nor for one client that is sent to TCP: a large resolver may be, all the time. */
+  #isBeyondUsual(verdict: Verdict): boolean {
+    return this.flags.mayDrop === 'always' && reasonOf(verdict) !== 'clientRate';
   }
 
   #record(question: Question, { number, zone, place, beyondUsual, client, nowMs }: DecidedOn): void {

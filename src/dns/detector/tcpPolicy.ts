@@ -51,7 +51,7 @@ export class TcpPolicy {
     if (reason === 'none') return verdictOf('passed', reason);
     if (this.#pay(question, client, nowMs)) return verdictOf('paid', reason);
     const verdict = verdictOf(policy.mayDrop(zone, nowMs) ? 'dropped' : 'wouldDrop', reason);
-    if (zone.attacked(nowMs)) zone.countRefusal(verdict >= FIRST_REFUSAL, place >= 0);
+    zone.countRefusal(verdict >= FIRST_REFUSAL, place >= 0);
     return verdict;
   }
 

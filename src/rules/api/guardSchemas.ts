@@ -23,7 +23,15 @@ const summary = {
   }),
   zone_count: Type.Integer({ minimum: 0 }),
   noticed_by: Type.Enum(
-    ['unknown_rate', 'unknown_share', 'nxdomain_share', 'zone_rate', 'account_rate', 'earlier_run'],
+    [
+      'unknown_rate',
+      'unknown_share',
+      'nxdomain_share',
+      'zone_rate',
+      'account_rate',
+      'earlier_run',
+      'known_refused',
+    ],
     { type: 'string' },
   ),
   rule: Type.Optional(ref('AttackRule')),

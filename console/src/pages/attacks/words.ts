@@ -35,6 +35,7 @@ export const noticedWords: Readonly<Record<AttackSummary['noticed_by'], string>>
   unknown_share: 'a share of unknown names far above the usual',
   nxdomain_share: 'a share of NXDOMAIN far above the usual',
   zone_rate: 'more queries than a zone that is judged by rate may have',
+  known_refused: 'more queries for known names, beyond what is usual, than may be asked',
   account_rate: 'more queries to all zones together than usual',
   earlier_run: 'an earlier run: it was found at the start',
 };

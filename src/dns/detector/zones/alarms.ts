@@ -4,8 +4,8 @@ import type { Baselines, ZoneCounts } from './baselines.ts';
 
 /** A share is far from its baseline when it lies 0.3 above it: a 20 % NXDOMAIN background must become half of all. */
 const FAR_SHARE = 0.3;
-/** Fewer unknown names a second than this harm no server, whatever their share. */
-const ALARM_PER_SECOND = 100;
+/** Fewer unknown names a second than this, or known ones that are refused, harm no server, whatever their share. */
+export const ALARM_PER_SECOND = 100;
 /** And three times what is usual, for zones where much is unknown every day. */
 const ALARM_FACTOR = 3;
 /** Twenty times the usual peak is an attack, whatever else is true of it, */
@@ -74,7 +74,8 @@ export interface UnknownAnswers {
 
 /**
  * What an attack was noticed by: more unknown names than the alarm that no learning moves, their share of the queries, or that
- * of NXDOMAIN; a zone judged by rate that asks for more than its bucket; all zones of the account together; an earlier run.
+ * of NXDOMAIN; a zone judged by rate that asks for more than its bucket; all zones of the account together; an earlier run. Or by
+ * known names that are refused, which nothing but who is told hangs on.
  */
 export const noticedBy = [
   'unknown_rate',
@@ -83,6 +84,7 @@ export const noticedBy = [
   'zone_rate',
   'account_rate',
   'earlier_run',
+  'known_refused',
 ] as const;
 export type NoticedBy = (typeof noticedBy)[number];
 

@@ -1,8 +1,10 @@
 import { AnswerKind } from '../../protocol/index.ts';
 import type { ZoneCounts } from './baselines.ts';
+import type { Refusals } from './sharedZone.ts';
 
 /** Kinds of answers are below this (`AnswerKind`). */
 const KINDS = AnswerKind.truncated + 1;
+const NO_REFUSALS = { refused: 0, wouldRefuse: 0, known: 0 };
 
 /** What came since it was taken the last time. */
 export interface AttackedSeconds {
@@ -12,17 +14,19 @@ export interface AttackedSeconds {
   readonly unknown: number;
   /** Answers for known names that say that the name exists. */
   readonly knownAnswered: number;
+  readonly refusals: Omit<Refusals, 'beyondUsual'>;
   /** Answers by their kind (`AnswerKind`), as many as there are of each. */
   readonly answers: readonly number[];
 }
 
-/** What is counted of a zone only while it is under attack. */
+/** What is counted of a zone only while there is an attack to tell of. */
 export class AttackCounts {
   #answers: Uint32Array | undefined;
   #knownAnswered = 0;
   #seconds = 0;
   #queries = 0;
   #unknown = 0;
+  #refusals = NO_REFUSALS;
 
   noteAnswer(kind: number, isKnown: boolean): void {
     this.#answers ??= new Uint32Array(KINDS);
@@ -31,7 +35,13 @@ export class AttackCounts {
     if (isKnown && exists) this.#knownAnswered++;
   }
 
-  noteSecond({ seconds, queries, unknown }: ZoneCounts): void {
+  noteSecond({ seconds, queries, unknown }: ZoneCounts, { refused, wouldRefuse, known }: Refusals): void {
+    const before = this.#refusals;
+    this.#refusals = {
+      refused: before.refused + refused,
+      wouldRefuse: before.wouldRefuse + wouldRefuse,
+      known: before.known + known,
+    };
     this.#seconds += seconds;
     this.#queries += queries;
     this.#unknown += unknown;
@@ -43,8 +53,10 @@ export class AttackCounts {
       queries: this.#queries,
       unknown: this.#unknown,
       knownAnswered: this.#knownAnswered,
+      refusals: this.#refusals,
       answers: [...(this.#answers ?? [])],
     };
+    this.#refusals = NO_REFUSALS;
     this.#answers?.fill(0);
     this.#seconds = 0;
     this.#queries = 0;

@@ -19,12 +19,24 @@ const BY_RATE = 1;
 const AWAITS_NAMES = 2;
 /** No count reaches it. */
 const NEVER = 0x7fff_ffff;
-/** Of queries that an attack costs: in a cache line of their own, touched while an attack lasts and not otherwise. */
+/** Of queries that are refused: in a cache line of their own, touched for none that pass. */
 const REFUSED = 16;
 const WOULD_REFUSE = 17;
 const KNOWN_REFUSED = 18;
+/** Of those for known names, what was asked beyond what is usual. */
+const BEYOND_USUAL = 19;
 /** Two cache lines: threads that count in different zones do not wait for each other. */
 export const ZONE_BYTES = 128;
+
+/** Queries that were refused, or that would have been were the rule enabled. */
+export interface Refusals {
+  readonly refused: number;
+  readonly wouldRefuse: number;
+  /** Of both, those for names that are known; */
+  readonly known: number;
+  /** and of these, what was asked beyond what is usual. */
+  readonly beyondUsual: number;
+}
 
 export class SharedZone {
   readonly bucket: TokenBucket;
@@ -56,6 +68,11 @@ export class SharedZone {
 
   countRefusedByRate(): void {
     Atomics.add(this.#words, REFUSED_BY_RATE, 1);
+  }
+
+  /** Counts a query for a known name that was refused, or would have been, as it is beyond what is usual. */
+  countBeyondUsual(): void {
+    Atomics.add(this.#words, BEYOND_USUAL, 1);
   }
 
   get queries(): number {
@@ -121,12 +138,13 @@ export class SharedZone {
     if (isKnown) Atomics.add(this.#words, KNOWN_REFUSED, 1);
   }
 
-  /** What of that was counted since the last call; `known`: of both, those for names that are known. */
-  takeRefusals(): { refused: number; wouldRefuse: number; known: number } {
+  /** What was refused since the last call. */
+  takeRefusals(): Refusals {
     return {
       refused: Atomics.exchange(this.#words, REFUSED, 0),
       wouldRefuse: Atomics.exchange(this.#words, WOULD_REFUSE, 0),
       known: Atomics.exchange(this.#words, KNOWN_REFUSED, 0),
+      beyondUsual: Atomics.exchange(this.#words, BEYOND_USUAL, 0),
     };
   }
 

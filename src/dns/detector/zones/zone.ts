@@ -7,6 +7,7 @@ import type { LearnedZone } from '../profileStore.ts';
 import { FLOOR } from '../thresholds.ts';
 import type { TokenBucket } from '../tokenBucket.ts';
 import {
+  ALARM_PER_SECOND,
   type Alarms,
   alarmsOf,
   isWatched,
@@ -66,6 +67,7 @@ export class Zone {
   unknownPositives = 0;
   readonly #onceOnly = new OnceOnly();
   #attackUntilMs = Number.NEGATIVE_INFINITY;
+  #refusedUntilMs = Number.NEGATIVE_INFINITY;
   #boundless = false;
   #tickedMs = 0;
   /** What an earlier run knew. */
@@ -152,6 +154,16 @@ export class Zone {
     return this.shared.attacked(nowMs);
   }
 
+  /** Whether there is an attack to tell of: this one, or known names that are refused, from which nothing else follows. */
+  noticed(nowMs: number): boolean {
+    return this.attacked(nowMs) || nowMs < this.#refusedUntilMs;
+  }
+
+  #noteRefused(nowMs: number): void {
+    if (!this.noticed(nowMs)) this.noticedBy = 'known_refused';
+    this.#refusedUntilMs = nowMs + ATTACK_HOLD_MS;
+  }
+
   /** Judges the zone before the second is over; called when the threads have counted enough unknown names. */
   alarm(nowMs: number): void {
     const { queries, unknown } = this.shared;
@@ -179,7 +191,6 @@ export class Zone {
   noteAnswer(kind: number, known: boolean, attacked: boolean): boolean {
     const { denials } = this;
     this.answers++;
-    if (attacked) this.attackCounts.noteAnswer(kind, known);
     if (kind === AnswerKind.nxdomain || kind === AnswerKind.denial) this.nxdomains++;
     if (known)
       return kind === AnswerKind.records || kind === AnswerKind.noData || kind === AnswerKind.truncated;
@@ -198,11 +209,13 @@ export class Zone {
   /** Ends the second: judges it and, unless the zone is under attack, learns from it. */
   tick(nowMs: number): TickedZone {
     const { queries, unknown, refusedByRate } = this.shared.takeCounts();
+    const refusals = this.shared.takeRefusals();
     const counts = this.#counts(queries, unknown, nowMs);
     const by = this.#looksAttacked(counts) ?? (refusedByRate > 0 ? 'zone_rate' : undefined);
     if (by !== undefined) this.attack(nowMs, by);
+    if (refusals.beyondUsual >= ALARM_PER_SECOND * counts.seconds) this.#noteRefused(nowMs);
     const attacked = this.attacked(nowMs);
-    if (attacked) this.attackCounts.noteSecond(counts);
+    if (this.noticed(nowMs)) this.attackCounts.noteSecond(counts, refusals);
     if (!attacked && queries > 0) this.usual.learn(counts, this.byRate);
     if (this.usual.learnedSeconds >= ONCE_ONLY_AFTER_SECONDS) this.#onceOnly.update();
     this.shared.setByRate(this.byRate);
