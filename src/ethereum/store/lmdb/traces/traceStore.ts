@@ -278,7 +278,7 @@ export class LmdbTraceStore implements TraceStore {
         {
           environment: this.#environment,
           state: this.#current(),
-          readTraces: (block) => this.#tracesOf(block),
+          readTraces: (block) => this.tracesOf(block),
         },
       );
       this.#state.recent.stage(change.blocks);
@@ -372,7 +372,8 @@ export class LmdbTraceStore implements TraceStore {
     return this.#state;
   }
 
-  #tracesOf(block: StoredBlock): readonly Trace[] {
+  /** At once, however many they are: from the state that was looked at last. */
+  tracesOf(block: StoredBlock): readonly Trace[] {
     const text = this.#runAtOnce({ block, first: 0, end: block.traceCount }, Number.POSITIVE_INFINITY);
     return JSON.parse(text.toString()) as Trace[]; // written from traces that were checked
   }

@@ -20,12 +20,20 @@ describe('verifying an index', () => {
     const random = new Random(9);
     const shape = { addresses: syntheticAddresses(6), maxTransactions: 12, maxFrames: 5 };
     let parentHash: Hash | undefined;
+    let mostTraces = 0;
     for (let number = FIRST; number < FIRST + BLOCKS; number++) {
-      const { header, traces } = syntheticBlock(random, shape, { number, parentHash });
+      const maxTransactions = number % 20 === 0 ? 300 : shape.maxTransactions;
+      const { header, traces } = syntheticBlock(
+        random,
+        { ...shape, maxTransactions },
+        { number, parentHash },
+      );
+      mostTraces = Math.max(mostTraces, traces.length);
       parentHash = header.hash;
       await store.apply({ blocks: [indexBlock(header, traces)] });
     }
     await store.close();
+    expect(mostTraces, 'a block as long as those of mainnet').toBeGreaterThan(300);
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -4,7 +4,6 @@ import {
   indexBlock,
   type StoredBlock,
   segmentOf,
-  type Trace,
 } from '../../../traces/index.ts';
 import { verifyAttributes, verifyDirectory } from './directory/verifyDirectory.ts';
 import { TraceEnvironment } from './environment.ts';
@@ -85,8 +84,7 @@ class Verifier {
     const { number, hash, parentHash, timestamp } = block;
     if (previous !== undefined && previous.hash !== parentHash)
       this.problems.push(`block ${number} is not the child of block ${previous.number}`);
-    const text = this.#store.blockTraces(number, Number.POSITIVE_INFINITY)?.toString() ?? '[]';
-    const traces = JSON.parse(text) as Trace[]; // written from traces that were checked
+    const traces = this.#store.tracesOf(block);
     if (traces.length !== block.traceCount || traces.some((trace) => trace.blockHash !== hash)) {
       this.problems.push(`the traces of block ${number} are not those of ${hash}`);
       return;
