@@ -65,6 +65,14 @@ export class NoIndexError extends Error {
   }
 }
 
+/** What lmdb has and its types leave out. */
+interface LmdbReading {
+  /** Begins a read transaction where there is none, which lmdb else does with the first read. */
+  ensureReadTxn(): void;
+  /** Told by the database whose read has begun one. */
+  on(event: 'begin-transaction', begun: () => void): void;
+}
+
 interface OpenedFile {
   readonly root: RootDatabase;
   readonly file: StoreFile;
@@ -97,6 +105,8 @@ export class TraceEnvironment {
   readonly upgrade: PendingUpgrade | undefined;
   readonly #path: string;
   readonly #file: StoreFile;
+  readonly #isReadOnly: boolean;
+  #snapshots = 0;
 
   /** Opens the environment in the folder `path`, which is made where it is missing; to read only, NoIndexError there. */
   static open(path: string, options: EnvironmentOptions = {}): TraceEnvironment {
@@ -131,6 +141,8 @@ export class TraceEnvironment {
     this.root = root;
     this.#file = file;
     this.#path = path;
+    this.#isReadOnly = readOnly;
+    this.#countSnapshots(root);
     const database = this.#checkFormat(format, readOnly ? undefined : { isNew });
     this.meta = this.#map('meta');
     this.blocks = this.#map('blocks');
@@ -140,6 +152,20 @@ export class TraceEnvironment {
     this.#directory = Array.from({ length: MAX_LEVEL + 1 }, (_, level) => this.#open(`directory-${level}`));
     this.openDictionaries();
     this.upgrade = readOnly ? undefined : new PendingUpgrade(database, format.upgrade(this));
+  }
+
+  /**
+   * Of a reader: changes with each commit that is read of, and now and then without one. What was looked up is good as long as it stays.
+   * Undefined where this process writes: within a transaction of its own it reads what that has written so far.
+   */
+  get snapshot(): number | undefined {
+    if (!this.#isReadOnly) return undefined;
+    (this.root as unknown as LmdbReading).ensureReadTxn();
+    return this.#snapshots;
+  }
+
+  #countSnapshots(database: object): void {
+    if (this.#isReadOnly) (database as LmdbReading).on('begin-transaction', () => this.#snapshots++);
   }
 
   /** Throws StoreGoneError where the file that was opened is no longer the one at its path. */
@@ -214,12 +240,14 @@ export class TraceEnvironment {
 
   /** Its types leave out that a database that is missing cannot be opened to read only. */
   #open(name: string, compression?: { dictionary?: Buffer }): Database<Buffer, Buffer> | undefined {
-    return this.root.openDB<Buffer, Buffer>({
+    const database: Database<Buffer, Buffer> | undefined = this.root.openDB<Buffer, Buffer>({
       name,
       keyEncoding: 'binary',
       encoding: 'binary',
       ...(compression && { compression: { threshold: COMPRESSION_THRESHOLD_BYTES, ...compression } }),
     });
+    if (database !== undefined) this.#countSnapshots(database);
+    return database;
   }
 }
 

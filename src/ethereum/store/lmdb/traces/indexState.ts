@@ -76,6 +76,8 @@ export class IndexState implements IndexReader {
   #ends: ChainEnds | undefined;
   /** Whether a commit may come at any time: then the version is looked up each time. */
   #mayChange = true;
+  /** Where another process writes: what the version was looked up in. */
+  #snapshot: number | undefined;
   /** The chunk that was read last, until anything else is. */
   #chunk: { readonly blockNumber: number; readonly chunk: number; readonly bytes: Buffer } | undefined;
 
@@ -115,6 +117,9 @@ export class IndexState implements IndexReader {
   refreshSnapshot(): StateVersion {
     this.#chunk = undefined;
     if (!this.#mayChange) return this.#version;
+    const { snapshot } = this.#environment;
+    if (snapshot !== undefined && snapshot === this.#snapshot) return this.#version;
+    this.#snapshot = snapshot;
     const record = this.read(this.#environment.meta, STATE_KEY);
     const version = {
       changes: record?.readUInt32BE(0) ?? 0,

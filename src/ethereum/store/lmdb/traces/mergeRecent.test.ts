@@ -135,3 +135,21 @@ test('an index that is opened reads the traces of its recent blocks for the firs
   expect(chunksRead).toHaveBeenCalled();
   await environment.root.close();
 });
+
+test('a reader beside the writer answers by each change that it is told of', async () => {
+  let chain = grow([], 4);
+  const store = openTraceStore(path, { maxRecentPositions: 30, listsPerMerge: 5 });
+  await store.apply({ blocks: indexed(chain) });
+  const reader = openTraceReader(path);
+  for (let changes = 0; changes < 12; changes++) {
+    const kept = chain.slice(0, -(changes % 3) || undefined);
+    chain = grow(kept, 1 + (changes % 4));
+    const undoFrom = FIRST + kept.length;
+    await store.apply({ undoFrom, blocks: indexed(chain.slice(kept.length)) });
+    reader.refresh(Number.POSITIVE_INFINITY);
+    expect((await reader.head())?.hash).toBe(chain.at(-1)?.header.hash);
+    await expectAnswersOf(reader, chain);
+  }
+  await reader.close();
+  await store.close();
+});

@@ -115,6 +115,8 @@ export class LmdbTraceStore implements TraceStore {
   readonly #upkeep: DirectoryUpkeep | undefined;
   readonly #isReader: boolean;
   #shownHead = Number.POSITIVE_INFINITY;
+  /** Of a reader: the changes by which the dictionaries were opened that there are. */
+  #dictionariesAt: number | undefined;
   /** Ends when the upgrade does, or is given up: then it goes on with the next start. */
   #upgrading: Promise<void> = Promise.resolve();
   #isClosing = false;
@@ -365,8 +367,13 @@ export class LmdbTraceStore implements TraceStore {
 
   /** The state as it is now, for the synchronous code that follows. */
   #current(): IndexState {
-    if (this.#isReader) this.#environment.openDictionaries();
-    this.#state.refreshSnapshot();
+    let { changes } = this.#state.refreshSnapshot();
+    // A new dictionary comes with the change that needs it. Where one is opened another state is read from there on.
+    while (this.#isReader && changes !== this.#dictionariesAt) {
+      this.#dictionariesAt = changes;
+      this.#environment.openDictionaries();
+      ({ changes } = this.#state.refreshSnapshot());
+    }
     if (this.#state.epoch !== this.#epoch) this.#texts.clear();
     this.#epoch = this.#state.epoch;
     return this.#state;
