@@ -166,7 +166,7 @@ describe(`traces that are pushed while a chain is followed, seed ${SEED}`, () =>
       until('the index is at the head, and has told so', () => chain.blocks.at(-1)?.header.hash === heard);
     const subscribe = (what: Listener['wanted']): Listener => {
       const listener = new Listener(what);
-      listener.end = feed.add(what, listener.sink);
+      listener.end = feed.add(what, listener.sink).end;
       listeners.add(listener);
       return listener;
     };

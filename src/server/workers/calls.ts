@@ -70,6 +70,8 @@ export type PrimaryCalls = {
     readonly toBlock: number;
   }): Promise<{ readonly missing: number } | undefined>;
   take(wanted: { readonly caller: string; readonly ratePerSecond: number; readonly calls: number }): Lease;
+  /** Has the worker told of changes of an index, or no longer: they are large, and few want them. */
+  wantChanges(wanted: { readonly network: string; readonly areWanted: boolean }): void;
   makeFilter(call: FilterCall & { readonly logs: unknown }): Promise<string>;
   filterChanges(call: FilterCall & { readonly id: string }): Promise<readonly string[]>;
   filterLogs(call: FilterCall & { readonly id: string }): Promise<Uint8Array>;

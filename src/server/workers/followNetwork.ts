@@ -67,7 +67,9 @@ export async function followNetwork(
     },
   );
   const { pool, cache } = network;
-  const live = new Live(network);
+  const live = new Live(network, (areWanted) =>
+    primary.ask('wantChanges', { network: name, areWanted }).catch(() => undefined),
+  );
   pool.onHead(() => live.headChanged());
   const services = {
     network,

@@ -46,6 +46,8 @@ interface Member {
   isFollowing: boolean;
   isListening: boolean;
   isLeaving: boolean;
+  /** The networks of whose changes it is told. */
+  readonly wanted: Set<string>;
   metrics: readonly MetricJson[];
   readonly listens: Promise<{ readonly url: string }>;
   readonly ended: Promise<void>;
@@ -154,7 +156,8 @@ export class Workers {
 
   /** An index was changed at its head. */
   followed(network: string, change: FollowedChange): void {
-    for (const { link } of this.#following) link.tell('followed', { network, change });
+    for (const { link, wanted } of this.#members)
+      if (wanted.has(network)) link.tell('followed', { network, change });
   }
 
   /** What all workers read from now on is what is written by now. */
@@ -267,7 +270,7 @@ export class Workers {
     let failed: (error: Error) => void = () => undefined;
     let over: () => void = () => undefined;
     const member: Member = {
-      ...{ place, process, startedMs: performance.now(), metrics: [] },
+      ...{ place, process, startedMs: performance.now(), metrics: [], wanted: new Set() },
       ...{ isFollowing: false, isListening: false, isLeaving: false },
       listens: new Promise((resolve, reject) => {
         listening = resolve;
@@ -293,6 +296,10 @@ export class Workers {
           listening: (where) => {
             member.isListening = true;
             listening(where);
+          },
+          wantChanges({ network, areWanted }) {
+            if (areWanted) member.wanted.add(network);
+            else member.wanted.delete(network);
           },
           failed: ({ name, message }) => failed(Object.assign(new Error(message), { name })),
         },
@@ -353,7 +360,7 @@ export class Workers {
     clearTimeout(hung);
   }
 
-  #calls(): Omit<PrimaryCalls, 'up' | 'listening' | 'failed'> {
+  #calls(): Omit<PrimaryCalls, 'up' | 'listening' | 'failed' | 'wantChanges'> {
     const networkOf = (name: string) => {
       const network = this.#dependencies.ethereum().networks.get(name);
       if (network === undefined) throw new Error(`there is no network ${name}`);

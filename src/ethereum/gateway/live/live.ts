@@ -10,7 +10,7 @@ import { liveBlocks } from './liveBlocks.ts';
 import { type LiveLog, type LiveLogFilter, liveLogs, wantedLogs } from './liveLogs.ts';
 import type { Sink } from './sink.ts';
 import { Subscribers } from './subscribers.ts';
-import { TraceFeed } from './traceFeed.ts';
+import { type Subscription, TraceFeed, type WantChanges } from './traceFeed.ts';
 
 /** A node that has told of a head may not have its block yet: it is asked again so much later. */
 const RETRY_MS = 250;
@@ -30,11 +30,13 @@ export class Live {
   readonly #logs = new Subscribers<LiveLog>();
   /** All subscriptions to heads and logs. */
   readonly #open = new Set<Sink>();
-  readonly #traces = new TraceFeed((work) => this.#inTurns(work));
+  readonly #traces: TraceFeed;
   readonly #turn = new SharedTurn(TURN_MS);
 
-  constructor(network: Network) {
+  /** `want` is left out where `followed` hears of all changes anyway. */
+  constructor(network: Network, want?: WantChanges) {
     const { pool } = network;
+    this.#traces = new TraceFeed((work) => this.#inTurns(work), want);
     this.#logsOf = liveLogs(network);
     this.#feed = new HeadFeed(
       { retryMs: RETRY_MS },
@@ -63,8 +65,8 @@ export class Live {
     this.#feed.stop();
   }
 
-  /** Begins a subscription of `eth_subscribe`; what it returns ends it. Throws RpcError where it cannot be. */
-  subscribe([kind, options, ...more]: readonly unknown[], sink: Sink): () => void {
+  /** Begins a subscription of `eth_subscribe`. Throws RpcError where it cannot be. */
+  subscribe([kind, options, ...more]: readonly unknown[], sink: Sink): Subscription {
     const read = readKind(kind);
     const isBare = options === undefined || options === null;
     if (more.length > 0 || (read === 'newHeads' && !isBare))
@@ -75,8 +77,8 @@ export class Live {
     const filter = isBare ? {} : options;
     if (read === 'traces')
       return this.#traces.add(wantedTracesObject.read(filter, FILTER) as WantedTraces, sink); // what it makes
-    if (read === 'newHeads') return this.subscribeHeads(sink);
-    return this.subscribeLogs(liveLogFilter.read(filter, FILTER) as LiveLogFilter, sink); // what it makes
+    if (read === 'newHeads') return { end: this.subscribeHeads(sink) };
+    return { end: this.subscribeLogs(liveLogFilter.read(filter, FILTER) as LiveLogFilter, sink) }; // what it makes
   }
 
   /** The headers of new blocks. What it returns ends it. */

@@ -58,6 +58,26 @@ describe('TraceFeed', () => {
     }
   });
 
+  it('has changes told as long as somebody wants them, and misses none that were not', async () => {
+    const asked: boolean[] = [];
+    const feed = new TraceFeed(atOnce, async (areWanted) => void asked.push(areWanted));
+    const [first, second, third] = [listener(), listener(), listener()];
+    const subscriptions = [feed.add(WANTED, first.sink), feed.add(WANTED, second.sink)];
+    expect(asked).toEqual([true]);
+    expect(subscriptions[0]?.begun).toBeInstanceOf(Promise);
+    expect(subscriptions[1]?.begun).toBe(subscriptions[0]?.begun);
+    feed.followed({ blocks: blocks(random, 1, 1) });
+    subscriptions[0]?.end();
+    expect(asked).toEqual([true]);
+    subscriptions[1]?.end();
+    expect(asked).toEqual([true, false]);
+    feed.add(WANTED, third.sink);
+    expect(asked).toEqual([true, false, true]);
+    feed.followed({ blocks: blocks(random, 9, 10) });
+    await until('it is told', () => third.heard.told.length > 0);
+    expect(third.heard.missed).toBe(0);
+  });
+
   it('tells of what it does not remember any more, and only those who were told of it', async () => {
     const subscribers = new Subscribers(1_000);
     const [early, late] = [listener(), listener()];

@@ -18,32 +18,54 @@ interface Tip {
   readonly hash?: string;
 }
 
+/** Has changes of the index told here, from when it resolves on, or no longer. */
+export type WantChanges = (areWanted: boolean) => Promise<void>;
+
+export interface Subscription {
+  /** When it has begun, where that takes time: whoever waits for it misses nothing. */
+  readonly begun?: Promise<void> | undefined;
+  end(): void;
+}
+
 /** Tells of the traces of blocks as these are indexed. It costs nothing where nobody wants any, and asks nobody for anything. */
 export class TraceFeed {
   readonly #subscribers = new Subscribers<LiveTrace>();
   readonly #inTurns: (work: Generator<void>) => Promise<void>;
+  readonly #want: WantChanges | undefined;
+  #begun: Promise<void> | undefined;
   readonly #waiting: Waiting[] = [];
   #waitingTraces = 0;
   #isRunning = false;
   #tip: Tip | undefined;
 
-  /** `inTurns` carries work out while others have their turn. */
-  constructor(inTurns: (work: Generator<void>) => Promise<void>) {
+  /** `inTurns` carries work out while others have their turn; `want` is left out where all changes are told here anyway. */
+  constructor(inTurns: (work: Generator<void>) => Promise<void>, want?: WantChanges) {
     this.#inTurns = inTurns;
+    this.#want = want;
   }
 
-  /** What it returns ends it. */
-  add(wanted: WantedTraces, sink: Sink): () => void {
-    return this.#subscribers.add(wantedTraces(wanted), sink);
+  add(wanted: WantedTraces, sink: Sink): Subscription {
+    const end = this.#subscribers.add(wantedTraces(wanted), sink);
+    if (this.#subscribers.size === 1) this.#begun = this.#want?.(true);
+    return {
+      begun: this.#begun,
+      end: () => {
+        end();
+        if (this.#subscribers.size === 0) this.#stop();
+      },
+    };
+  }
+
+  /** Nobody is there any more. What comes next need not follow what came last. */
+  #stop(): void {
+    this.#tip = undefined;
+    this.#forgetWaiting();
+    void this.#want?.(false);
   }
 
   /** The index was changed at its head. Changes are told one after the other. */
   followed(change: FollowedChange): void {
-    if (this.#subscribers.size === 0) {
-      this.#tip = undefined;
-      this.#forgetWaiting();
-      return;
-    }
+    if (this.#subscribers.size === 0) return;
     const moment = this.#subscribers.moment();
     const tip = change.undoFrom === undefined ? this.#tip : { number: change.undoFrom - 1 };
     const isNext = continues(change, tip);

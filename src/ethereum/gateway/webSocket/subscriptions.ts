@@ -71,7 +71,7 @@ export class Subscriptions {
     const start = `{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"${id}","result":`;
     // The first of it comes behind the answer that tells its id.
     let held: string[] | undefined = [];
-    const stop = live.subscribe(params, {
+    const { begun, end } = live.subscribe(params, {
       push: (result) => {
         const message = `${start}${result}}}`;
         if (held === undefined) this.#connection.push(message);
@@ -82,18 +82,19 @@ export class Subscriptions {
     try {
       const giveBack = this.#take();
       this.#open.set(id, () => {
-        stop();
+        end();
         giveBack();
       });
     } catch (error) {
-      stop();
+      end();
       throw error;
     }
     afterAnswer?.(() => {
       for (const message of held ?? []) this.#connection.push(message);
       held = undefined;
     });
-    return Buffer.from(`"${id}"`);
+    const answer = Buffer.from(`"${id}"`);
+    return begun === undefined ? answer : begun.then(() => answer);
   };
 
   readonly #unsubscribe: Handler = (params) => {
