@@ -1,7 +1,9 @@
 /**
  * Workers: two processes that answer against one, on the same chain, in turns. What two cores leave is worked out in the same run: the
- * load generator and the node stand beside the server, so the cap is what all of them would reach with no core ever idle. Figures are
- * ratios; `BENCH_BLOCKS` and `BENCH_TURN_MS` make it shorter.
+ * load generator and the node stand beside the server, so the cap is what all of them would reach with no core ever idle. A second server
+ * of one process has half of the connections in further turns, as if the first were the other worker: what those two take longer for a
+ * request than the one alone no design of workers saves. Figures are ratios; `BENCH_BLOCKS` and `BENCH_TURN_MS` make it shorter,
+ * `BENCH_CONNECTIONS` has more clients ask.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -21,7 +23,7 @@ const LAST_BLOCK = FIRST_BLOCK + BLOCKS - 1;
 const TURNS = 5;
 const WARM_TURNS = 4;
 const WORKERS = 2;
-const CONNECTIONS = 16;
+const CONNECTIONS = Number(process.env['BENCH_CONNECTIONS'] ?? 16);
 const CORES = availableParallelism();
 const MEGABYTE = 1e6;
 
@@ -49,18 +51,30 @@ interface Measured {
   readonly nodeMs: number;
 }
 
+/** All of them are asked at once, each over its part of the connections. */
+async function ask(servers: readonly ServerProcess[], bodies: readonly Buffer[], durationMs: number) {
+  const connections = CONNECTIONS / servers.length;
+  const loads = await Promise.all(
+    servers.map(({ url }) => load({ url: `${url}/v1/mainnet`, bodies, connections, durationMs })),
+  );
+  const sum = (name: 'requests' | 'requestsPerSecond' | 'refused'): number =>
+    loads.reduce((total, one) => total + one[name], 0);
+  return {
+    requests: sum('requests'),
+    requestsPerSecond: sum('requestsPerSecond'),
+    refused: sum('refused'),
+  };
+}
+
 async function turn(
-  server: ServerProcess,
+  servers: readonly ServerProcess[],
   node: ServerProcess,
   bodies: readonly Buffer[],
 ): Promise<Measured> {
-  const pids = familyOf(server.pid);
+  const pids = servers.flatMap(({ pid }) => familyOf(pid));
   const ofServer = (): number => pids.reduce((sum, pid) => sum + processorMs(pid), 0);
   const before = { server: ofServer(), node: processorMs(node.pid), own: process.cpuUsage() };
-  const { requests, requestsPerSecond, refused } = await load({
-    url: `${server.url}/v1/mainnet`,
-    ...{ bodies, connections: CONNECTIONS, durationMs: TURN_MS },
-  });
+  const { requests, requestsPerSecond, refused } = await ask(servers, bodies, TURN_MS);
   if (refused > 0) throw new Error(`${refused} requests were refused`);
   const own = process.cpuUsage(before.own);
   return {
@@ -82,31 +96,32 @@ function capOf(one: readonly Measured[]): number {
 async function compare(
   name: string,
   make: (i: number) => readonly unknown[],
-  { one, many, node }: Readonly<Record<'one' | 'many' | 'node', ServerProcess>>,
+  { one, other, many, node }: Readonly<Record<'one' | 'other' | 'many' | 'node', ServerProcess>>,
 ): Promise<void> {
   const bodies = Array.from({ length: 2_000 }, (_, i) => {
     const [method, ...params] = make(i);
     return Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: i, method, params }));
   });
-  const measured: { one: Measured[]; many: Measured[] } = { one: [], many: [] };
+  const asked = { one: [one], many: [many], apart: [one, other] };
+  const measured: Record<keyof typeof asked, Measured[]> = { one: [], many: [], apart: [] };
   // Each worker compiles, and keeps answers, for itself.
-  for (const { url } of [one, many])
-    await load({
-      url: `${url}/v1/mainnet`,
-      ...{ bodies, connections: CONNECTIONS, durationMs: WARM_TURNS * TURN_MS },
-    });
+  for (const servers of Object.values(asked)) await ask(servers, bodies, WARM_TURNS * TURN_MS);
   for (let i = 0; i < TURNS; i++) {
-    measured.one.push(await turn(one, node, bodies));
-    measured.many.push(await turn(many, node, bodies));
+    measured.one.push(await turn(asked.one, node, bodies));
+    measured.many.push(await turn(asked.many, node, bodies));
+    measured.apart.push(await turn(asked.apart, node, bodies));
   }
-  const of = (which: 'one' | 'many', figure: keyof Measured): number =>
+  const of = (which: keyof typeof asked, figure: keyof Measured): number =>
     median(measured[which].map((result) => result[figure]));
   const ratio = of('many', 'perSecond') / of('one', 'perSecond');
   const cap = capOf(measured.one);
-  const processor = of('many', 'serverMs') / of('one', 'serverMs');
+  const against = (which: 'many' | 'apart'): string =>
+    (of(which, 'serverMs') / of('one', 'serverMs')).toFixed(2);
+  const apart = of('apart', 'perSecond') / of('one', 'perSecond');
   console.log(
     `${name}: ${ratio.toFixed(2)} times (${of('many', 'perSecond').toFixed(0)} against ${of('one', 'perSecond').toFixed(0)} a second), ` +
-      `the cap is ${cap.toFixed(2)}: ${(ratio / cap).toFixed(2)} of it (must: 0.9); processor of a request ${processor.toFixed(2)} times (must: at most 1.15)`,
+      `the cap is ${cap.toFixed(2)}: ${(ratio / cap).toFixed(2)} of it (must: 0.9); processor of a request ${against('many')} times (must: at most 1.15); ` +
+      `two servers of one process, each with half of the clients: ${apart.toFixed(2)} times, ${against('apart')} times`,
   );
 }
 
@@ -120,11 +135,11 @@ function privateBytes(pid: number): { readonly anonymous: number; readonly pss: 
 
 const folder = mkdtempSync(join(tmpdir(), 'floodgate-bench-workers-'));
 const running: ServerProcess[] = [];
-async function start(workers: number, node: ServerProcess): Promise<ServerProcess> {
+async function start(name: string, workers: number, node: ServerProcess): Promise<ServerProcess> {
   const opsPort = await freePort();
   const flags = [
     '--data-dir',
-    join(folder, String(workers)),
+    join(folder, name),
     '--upstream',
     node.url,
     '--index-from',
@@ -143,7 +158,12 @@ try {
   makeChain(folder, { first: FIRST_BLOCK, last: LAST_BLOCK, tracesPerBlock: 1_000 }, progress);
   const node = await startScript('blockNode.js', folder);
   running.push(node);
-  const servers = { node, one: await start(1, node), many: await start(WORKERS, node) };
+  const servers = {
+    node,
+    one: await start('one', 1, node),
+    other: await start('other', 1, node),
+    many: await start('many', WORKERS, node),
+  };
   const atRest = familyOf(servers.many.pid).slice(1).map(privateBytes);
   for (const [name, make] of Object.entries(WORKLOADS)) await compare(name, make, servers);
   const inUse = familyOf(servers.many.pid).slice(1).map(privateBytes);

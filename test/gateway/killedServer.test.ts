@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTraffic, reorganise, type Traffic } from '../../src/devchain/index.ts';
 import type { Address, Trace } from '../../src/ethereum/traces/index.ts';
 import type { LiveTrace } from '../../src/library/client/index.ts';
+import { makeCertificate } from '../support/certificate.ts';
 import { cleanEnvironment } from '../support/cleanEnvironment.ts';
 import { installedNode } from '../support/newerNode.ts';
 import { plainHistory } from '../support/plainHistory.ts';
@@ -98,10 +98,7 @@ describe('floodgate/client over TLS, while the server is killed and the chain re
   };
 
   beforeAll(async () => {
-    const names = ['-subj', '/CN=floodgate', '-addext', 'subjectAltName=IP:127.0.0.1'];
-    const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-    const files = ['-out', cert, '-keyout', key];
-    execFileSync('openssl', ['req', '-x509', ...curve, ...names, ...files], { stdio: 'pipe' });
+    makeCertificate({ cert, key });
     chain = await startSharedChain(11);
     const { url } = chain.anvil;
     traffic = await createTraffic({ url, seed: 11 });

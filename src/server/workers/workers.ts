@@ -11,6 +11,7 @@ import type { NetworkState, PrimaryCalls, State, WorkerCalls } from './calls.ts'
 import { leaseFrom } from './leasedRates.ts';
 import { Link } from './link.ts';
 import { addedUp, keptOf, type MetricJson } from './machineMetrics.ts';
+import { Restarts } from './restarts.ts';
 import { partOf } from './workerConfig.ts';
 
 /** A worker that does not stop to answer within this time hangs: it is ended, as it might answer by what was before. */
@@ -19,10 +20,6 @@ const HOLD_TIMEOUT_MS = 10_000;
 const METRICS_TIMEOUT_MS = 2_000;
 /** A reload waits so long for connections on which nothing is asked. */
 const GENTLE_MS = 5_000;
-/** Pauses before a worker that died is started again: doubled each time, and as at first once one has lived for a while. */
-const FIRST_PAUSE_MS = 100;
-const LAST_PAUSE_MS = 10_000;
-const LIVED_MS = 30_000;
 
 export interface WorkersOptions {
   readonly count: number;
@@ -63,7 +60,8 @@ export class Workers {
   readonly #members = new Set<Member>();
   readonly #changes = new SerialQueue();
   readonly #rates: Rates = new RateLimits();
-  readonly #restarts: Counter;
+  readonly #restarts = new Restarts();
+  readonly #restarted: Counter;
   #config: Config;
   #isStarted = false;
   /** As it was told last, and as text. */
@@ -72,8 +70,6 @@ export class Workers {
   #publishing: Promise<void> | undefined;
   /** What processes had counted that are gone. */
   #kept: Promise<readonly MetricJson[]> = Promise.resolve([]);
-  /** Times in a row that the worker of a place has ended soon, or could not start. */
-  readonly #failures = new Map<number, number>();
   #isStopping = false;
   readonly #stop = new AbortController();
   #reloading: Promise<void> = Promise.resolve();
@@ -101,7 +97,7 @@ export class Workers {
         this.set([...members].filter(({ isListening }) => isListening).length);
       },
     });
-    this.#restarts = new Counter({
+    this.#restarted = new Counter({
       name: 'floodgate_worker_restarts_total',
       help: 'Times that a worker ended by itself, or was killed, and another was started in its place.',
       registers,
@@ -317,26 +313,23 @@ export class Workers {
       this.#kept = this.#kept.then((kept) => keptOf(kept, member.metrics));
       if (member.isLeaving || this.#isStopping || !member.isListening) return;
       logger.error({ pid: process.process.pid, code, signal }, 'a worker ended: another is started');
-      if (performance.now() - member.startedMs > LIVED_MS) this.#failures.delete(place);
-      void this.#startAgain(place);
+      void this.#startAgain(place, performance.now() - member.startedMs);
     });
     return member;
   }
 
-  async #startAgain(place: number): Promise<void> {
-    while (!this.#isStopping) {
-      const failed = this.#failures.get(place) ?? 0;
-      this.#failures.set(place, failed + 1);
-      const pauseMs = failed === 0 ? 0 : Math.min(LAST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failed - 1));
+  async #startAgain(place: number, livedMs: number): Promise<void> {
+    for (let pauseMs = this.#restarts.pauseMs(place, livedMs); !this.#isStopping; ) {
       await pause(pauseMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
       // A reload has put one there meanwhile.
       if (this.#isStopping || [...this.#members].some((member) => member.place === place)) return;
-      this.#restarts.inc();
+      this.#restarted.inc();
       try {
         await this.#begin(place).listens;
         return;
       } catch (error) {
         this.#dependencies.logger.error({ err: error }, 'a worker could not start: it is tried again');
+        pauseMs = this.#restarts.pauseMs(place, 0);
       }
     }
   }

@@ -1,4 +1,5 @@
 import { Agent, request as httpRequest } from 'node:http';
+import { request as httpsRequest, Agent as TlsAgent } from 'node:https';
 import {
   type FloodgateOptions,
   type FloodgateProcess,
@@ -44,11 +45,16 @@ export async function startWorkersServer(options: FloodgateOptions, workers = 3)
 
 /** A connection that is kept: whatever is asked over it, the same worker answers until one of the two closes it. */
 export class KeptConnection {
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  readonly #agent: Agent;
+  readonly #request: typeof httpRequest;
   readonly #url: string;
 
-  constructor(url: string) {
+  /** `ca` is whom it trusts, of HTTPS. */
+  constructor(url: string, { ca }: { readonly ca?: Buffer } = {}) {
+    const options = { keepAlive: true, maxSockets: 1 };
     this.#url = url;
+    this.#agent = ca === undefined ? new Agent(options) : new TlsAgent({ ...options, ca });
+    this.#request = ca === undefined ? httpRequest : httpsRequest;
   }
 
   /** Rejects where no answer comes. */
@@ -57,7 +63,7 @@ export class KeptConnection {
     headers: Readonly<Record<string, string>> = {},
   ): Promise<{ status: number; text: string }> {
     return new Promise((resolve, reject) => {
-      const request = httpRequest(
+      const request = this.#request(
         this.#url,
         { method: 'POST', agent: this.#agent, headers: { 'content-type': 'application/json', ...headers } },
         (response) => {
