@@ -23,15 +23,22 @@ export async function startScript(name: string, ...args: readonly string[]): Pro
 const MAIN = fileURLToPath(new URL('../../cli/main.js', import.meta.url));
 const READY_TIMEOUT_MS = 60_000;
 
-/** Starts Floodgate with the given flags and waits until it is ready, which operators ask at `opsPort`. */
+interface StartOptions {
+  /** Where operators ask whether it is ready. */
+  readonly opsPort?: number;
+  /** Left out: the program as it is compiled, file by file. */
+  readonly program?: string;
+}
+
+/** Starts Floodgate with the given flags and waits until it is ready. */
 export async function startFloodgate(
   port: number,
   flags: readonly string[],
-  opsPort = port,
+  { opsPort = port, program = MAIN }: StartOptions = {},
 ): Promise<ServerProcess> {
   const child = spawn(
     process.execPath,
-    [MAIN, 'start', '--port', String(port), '--log-level', 'warn', ...flags],
+    [program, 'start', '--port', String(port), '--log-level', 'warn', ...flags],
     {
       stdio: ['ignore', 'inherit', 'inherit'],
     },

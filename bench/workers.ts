@@ -5,9 +5,11 @@
  * request than the one alone no design of workers saves. Figures are ratios; `BENCH_BLOCKS` and `BENCH_TURN_MS` make it shorter,
  * `BENCH_CONNECTIONS` has more clients ask.
  */
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { familyOf } from '../test/server/support/processes.ts';
 import { freePort } from '../test/support/freePort.ts';
 import { processorMs, type ServerProcess, startFloodgate, startScript } from './child.ts';
@@ -18,10 +20,14 @@ import { progress } from './turns.ts';
 
 const BLOCKS = Number(process.env['BENCH_BLOCKS'] ?? 800);
 const TURN_MS = Number(process.env['BENCH_TURN_MS'] ?? 3_000);
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+/** As it is shipped: compiled file by file it takes 25 MB more. */
+const PROGRAM = join(ROOT, 'dist/bundle/floodgate.js');
 const FIRST_BLOCK = 1_024;
 const LAST_BLOCK = FIRST_BLOCK + BLOCKS - 1;
 const TURNS = 5;
-const WARM_TURNS = 4;
+/** Requests of each process before it is measured: by then what is asked often is compiled, on a busy machine too. */
+const WARM_REQUESTS = 24_000;
 const WORKERS = 2;
 const CONNECTIONS = Number(process.env['BENCH_CONNECTIONS'] ?? 16);
 const CORES = availableParallelism();
@@ -52,10 +58,13 @@ interface Measured {
 }
 
 /** All of them are asked at once, each over its part of the connections. */
-async function ask(servers: readonly ServerProcess[], bodies: readonly Buffer[], durationMs: number) {
+async function ask(
+  servers: readonly ServerProcess[],
+  what: { readonly bodies: readonly Buffer[]; readonly durationMs?: number },
+) {
   const connections = CONNECTIONS / servers.length;
   const loads = await Promise.all(
-    servers.map(({ url }) => load({ url: `${url}/v1/mainnet`, bodies, connections, durationMs })),
+    servers.map(({ url }) => load({ url: `${url}/v1/mainnet`, connections, ...what })),
   );
   const sum = (name: 'requests' | 'requestsPerSecond' | 'refused'): number =>
     loads.reduce((total, one) => total + one[name], 0);
@@ -74,7 +83,7 @@ async function turn(
   const pids = servers.flatMap(({ pid }) => familyOf(pid));
   const ofServer = (): number => pids.reduce((sum, pid) => sum + processorMs(pid), 0);
   const before = { server: ofServer(), node: processorMs(node.pid), own: process.cpuUsage() };
-  const { requests, requestsPerSecond, refused } = await ask(servers, bodies, TURN_MS);
+  const { requests, requestsPerSecond, refused } = await ask(servers, { bodies, durationMs: TURN_MS });
   if (refused > 0) throw new Error(`${refused} requests were refused`);
   const own = process.cpuUsage(before.own);
   return {
@@ -105,7 +114,12 @@ async function compare(
   const asked = { one: [one], many: [many], apart: [one, other] };
   const measured: Record<keyof typeof asked, Measured[]> = { one: [], many: [], apart: [] };
   // Each worker compiles, and keeps answers, for itself.
-  for (const servers of Object.values(asked)) await ask(servers, bodies, WARM_TURNS * TURN_MS);
+  const often = (requests: number) => ({
+    bodies: Array.from({ length: requests }, (_, i) => bodies[i % bodies.length] ?? Buffer.alloc(0)),
+  });
+  await ask(asked.one, often(WARM_REQUESTS));
+  await ask(asked.many, often(WORKERS * WARM_REQUESTS));
+  await ask(asked.apart, often(WARM_REQUESTS));
   for (let i = 0; i < TURNS; i++) {
     measured.one.push(await turn(asked.one, node, bodies));
     measured.many.push(await turn(asked.many, node, bodies));
@@ -148,13 +162,14 @@ async function start(name: string, workers: number, node: ServerProcess): Promis
   const server = await startFloodgate(
     await freePort(),
     [...flags, '--workers', String(workers), '--ops-port', String(opsPort)],
-    opsPort,
+    { opsPort, program: PROGRAM },
   );
   running.push(server);
   return server;
 }
 
 try {
+  execFileSync('npm', ['run', '--silent', 'build'], { cwd: ROOT, stdio: 'inherit' });
   makeChain(folder, { first: FIRST_BLOCK, last: LAST_BLOCK, tracesPerBlock: 1_000 }, progress);
   const node = await startScript('blockNode.js', folder);
   running.push(node);
