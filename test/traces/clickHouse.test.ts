@@ -16,7 +16,7 @@ import { ClickHouseServer, hasClickHouse, WITHOUT_CLICKHOUSE } from '../support/
 import { CuttingProxy } from '../support/cuttingProxy.ts';
 import { Postgres, postgresFolder, WITHOUT_POSTGRES } from '../support/postgres.ts';
 import { Random } from '../support/random.ts';
-import { syntheticBlock } from '../support/syntheticChain.ts';
+import { type SyntheticBlock, syntheticAddresses, syntheticBlock } from '../support/syntheticChain.ts';
 import { until } from '../support/until.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -170,6 +170,24 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
         `ALTER TABLE trace_chunks DELETE WHERE chain = ${id} AND number = 107 SETTINGS mutations_sync = 2`,
       );
       await expect(store.blockTraces(107, MAX_BYTES)).rejects.toThrow(/chunk 0 of block 107 is not/);
+      await store.close();
+    });
+
+    it('reads the rows of the addresses that are asked for, and not those of the whole range', async () => {
+      const store = await open(newNetwork());
+      const busy = { addresses: syntheticAddresses(400), maxTransactions: 100, maxFrames: 8 };
+      const random = new Random(57);
+      const blocks: SyntheticBlock[] = [];
+      for (let number = 100; number < 120; number++)
+        blocks.push(syntheticBlock(random, busy, { number, parentHash: blocks.at(-1)?.header.hash }));
+      await add(store, blocks);
+      const [one, two] = busy.addresses.slice(200) as [Address, Address];
+      const filter = { ...filterOf(100, 119), fromAddresses: [one] };
+      // Some 10,000 rows, of which the engine reads 1,024 at a time.
+      await clickHouse.query('SET max_rows_to_read = 5000');
+      for (const asked of [filter, { ...filter, toAddresses: [two], mode: 'union' as const }])
+        expect(await store.filter(asked, MAX_BYTES)).not.toHaveLength('[]'.length);
+      await clickHouse.query('SET max_rows_to_read = DEFAULT');
       await store.close();
     });
 

@@ -11,7 +11,7 @@ import type { Place } from './place.ts';
 import { digitsOf } from './places.ts';
 import { COUNTED_BY_SEGMENT, checkCounts, readCounts } from './proof.ts';
 import { CARRIES_VALUE, SIDE_BITS } from './rows.ts';
-import { attemptParameters, COUNTS } from './span.ts';
+import { rowsThatCount } from './span.ts';
 import type { Tables } from './tables.ts';
 import type { WideState } from './wideReader.ts';
 
@@ -44,12 +44,9 @@ export interface RowsQuery {
   readonly behind: HistoryPlace | undefined;
 }
 
-export const rangeOf = (): string =>
-  `chain = {chain:UInt32} AND number BETWEEN {first:UInt32} AND {last:UInt32} AND ${COUNTS}`;
-
 export const rangeParameters = ({ chain, within, attempts }: WideState): Parameters => ({
   ...{ chain, first: within.fromBlock, last: within.toBlock },
-  ...attemptParameters(attempts),
+  ...attempts,
 });
 
 export const isEmpty = ({ fromBlock, toBlock }: BlockRange): boolean => fromBlock > toBlock;
@@ -62,11 +59,12 @@ export function lookAtRows(
 ): Promise<Looked> {
   const { addresses, order, filter, limit, behind } = query;
   const by = order === 'asc' ? 'ASC' : 'DESC';
+  const range = rowsThatCount(state.attempts);
   const digits = digitsOf(addresses);
   // Of each address by itself: then they are read in order, and no further than is looked at.
   const rows = digits.map(
     (_, i) => `SELECT number, trace_index, attributes, value FROM ${tables.byAddress}
-      WHERE ${rangeOf()} AND address = toFixedString(unhex({address${i}:String}), 20)
+      WHERE ${range} AND address = toFixedString(unhex({address${i}:String}), 20)
         AND bitAnd(sides, ${sidesOf(query.direction)}) != 0 ${behindOf(behind, order)}
       ORDER BY number ${by}, trace_index ${by} LIMIT ${MAX_LOOKS}`,
   );
@@ -77,7 +75,7 @@ export function lookAtRows(
   const from = `FROM (SELECT groupArray((number, trace_index, attributes)) AS found FROM (${passing})) AS f
     CROSS JOIN (SELECT count() AS looks, toUInt64(${order === 'asc' ? 'max' : 'min'}(number * 4294967296 + trace_index)) AS last
       FROM (${looked})) AS l
-    CROSS JOIN (${COUNTED_BY_SEGMENT(tables.byAddress, rangeOf())}) AS counted`;
+    CROSS JOIN (${COUNTED_BY_SEGMENT(tables.byAddress, range)}) AS counted`;
   const parameters = {
     ...rangeParameters(state),
     ...Object.fromEntries(digits.map((address, i) => [`address${i}`, address])),

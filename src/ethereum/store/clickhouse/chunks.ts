@@ -53,7 +53,7 @@ export class ChunkReader {
 
   async #readSome(wanted: readonly Wanted[], chunks: Chunks, maxBytes: number): Promise<void> {
     const from = `FROM (SELECT groupArray((number, chunk, bytes)) AS found FROM ${this.#tables.chunks}
-      WHERE chain = {chain:UInt32}
+      PREWHERE chain = {chain:UInt32}
         AND (number, chunk, attempt) IN arrayZip({numbers:Array(UInt32)}, {chunks:Array(UInt32)}, {attempts:Array(UInt16)}))`;
     const parameters = {
       chain: this.#chain,

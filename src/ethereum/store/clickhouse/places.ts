@@ -4,12 +4,12 @@ import type { ClickHouse } from './clickHouse.ts';
 import { IncompleteReplica } from './failures.ts';
 import type { Place } from './place.ts';
 import { SIDE_BITS } from './rows.ts';
-import { attemptParameters, COUNTS } from './span.ts';
+import { rowsThatCount } from './span.ts';
 import type { Tables } from './tables.ts';
 
-/** In SQL: the addresses of a parameter, as the column has them. */
+/** In SQL: the addresses of a parameter, as the column has them. As a list of arrayMap's they would not be looked up, but compared with each row. */
 const addressesIn = (parameter: string): string =>
-  `arrayMap(hex -> toFixedString(unhex(hex), 20), {${parameter}:Array(String)})`;
+  `(SELECT toFixedString(unhex(arrayJoin({${parameter}:Array(String)})), 20))`;
 
 export const digitsOf = (addresses: readonly string[]): string[] =>
   [...new Set(addresses)].map((address) => address.slice(2));
@@ -24,7 +24,7 @@ export function matchingPlaces(
   { span, attempts }: RangeState,
 ): Promise<Place[]> {
   const { fromBlock, toBlock, after, count } = filter;
-  const range = `chain = {chain:UInt32} AND number BETWEEN {first:UInt32} AND {last:UInt32} AND ${COUNTS}`;
+  const range = rowsThatCount(attempts);
   const from = `FROM (SELECT groupArray((number, trace_index)) AS places FROM (
       SELECT number, trace_index FROM ${tables.byAddress} WHERE ${range} AND ${conditionOf(filter)}
       ORDER BY number, trace_index LIMIT {count:UInt32} OFFSET {after:UInt64})) AS found
@@ -32,7 +32,7 @@ export function matchingPlaces(
       SELECT number, count() AS n FROM ${tables.byAddress} WHERE ${range} GROUP BY number)) AS counted`;
   const parameters = {
     ...{ chain: span.chain, first: fromBlock, last: toBlock, after, count },
-    ...attemptParameters(attempts),
+    ...attempts,
     ...{ from: digitsOf(filter.fromAddresses), to: digitsOf(filter.toAddresses) },
   };
   return clickHouse.row({ columns: 'places, counts', from, parameters }, 0, (row) => {

@@ -51,9 +51,13 @@ export interface Attempts {
   readonly attempts: readonly number[];
 }
 
-/** In ClickHouse's SQL: whether a row counts. */
-export const COUNTS =
-  'attempt = transform(number, {numbers:Array(UInt32)}, {attempts:Array(UInt16)}, toUInt16(0))';
+/** In ClickHouse's SQL: the rows of a range that count. Where no block is named nothing is looked up for each row. */
+export const rowsThatCount = ({ numbers }: Attempts): string =>
+  `chain = {chain:UInt32} AND number BETWEEN {first:UInt32} AND {last:UInt32} AND attempt = ${
+    numbers.length === 0
+      ? '0'
+      : 'transform(number, {numbers:Array(UInt32)}, {attempts:Array(UInt16)}, toUInt16(0))'
+  }`;
 
 /** In PostgreSQL's SQL: the blocks of chain $1 from $2 to $3 of which rows of another attempt count, or none. */
 export const UNUSUAL = `SELECT u.number, coalesce(c.attempt, ${NO_ATTEMPT}) AS attempt
@@ -68,10 +72,6 @@ export const attemptsOf = (
   numbers: rows.map(({ number }) => number),
   attempts: rows.map(({ attempt }) => attempt),
 });
-
-/** For ClickHouse, which takes no empty list: block 4294967295 is none. */
-export const attemptParameters = ({ numbers, attempts }: Attempts): Attempts =>
-  numbers.length > 0 ? { numbers, attempts } : { numbers: [0xffffffff], attempts: [0] };
 
 export const attemptOf = ({ numbers, attempts }: Attempts, number: number): number => {
   const i = numbers.indexOf(number);

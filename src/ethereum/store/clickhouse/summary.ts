@@ -1,10 +1,11 @@
 import { type Address, type BlockRange, type HistorySummary, TRACE_TYPES } from '../../traces/index.ts';
-import { isEmpty, rangeOf, rangeParameters } from './addressRows.ts';
+import { isEmpty, rangeParameters } from './addressRows.ts';
 import type { ChainReader } from './chainReader.ts';
 import type { ClickHouse } from './clickHouse.ts';
 import { COUNTED_BY_SEGMENT, checkCounts, readCounts } from './proof.ts';
 import type { RowReader } from './rowBinary.ts';
 import { SIDE_BITS } from './rows.ts';
+import { rowsThatCount } from './span.ts';
 import type { Tables } from './tables.ts';
 import type { WideState } from './wideReader.ts';
 
@@ -70,7 +71,8 @@ export async function summarize(parts: Parts, address: Address, state: WideState
 }
 
 function readSums({ clickHouse, tables }: Parts, address: Address, state: WideState): Promise<Sums> {
-  const rows = `${tables.byAddress} WHERE ${rangeOf()} AND address = toFixedString(unhex({address:String}), 20)
+  const range = rowsThatCount(state.attempts);
+  const rows = `${tables.byAddress} WHERE ${range} AND address = toFixedString(unhex({address:String}), 20)
     AND bitAnd(sides, ${SIDE_BITS.from | SIDE_BITS.to}) != 0`;
   const isFrom = `bitAnd(sides, ${SIDE_BITS.from}) != 0`;
   const isTo = `bitAnd(sides, ${SIDE_BITS.to}) != 0`;
@@ -83,7 +85,7 @@ function readSums({ clickHouse, tables }: Parts, address: Address, state: WideSt
         ${sumOf(isFrom, 'paid')}, ${sumOf(isTo, 'received')}
       FROM ${rows} AND number >= {told:UInt32}
         AND toInt64(number) > (SELECT if(cuts = 0, -1, toInt64(cut)) FROM (${cut})) GROUP BY type)) AS t
-    CROSS JOIN (${COUNTED_BY_SEGMENT(tables.byAddress, rangeOf())}) AS counted`;
+    CROSS JOIN (${COUNTED_BY_SEGMENT(tables.byAddress, range)}) AS counted`;
   const parameters = {
     ...rangeParameters(state),
     ...{ address: address.slice(2), told: state.toldUpTo ?? state.range.fromBlock },

@@ -19,9 +19,9 @@ const REMEMBERED_INSERTS = 1_000;
 
 const CHUNKS = `(
   chain UInt32, number UInt32 CODEC(Delta, ZSTD(1)), chunk UInt32 CODEC(Delta, ZSTD(1)), attempt UInt16 CODEC(ZSTD(1)),
-  bytes String CODEC(ZSTD(3)))`;
+  bytes String CODEC(ZSTD(1)))`;
 const CHUNKS_ORDER = `PARTITION BY intDiv(number, ${BLOCKS_PER_PARTITION}) ORDER BY (chain, number, chunk, attempt)
-  SETTINGS index_granularity = 64, min_compress_block_size = 32768, max_compress_block_size = 262144`;
+  SETTINGS index_granularity = 16, min_compress_block_size = 16384, max_compress_block_size = 262144`;
 
 const BY_ADDRESS = `(
   chain UInt32, address FixedString(20) CODEC(ZSTD(1)), number UInt32 CODEC(Delta, ZSTD(1)),

@@ -6,7 +6,7 @@ import { IncompleteReplica } from './failures.ts';
 import type { ChunkedBlock } from './place.ts';
 import { COUNTED_BY_SEGMENT, checkCounts, readCounts } from './proof.ts';
 import { SIDE_BITS } from './rows.ts';
-import { attemptOf, attemptParameters, COUNTS } from './span.ts';
+import { attemptOf, rowsThatCount } from './span.ts';
 import type { Tables } from './tables.ts';
 
 /** Transactions whose hashes begin alike; there is one, but for what somebody searched for long. */
@@ -40,7 +40,7 @@ export async function findTransaction(
     ...{ maxMissing: undefined, maxBlocks: head + 1 },
   });
   const { fromBlock, toBlock } = state.within;
-  const range = `chain = {chain:UInt32} AND number BETWEEN {first:UInt32} AND {last:UInt32} AND ${COUNTS}`;
+  const range = rowsThatCount(state.attempts);
   const from = `FROM (SELECT groupArray((number, trace_index)) AS places FROM (
       SELECT number, trace_index FROM ${tables.byAddress}
       WHERE ${range} AND address = toFixedString(unhex({term:String}), 20) AND bitAnd(sides, ${SIDE_BITS.transaction}) != 0
@@ -48,7 +48,7 @@ export async function findTransaction(
     CROSS JOIN (${COUNTED_BY_SEGMENT(tables.byAddress, range)}) AS counted`;
   const parameters = {
     ...{ chain: reader.id, first: fromBlock, last: toBlock, term: termOf(hash).slice(2) },
-    ...attemptParameters(state.attempts),
+    ...state.attempts,
   };
   const places = await clickHouse.row({ columns: 'places, counts', from, parameters }, 0, (row) => {
     const found = row.array(() => ({ number: row.uint32(), traceIndex: row.uint32() }));
