@@ -21,9 +21,11 @@ const OF_HTTP = new Set([
   'wait_end_of_query',
 ]);
 const INSERT = /^\s*INSERT INTO (\w+) (\([\w, ]+\)) FORMAT (\w+)\s*$/;
+/** Statements that can say settings themselves, as a server takes them: at no cost to speak of. */
+const SELECT = /^\s*SELECT\b/;
 const AUTHENTICATION_FAILED = 516;
 
-const settings = new Map();
+const sessionSettings = new Map();
 let turn = Promise.resolve();
 let files = 0;
 
@@ -35,16 +37,18 @@ async function carryOut(url, body) {
   for (const [name, value] of url.searchParams)
     if (name.startsWith('param_')) params[name.slice('param_'.length)] = value;
     else if (!OF_HTTP.has(name)) wanted.set(name, value);
-  await setAll(wanted);
   const insert = INSERT.exec(statement);
+  const hasOwn = insert !== null || SELECT.test(statement);
+  await setAll(hasOwn ? new Map() : wanted);
+  const settings = hasOwn ? settingsOf(wanted) : '';
   if (insert === null)
-    return run(statement, params, url.searchParams.get('default_format') ?? 'TabSeparated');
+    return run(statement + settings, params, url.searchParams.get('default_format') ?? 'TabSeparated');
   const [, table, columns, format] = insert;
   const file = join(folder, `insert-${files++}`);
   writeFileSync(file, body);
   try {
     return await run(
-      `INSERT INTO ${table} ${columns} SELECT * FROM file('${file}', '${format}')`,
+      `INSERT INTO ${table} ${columns} SELECT * FROM file('${file}', '${format}')${settings}`,
       {},
       'Null',
     );
@@ -53,16 +57,21 @@ async function carryOut(url, body) {
   }
 }
 
+const assignment = ([name, value]) => `${name} = '${value.replaceAll(/[\\']/g, '\\$&')}'`;
+
+const settingsOf = (wanted) =>
+  wanted.size === 0 ? '' : ` SETTINGS ${[...wanted].map(assignment).join(', ')}`;
+
 /** They are the session's: what another statement had is not this one's. */
 async function setAll(wanted) {
-  for (const name of [...settings.keys()].filter((known) => !wanted.has(known))) {
+  for (const name of [...sessionSettings.keys()].filter((known) => !wanted.has(known))) {
     await session.queryAsync(`SET ${name} = DEFAULT`);
-    settings.delete(name);
+    sessionSettings.delete(name);
   }
   for (const [name, value] of wanted) {
-    if (settings.get(name) === value) continue;
-    await session.queryAsync(`SET ${name} = '${value.replaceAll(/[\\']/g, '\\$&')}'`);
-    settings.set(name, value);
+    if (sessionSettings.get(name) === value) continue;
+    await session.queryAsync(`SET ${assignment([name, value])}`);
+    sessionSettings.set(name, value);
   }
 }
 
