@@ -9,14 +9,7 @@ import {
 import type { Database, Query } from './database.ts';
 import { LeaseHeldElsewhere } from './failures.ts';
 import { bytesOf, hex } from './hashes.ts';
-import { countPostings } from './rows.ts';
-
-/** A block that is being written: its rows in ClickHouse are of this attempt, and no other block's ever were or will be. */
-export interface Attempt {
-  readonly block: IndexedBlock;
-  readonly attempt: number;
-  readonly postings: number;
-}
+import { type Attempt, countPostings } from './rows.ts';
 
 /** Rows in ClickHouse that are of no block of the chain. */
 export interface DeadBlock {

@@ -3,6 +3,7 @@ import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClien
 import { AnswerTooLargeError } from '../../traces/index.ts';
 import type { ClickHouseAddress } from './address.ts';
 import { reasonOf, TraceStoreUnavailable } from './failures.ts';
+import type { Rows } from './native.ts';
 import { BadRowBinary, RowReader } from './rowBinary.ts';
 
 /** What a statement is given: each stands in it as {name:Type}, never as text. */
@@ -78,11 +79,11 @@ export class ClickHouse {
     }
   }
 
-  /** Adds rows, in RowBinary. The same token again adds nothing, where the table remembers it. */
+  /** Adds rows. The same token again adds nothing, where the table remembers it. */
   async insert(
     table: string,
     columns: string,
-    { rows, token }: { rows: Buffer; token: string },
+    { rows, token }: { rows: Rows; token: string },
   ): Promise<void> {
     const settings = {
       max_execution_time: MAX_EXECUTION_SECONDS,
@@ -94,7 +95,7 @@ export class ClickHouse {
       }),
     } as const;
     await this.#exec(
-      { query: `INSERT INTO ${table} (${columns}) FORMAT RowBinary`, parameters: {}, settings, rows },
+      { query: `INSERT INTO ${table} (${columns}) FORMAT Native`, parameters: {}, settings, rows },
       { limit: ROOM_BYTES, maxBytes: ROOM_BYTES },
     );
   }
@@ -127,7 +128,7 @@ export class ClickHouse {
         query,
         query_params: parameters,
         clickhouse_settings: settings,
-        ...(rows && { values: Readable.from([rows], { objectMode: false }) }),
+        ...(rows && { values: Readable.from(rows.pieces, { objectMode: false }) }),
       });
       return await bytesOf(stream, limit, maxBytes);
     } catch (error) {
@@ -144,7 +145,7 @@ interface Statement {
   readonly query: string;
   readonly parameters: Parameters;
   readonly settings: Readonly<Record<string, string | number>>;
-  readonly rows?: Buffer;
+  readonly rows?: Rows;
 }
 
 async function bytesOf(stream: Readable, limit: number, maxBytes: number): Promise<Buffer> {

@@ -8,7 +8,7 @@ import {
   traceIndexAt,
   valueBitsIn,
 } from '../../traces/index.ts';
-import type { RowWriter } from './rowBinary.ts';
+import { nativeRows, type Rows, strings } from './native.ts';
 
 /** On which side of a trace an address is: bits, so that a trace from and to one address is one row. */
 export const SIDE_BITS = { from: 1, to: 2, transaction: 4 } as const;
@@ -17,6 +17,19 @@ export const SIDE_BITS = { from: 1, to: 2, transaction: 4 } as const;
 export const CARRIES_VALUE = 1 << 14;
 
 const CALL = 0;
+const ADDRESS_BYTES = 20;
+const HEX_PREFIX_CHARS = 2;
+/** Of 64 bits, in a UInt256. */
+const VALUE_WORDS = 4;
+const WORD_BITS = 64n;
+
+/** A block that is being written: its rows in ClickHouse are of this attempt, and no other block's ever were or will be. */
+export interface Attempt {
+  readonly block: IndexedBlock;
+  readonly attempt: number;
+  /** How many rows by address it has. */
+  readonly postings: number;
+}
 
 /** How many rows by address a block has. */
 export function countPostings({ postings: { from, to, transaction } }: IndexedBlock): number {
@@ -25,48 +38,117 @@ export function countPostings({ postings: { from, to, transaction } }: IndexedBl
   return from.terms.length + to.terms.length + transaction.terms.length - both;
 }
 
-export function writeChunks(rows: RowWriter, chain: number, { block, attempt }: Written): void {
-  block.chunks.forEach((bytes, chunk) => {
-    rows.uint32(chain);
-    rows.uint32(block.block.number);
-    rows.uint32(chunk);
-    rows.uint16(attempt);
-    rows.string(bytes);
-  });
+/** The chunks of blocks, as rows of `trace_chunks`. */
+export function chunkRows(chain: number, written: readonly Attempt[]): Rows {
+  const chunks = written.flatMap(({ block }) => block.chunks);
+  const count = chunks.length;
+  const [numbers, places] = [new Uint32Array(count), new Uint32Array(count)];
+  const attempts = new Uint16Array(count);
+  let row = 0;
+  for (const { block, attempt } of written) {
+    const end = row + block.chunks.length;
+    numbers.fill(block.block.number, row, end);
+    attempts.fill(attempt, row, end);
+    for (let chunk = 0; row < end; chunk++) places[row++] = chunk;
+  }
+  return nativeRows(count, [
+    ['chain', 'UInt32', new Uint32Array(count).fill(chain)],
+    ['number', 'UInt32', numbers],
+    ['chunk', 'UInt32', places],
+    ['attempt', 'UInt16', attempts],
+    ['bytes', 'String', strings(chunks)],
+  ]);
 }
 
-export function writePostings(rows: RowWriter, chain: number, { block, attempt }: Written): void {
-  const { from, to, transaction } = block.postings;
-  const { number, traceCount } = block.block;
-  const attributes = attributesOf(block.chunks, traceCount);
-  const onBothSides = new Set<number>();
-  walkSides(from, to, (position) => onBothSides.add(position));
-  const write = (term: string, traceIndex: number, sides: number): void => {
-    const bits = sides === SIDE_BITS.transaction ? 0 : (attributes[traceIndex] ?? 0);
-    const carried = needsValue(bits) && sides !== SIDE_BITS.transaction ? valueAt(block, traceIndex) : 0n;
-    rows.uint32(chain);
-    rows.fixedHex(term);
-    rows.uint32(number);
-    rows.uint32(traceIndex);
-    rows.uint16(attempt);
-    rows.uint8(sides);
-    rows.uint16(bits | (carried > 0n && kindIn(bits) === CALL ? CARRIES_VALUE : 0));
-    rows.uint256(hasFailed(bits) ? 0n : carried);
-  };
-  const writeSide = ({ terms, positions }: typeof from, sidesOf: (position: number) => number): void =>
-    terms.forEach((term, i) => {
-      const position = positions[i] ?? 0;
-      const sides = sidesOf(position);
-      if (sides > 0) write(term, traceIndexAt(position), sides);
-    });
-  writeSide(from, (position) => (onBothSides.has(position) ? SIDE_BITS.from | SIDE_BITS.to : SIDE_BITS.from));
-  writeSide(to, (position) => (onBothSides.has(position) ? 0 : SIDE_BITS.to));
-  writeSide(transaction, () => SIDE_BITS.transaction);
+/** Where the addresses and transactions of blocks stand, as rows of `by_address`. */
+export function postingRows(chain: number, written: readonly Attempt[]): Rows {
+  const rows = new PostingRows(written.reduce((sum, { postings }) => sum + postings, 0));
+  for (const block of written) rows.addBlock(block);
+  return rows.native(chain);
 }
 
-interface Written {
-  readonly block: IndexedBlock;
-  readonly attempt: number;
+class PostingRows {
+  readonly #count: number;
+  readonly #addresses: Buffer;
+  readonly #numbers: Uint32Array;
+  readonly #traceIndexes: Uint32Array;
+  readonly #attempts: Uint16Array;
+  readonly #sides: Uint8Array;
+  readonly #attributes: Uint16Array;
+  readonly #values: BigUint64Array;
+  #row = 0;
+
+  constructor(count: number) {
+    this.#count = count;
+    this.#addresses = Buffer.alloc(count * ADDRESS_BYTES);
+    this.#numbers = new Uint32Array(count);
+    this.#traceIndexes = new Uint32Array(count);
+    this.#attempts = new Uint16Array(count);
+    this.#sides = new Uint8Array(count);
+    this.#attributes = new Uint16Array(count);
+    this.#values = new BigUint64Array(count * VALUE_WORDS);
+  }
+
+  addBlock({ block, attempt, postings }: Attempt): void {
+    const { from, to, transaction } = block.postings;
+    const { number, traceCount } = block.block;
+    const [first, end] = [this.#row, this.#row + postings];
+    this.#numbers.fill(number, first, end);
+    this.#attempts.fill(attempt, first, end);
+    const attributes = attributesOf(block.chunks, traceCount);
+    const onBothSides = new Set<number>();
+    walkSides(from, to, (position) => onBothSides.add(position));
+    // All of a block are read from digits at once.
+    let digits = '';
+    const add = ({ terms, positions }: typeof from, sidesOf: (position: number) => number): void =>
+      terms.forEach((term, i) => {
+        const position = positions[i] ?? 0;
+        const sides = sidesOf(position);
+        if (sides === 0) return;
+        digits += term.slice(HEX_PREFIX_CHARS);
+        this.#add(block, { traceIndex: traceIndexAt(position), sides, attributes });
+      });
+    add(from, (position) => (onBothSides.has(position) ? SIDE_BITS.from | SIDE_BITS.to : SIDE_BITS.from));
+    add(to, (position) => (onBothSides.has(position) ? 0 : SIDE_BITS.to));
+    add(transaction, () => SIDE_BITS.transaction);
+    this.#addresses.write(digits, first * ADDRESS_BYTES, 'hex');
+  }
+
+  native(chain: number): Rows {
+    return nativeRows(this.#count, [
+      ['chain', 'UInt32', new Uint32Array(this.#count).fill(chain)],
+      ['address', `FixedString(${ADDRESS_BYTES})`, this.#addresses],
+      ['number', 'UInt32', this.#numbers],
+      ['trace_index', 'UInt32', this.#traceIndexes],
+      ['attempt', 'UInt16', this.#attempts],
+      ['sides', 'UInt8', this.#sides],
+      ['attributes', 'UInt16', this.#attributes],
+      ['value', 'UInt256', this.#values],
+    ]);
+  }
+
+  #add(block: IndexedBlock, { traceIndex, sides, attributes }: Posting): void {
+    const row = this.#row++;
+    this.#traceIndexes[row] = traceIndex;
+    this.#sides[row] = sides;
+    if (sides === SIDE_BITS.transaction) return;
+    const bits = attributes[traceIndex] ?? 0;
+    const carried = needsValue(bits) ? valueAt(block, traceIndex) : 0n;
+    this.#attributes[row] = bits | (carried > 0n && kindIn(bits) === CALL ? CARRIES_VALUE : 0);
+    if (!hasFailed(bits)) this.#setValue(row, carried);
+  }
+
+  #setValue(row: number, value: bigint): void {
+    for (let word = row * VALUE_WORDS, rest = value; rest > 0n; word++, rest >>= WORD_BITS)
+      this.#values[word] = rest;
+  }
+}
+
+interface Posting {
+  readonly traceIndex: number;
+  readonly sides: number;
+  /** Of the traces of the block. */
+  readonly attributes: Uint16Array;
 }
 
 /** A failed call moves nothing, and may carry a value. */

@@ -3,13 +3,13 @@ import type { Log } from '../../../platform/logging/index.ts';
 import { SerialQueue } from '../../../platform/serialQueue/index.ts';
 import type { ChainIdentity, IndexChange } from '../../traces/index.ts';
 import type { ChainReader } from './chainReader.ts';
-import type { Attempt, ChainWriter } from './chainWriter.ts';
+import type { ChainWriter } from './chainWriter.ts';
 import type { ClickHouse } from './clickHouse.ts';
 import { IncompleteReplica } from './failures.ts';
 import type { Lease } from './lease.ts';
+import type { Rows } from './native.ts';
 import { LOOK_MS, MAX_WAIT_MS, OtherWriter } from './otherWriter.ts';
-import { RowWriter } from './rowBinary.ts';
-import { writeChunks, writePostings } from './rows.ts';
+import { type Attempt, chunkRows, postingRows } from './rows.ts';
 import { ADDRESS_COLUMNS, CHUNK_COLUMNS, type Tables } from './tables.ts';
 
 /** What takes the changes of an index. */
@@ -87,18 +87,13 @@ export class IndexWriter implements ChangeTarget {
 
   async #insert(attempts: readonly Attempt[]): Promise<void> {
     const { clickHouse, tables, reader } = this.#parts;
-    const [chunks, postings] = [new RowWriter(), new RowWriter()];
-    for (const attempt of attempts) {
-      writeChunks(chunks, reader.id, attempt);
-      writePostings(postings, reader.id, attempt);
-    }
     const token = attempts.map(({ block, attempt }) => `${block.block.number}:${attempt}`).join();
-    const insert = (table: string, columns: string, rows: RowWriter): Promise<void> =>
-      rows.length === 0
+    const insert = (table: string, columns: string, rows: Rows): Promise<void> =>
+      rows.count === 0
         ? Promise.resolve()
-        : clickHouse.insert(table, columns, { rows: rows.written(), token: `${reader.id} ${token}` });
-    await insert(tables.chunks, CHUNK_COLUMNS, chunks);
-    await insert(tables.byAddress, ADDRESS_COLUMNS, postings);
+        : clickHouse.insert(table, columns, { rows, token: `${reader.id} ${token}` });
+    await insert(tables.chunks, CHUNK_COLUMNS, chunkRows(reader.id, attempts));
+    await insert(tables.byAddress, ADDRESS_COLUMNS, postingRows(reader.id, attempts));
     await this.#count(attempts);
   }
 
