@@ -51,6 +51,11 @@ export class ClickHouseServer {
     });
   }
 
+  /** Of the process that has both the engine and its HTTP: of that is the main thread. */
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
   url({ password = PASSWORD, port = this.port } = {}): string {
     return `clickhouse://floodgate:${encodeURIComponent(password)}@127.0.0.1:${port}/floodgate`;
   }
