@@ -208,6 +208,17 @@ describe.skipIf(postgresFolder === undefined)(`guards that share a PostgreSQL${W
       expect(await told()).toHaveLength(1);
     });
 
+    it('and are silent where they were not seen for half a minute, until they are seen again', async () => {
+      const { reporter } = await guard({});
+      const isUp = async () => (await fleet.instances('a')).map(({ is_up }) => is_up);
+      await reporter.report();
+      expect(await isUp()).toEqual([true]);
+      await postgres.query(`UPDATE floodgate.instances SET last_seen = now() - interval '31 seconds'`);
+      expect(await isUp()).toEqual([false]);
+      await reporter.report();
+      expect(await isUp()).toEqual([true]);
+    });
+
     it('more minutes than an answer reads are refused by name, and not for ever gone through', async () => {
       const insert = (first: number, last: number): Promise<unknown> =>
         postgres.query(`INSERT INTO floodgate.minutes SELECT 'a', '${RULE}', g, 'guard', '', '',

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MAX_COUNT } from '../../src/ethereum/traces/index.ts';
+import { call } from '../gateway/support/send.ts';
 import { send } from '../rules/support/call.ts';
 import { newRule, rulesPath } from '../rules/support/samples.ts';
 import { hasClickHouse, WITHOUT_CLICKHOUSE } from '../support/clickHouse.ts';
@@ -16,6 +17,8 @@ import { MixedLoad } from './support/mixedLoad.ts';
 const QUERIES = 10;
 const path = rulesPath(ACCOUNT);
 const [GATEWAY, OTHER] = GATEWAYS;
+let addresses = 2 ** 40;
+const newAddress = (): string => `0x${(addresses++).toString(16).padStart(40, '0')}`;
 
 describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
   `two gateways, one server that ingests and three guards on one PostgreSQL and one ClickHouse${WITHOUT_CLICKHOUSE}${WITHOUT_POSTGRES}`,
@@ -63,6 +66,19 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       load.chain.traces.filter(({ blockNumber }) => blockNumber === load.chain.head).slice(0, MAX_COUNT);
     const newest = (name: ServerName, blockNumber = load.chain.head) =>
       ask(machines.server(name).gatewayUrl, { fromBlock: blockNumber, toBlock: blockNumber });
+
+    /** A balance at the head, which is kept nowhere, for an address that nobody asked about. */
+    const relays = async (...names: readonly ServerName[]): Promise<void> => {
+      for (const name of names) {
+        const { json } = await call(
+          machines.server(name).gatewayUrl,
+          'eth_getBalance',
+          newAddress(),
+          'latest',
+        );
+        expect(json.result).toBe('0x0');
+      }
+    };
 
     beforeAll(async () => {
       await machines.start();
@@ -165,6 +181,14 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       await expectAllWell();
     });
 
+    it('both gateways, and with them all that serve rules, are killed: guards answer', async () => {
+      for (const name of GATEWAYS) await machines.killServer(name);
+      await isAnswered(...GUARDS);
+      for (const guard of GUARDS) expect((await readyz(guard)).status).toBe(200);
+      for (const name of GATEWAYS) await machines.startServer(name);
+      await expectAllWell();
+    });
+
     it('the server that ingests is killed: gateways go on, and say which blocks are not there', async () => {
       await machines.killServer('ingest');
       const headBefore = await indexHead();
@@ -175,6 +199,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       });
       expect(missing.error?.message).toContain(`${number}`);
       await isAnswered(...GATEWAYS);
+      await relays(...GATEWAYS);
       for (const name of GATEWAYS) expect((await readyz(name)).status).toBe(200);
       // Nobody else has written it.
       expect(await indexHead()).toEqual(headBefore);
@@ -189,6 +214,8 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
           if (away !== 'nobody') await machines.killServer(away);
           await machines.replaceBlocks();
           await isAnswered(OTHER);
+          // Nobody says that they were replaced.
+          if (away === 'ingest') expect((await newest(OTHER)).result).toEqual(headTraces());
           if (away !== 'nobody') await machines.startServer(away);
           const chain = await readChain(machines.anvil.url);
           await haveHeadOf(chain);
@@ -220,6 +247,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
         expect((await newest(name, 1)).error?.data).toEqual({ reason: 'noIndex' });
         expect((await readyz(name)).status).toBe(200);
       }
+      await relays(...GATEWAYS);
       await isAnswered(...GUARDS);
       await machines.postgres.restart();
       await expectAllWell();
@@ -232,9 +260,22 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
         expect((await newest(name)).result).toEqual(headTraces());
         expect((await newest(name, 1)).error?.data).toEqual({ reason: 'noIndex' });
       }
+      const headBefore = await indexHead();
+      await machines.traffic.step();
+      await relays(...GATEWAYS);
       await isAnswered(...GATEWAYS, ...GUARDS);
+      expect(await indexHead()).toEqual(headBefore);
       await machines.clickHouse.restart();
       await expectAllWell();
     });
+
+    it.each(['ingest', GATEWAY, 'AMS'] as const)(
+      'the disk of %s is lost with it: with a new folder all is as it was',
+      async (name) => {
+        await machines.loseServer(name);
+        await machines.startServer(name);
+        await expectAllWell();
+      },
+    );
   },
 );

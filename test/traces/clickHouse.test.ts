@@ -255,6 +255,30 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       await held.close();
     });
 
+    it('answers nothing where one of the two databases was lost, and is indexed anew', async () => {
+      const [network, urlOf] = [newNetwork(), (database: string) => postgres.url({ database })];
+      const opened = (database: string) =>
+        openClickHouseTraces({ url: clickHouse.url(), postgres: urlOf(database), network }, { log: QUIET });
+      for (const database of ['before', 'after']) await postgres.query(`CREATE DATABASE ${database}`);
+      const store = await opened('before');
+      const chain = new GrowingChain(new Random(60), 100);
+      await chain.grow(store, 10);
+      await store.close();
+      // Without PostgreSQL's tables nothing says that the rows count, nor do they when their blocks come again.
+      const anew = await opened('after');
+      expect(await anew.head()).toBeUndefined();
+      expect(await anew.filter(filterOf(100, 109), MAX_BYTES)).toBeUndefined();
+      await add(anew, [...chain.blocks.values()]);
+      await compareSome(anew, chain, 20);
+      for (const table of ['by_address', 'trace_chunks']) await clickHouse.query(`TRUNCATE TABLE ${table}`);
+      await expect(anew.filter(filterOf(100, 109), MAX_BYTES)).rejects.toThrow(TraceStoreUnavailable);
+      await expect(anew.blockTraces(104, MAX_BYTES)).rejects.toThrow(TraceStoreUnavailable);
+      await expect(
+        anew.addressSummary({ address: shape.addresses[0] as Address, fromBlock: 100, toBlock: 109 }),
+      ).rejects.toThrow(TraceStoreUnavailable);
+      await anew.close();
+    });
+
     it('takes an error inside of an answer that began well for an error, and tells no password', async () => {
       const network = newNetwork();
       const store = await open(network);

@@ -48,7 +48,7 @@ export class Machines {
   }
 
   async startServer(name: ServerName): Promise<void> {
-    const options = { args: this.#argumentsOf(name), dataDir: join(this.#folder, name) };
+    const options = { args: this.#argumentsOf(name), dataDir: this.#folderOf(name) };
     const isGuard = GUARDS.some((guard) => guard === name);
     this.servers.set(
       name,
@@ -68,6 +68,12 @@ export class Machines {
     await server.kill();
   }
 
+  /** Kills a server, and all that it kept goes with it. */
+  async loseServer(name: ServerName): Promise<void> {
+    await this.killServer(name);
+    rmSync(this.#folderOf(name), { recursive: true });
+  }
+
   server(name: ServerName): FloodgateProcess {
     const server = this.servers.get(name);
     if (server === undefined) throw new Error(`${name} does not run`);
@@ -79,6 +85,10 @@ export class Machines {
     await Promise.all([this.clickHouse?.remove(), this.postgres?.remove(), this.anvil?.stop()]);
     await this.#authority?.stop();
     rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #folderOf(name: ServerName): string {
+    return join(this.#folder, name);
   }
 
   #argumentsOf(name: ServerName): string[] {
