@@ -33,6 +33,12 @@ describe('the data of a record', () => {
       `036e7331${ORIGIN}0a66697273742e6c617374${ORIGIN}${[1, 2, 3, 4, 5].map((n) => n.toString(16).padStart(8, '0')).join('')}`,
     ],
     ['TYPE65534 \\# 3 0102ff', '0102ff'],
+    ['TYPE65534 \\# 0', ''],
+    ['TYPE2 \\# 3 016100', '016100'],
+    ['TYPE15 \\# 3 000a00', '000a00'],
+    ['TXT \\# 4 01610162', '01610162'],
+    ['TYPE257 \\# 3 000161', '000161'],
+    [`TYPE6 \\# 22 ${'00'.repeat(22)}`, '00'.repeat(22)],
   ])('%s', (line, data) => {
     expect(dataOf(line)).toBe(data);
   });
@@ -57,6 +63,17 @@ describe('the data of a record', () => {
     'TYPE1 \\# 4 c00002',
     'TYPE1 \\# 4 c00002zz',
     'TYPE1 \\# c0000250',
+    // Of a type that is known the octets must be what it has.
+    'TYPE1 \\# 3 c00002',
+    'TYPE6 \\# 3 0a0b0c',
+    `TYPE6 \\# 23 ${'00'.repeat(23)}`,
+    'TYPE2 \\# 2 0161',
+    'TYPE2 \\# 2 c00c',
+    'NS \\# 0',
+    `CNAME \\# 257 ${'013100'.slice(0, 4).repeat(128)}00`,
+    'TXT \\# 0',
+    'TXT \\# 3 016102',
+    'TYPE257 \\# 2 0002',
     '2147483648 A 192.0.2.1',
     '4000w A 192.0.2.1',
   ])('%s is refused with its line', (line) => {

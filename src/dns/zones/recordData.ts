@@ -1,9 +1,11 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { type Answer, encode } from 'dns-packet';
-import { BadNameError, HEADER_BYTES, nameToWire, unescaped } from '../protocol/index.ts';
+import { BadNameError, HEADER_BYTES, nameToWire, typeNumber, unescaped } from '../protocol/index.ts';
 import { absolute, MasterFileError, type MasterRecord } from './masterFile.ts';
 
 const MAX_TEXT_BYTES = 255;
+const MAX_NAME_BYTES = 255;
+const MAX_LABEL_BYTES = 63;
 const MAX_DATA_BYTES = 0xffff;
 /** Behind the header, the root as owner, and type, class, TTL and length. */
 const DATA_OFFSET = HEADER_BYTES + 1 + 10;
@@ -67,8 +69,22 @@ function dataOf(record: MasterRecord): Uint8Array {
   }
 }
 
-/** `\# LENGTH HEX…`: data of any type (RFC 3597, 5). */
-function genericData({ data, line }: MasterRecord): Uint8Array {
+/** Of types that are known: so many octets, a name, texts with their lengths in front, or whatever is left. */
+type Part = number | 'name' | 'text' | 'texts' | 'octets';
+const PARTS: ReadonlyMap<string, readonly Part[]> = new Map<string, readonly Part[]>([
+  ['A', [4]],
+  ['AAAA', [16]],
+  ...['NS', 'CNAME', 'PTR', 'DNAME'].map((type) => [type, ['name']] as const),
+  ['MX', [2, 'name']],
+  ['SRV', [6, 'name']],
+  ['TXT', ['texts']],
+  ['CAA', [1, 'text', 'octets']],
+  ['SOA', ['name', 'name', 20]],
+]);
+const PARTS_BY_NUMBER = new Map([...PARTS].map(([type, parts]) => [typeNumber(type), parts]));
+
+/** `\# LENGTH HEX…`: data of any type; of one that is known it must be what that type has (RFC 3597, 5). */
+function genericData({ data, type, line }: MasterRecord): Uint8Array {
   const [, length = '', ...words] = data;
   const hex = words.join('');
   if (!/^\d+$/.test(length) || !/^[0-9a-f]*$/i.test(hex) || hex.length !== 2 * Number(length))
@@ -76,7 +92,35 @@ function genericData({ data, line }: MasterRecord): Uint8Array {
       line,
       'behind \\# there must be how many octets the data has, and as many in hex',
     );
-  return Buffer.from(hex, 'hex');
+  const bytes = Buffer.from(hex, 'hex');
+  const parts = PARTS_BY_NUMBER.get(typeNumber(type));
+  if (parts === undefined || endOf(parts, bytes) === bytes.length) return bytes;
+  throw new MasterFileError(line, `the octets behind \\# are no data of ${type}`);
+}
+
+/** Where these parts end in the data; NaN where it does not have them. */
+function endOf(parts: readonly Part[], data: Uint8Array): number {
+  let at = 0;
+  for (const part of parts) {
+    if (part === 'name') at = endOfName(data, at);
+    else if (part === 'octets') at = data.length;
+    else if (typeof part === 'number') at += part;
+    else
+      do at += 1 + (data[at] ?? Number.NaN);
+      while (part === 'texts' && at < data.length);
+    if (!(at <= data.length)) return Number.NaN;
+  }
+  return at;
+}
+
+/** Of a name that is not compressed. */
+function endOfName(data: Uint8Array, start: number): number {
+  for (let at = start; ; ) {
+    const length = data[at] ?? Number.NaN;
+    at += 1 + length;
+    if (length === 0) return at - start <= MAX_NAME_BYTES ? at : Number.NaN;
+    if (!(length <= MAX_LABEL_BYTES)) return Number.NaN;
+  }
 }
 
 function nameOf(text: string, record: MasterRecord): Uint8Array {
