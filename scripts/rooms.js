@@ -23,6 +23,7 @@ export const rooms = [
       'dns/attacks',
       'dns/authority',
       'dns/dataplane/dnsdist',
+      'dns/dataplane/embedded/threads',
       'dns/detector',
       'dns/fleet',
       'dns/replay',
@@ -157,12 +158,18 @@ export const rooms = [
     purpose: 'data plane: a UDP and TCP proxy in this process',
     uses: [
       'dns/dataplane',
+      'dns/dataplane/embedded/threads',
       'dns/detector',
       'dns/protocol',
       'platform/addresses',
       'platform/logging',
       'platform/metrics',
     ],
+  },
+  {
+    room: 'dns/dataplane/embedded/threads',
+    purpose: 'threads that receive DNS: how many, and started ahead of their task',
+    uses: [],
   },
   {
     room: 'dns/dataplane/dnsdist',

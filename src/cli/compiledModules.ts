@@ -4,7 +4,7 @@ import Module, { createRequire, isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { cachedDataVersionTag } from 'node:v8';
 import { constants, Script } from 'node:vm';
-import { underUsualFlags } from './v8Flags.ts';
+import { holdNewSpace, underUsualFlags } from './v8Flags.ts';
 
 /** Before Node 22 every source that comes here is CommonJS. */
 const SAYS_NO_FORMAT = process.version.startsWith('v20.');
@@ -39,13 +39,14 @@ export class CompiledModules {
       const [content, filename, format] = source;
       // From Node 22 on a source may be of either kind, which it finds out itself where nothing says.
       if (format !== 'commonjs' && !SAYS_NO_FORMAT) return compileAnew.apply(this, source);
-      const run = modules.#compile(content, filename).runInThisContext();
+      const run = underUsualFlags(() => modules.#compile(content, filename)).runInThisContext();
+      holdNewSpace();
       const load = (id: string) =>
         isBuiltin(id) ? underUsualFlags(() => this.require(id)) : this.require(id);
       const require = Object.assign(load, createRequire(filename));
       return run.call(this.exports, this.exports, require, this, filename, dirname(filename));
     };
-    return () => modules.#save();
+    return () => underUsualFlags(() => modules.#save());
   }
 
   #compile(content: string, filename: string): Script {

@@ -1,21 +1,14 @@
 /** Holds the heap small. Imported for its effect, before anything else: V8 must know before the heap has grown. */
 import { performance } from 'node:perf_hooks';
-import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+import { setFlagsFromString } from 'node:v8';
 import { saveCompiledCode } from './compileCache.ts';
 import { loaded, whenLoaded } from './loaded.ts';
-import { growNewSpaceBy } from './v8Flags.ts';
+import { growNewSpaceBy, NEW_SPACE_BYTES, newSpaceBytes } from './v8Flags.ts';
 
 // Hardly any new objects survive here: waking threads for a collection takes longer than doing it alone, and made the p99 of
 // small answers a fifth longer.
 setFlagsFromString('--no-parallel-scavenge');
 
-/**
- * The space for new objects, of which there are two halves of this size. V8 begins with 1 MiB, which costs a busy gateway
- * a third of its time in collections, and grows it to 16 MiB, which takes 44 MB more and makes each collection stop the
- * others for longer; its flag for something in between is read before any program is. So it grows here, by measurement:
- * with 8 MiB no more requests are answered than with this, and their p99 is a fifth longer.
- */
-const NEW_SPACE_BYTES = 4 * 1024 * 1024;
 const CHECK_INTERVAL_MS = 1_000;
 /** V8 takes the space back from a server that is idle, so only one that was busy for this share of the last second gets it. */
 const BUSY_UTILIZATION = 0.2;
@@ -53,12 +46,6 @@ setInterval(() => {
   lastUtilization = now;
   if (utilization >= BUSY_UTILIZATION) growNewSpace();
 }, CHECK_INTERVAL_MS).unref();
-
-/** Bytes that new objects may fill before they are collected: one of the two halves of the space. */
-function newSpaceBytes(): number {
-  const space = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
-  return space === undefined ? NEW_SPACE_BYTES : space.space_used_size + space.space_available_size;
-}
 
 /** Once as much has survived collections as the space holds V8 grows it by the factor, so something has to survive. */
 function growNewSpace(): void {

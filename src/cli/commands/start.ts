@@ -2,12 +2,14 @@ import cluster from 'node:cluster';
 import type { Command } from 'commander';
 import type { Logger } from 'pino';
 import { type Config, ConfigError, rolesOf } from '../../config/index.ts';
+import { startThreadsAhead } from '../../dns/dataplane/embedded/threads/index.ts';
 import { addConfigFlags, readConfig } from '../configFlags.ts';
 import { loaded } from '../loaded.ts';
 import { createLogger } from '../logger.ts';
 import { unlessStopped, untilSignal } from '../runUntilSignal.ts';
 import { tellStart } from '../tellStart.ts';
 import { tellSystemd } from '../tellSystemd.ts';
+import { growNewSpaceBy, USUAL_FACTOR } from '../v8Flags.ts';
 
 /** `floodgate start`: for real use. */
 export function registerStart(program: Command): void {
@@ -40,10 +42,17 @@ export function registerStart(program: Command): void {
         'no Ethereum node to index: name one with --upstream URL (or FLOODGATE_UPSTREAM), or serve only the rules API ' +
           'with --rules-only. To try Floodgate without a node of your own run `floodgate dev`',
       );
+    const { account, dnsdistConsoles, workers } = config.dns;
+    const receivesDns = roles.includes('guard') && account !== undefined && dnsdistConsoles.length === 0;
+    // They take as long to start as the server takes to be loaded, and load parts of Node meanwhile.
+    const threads = receivesDns ? startThreadsAhead(workers) : [];
+    if (threads.length > 0) growNewSpaceBy(USUAL_FACTOR);
     const { logger, droppedLines } = await createLogger(config.log.level);
     const stopped = untilSignal(logger);
     // Loaded here, so that other commands start without the server's libraries.
     const { lockDataDir, startServer } = await import('../../server/index.ts');
+    await Promise.all(threads);
+    growNewSpaceBy(1);
     tellStart(config, logger);
     const lock = lockDataDir(config.dataDir);
     try {

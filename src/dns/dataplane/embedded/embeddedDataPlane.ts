@@ -10,10 +10,10 @@ import { registerEmbeddedMetrics } from './metrics.ts';
 import { probeOf } from './probe.ts';
 import { type LimitedAnswers, newRateCounters, type ResponseRateLimitOptions } from './responseRateLimit.ts';
 import { ServerLog } from './serverLog.ts';
-import { cannotSharePort, threadsFor } from './sharePort.ts';
 import { TcpHealth } from './tcpHealth.ts';
 import { TcpRelay } from './tcpRelay.ts';
 import { ThreadedUdpRelay } from './threadedUdpRelay.ts';
+import { cannotSharePort, threadsFor } from './threads/index.ts';
 import { FrontendNumbers } from './udpAddresses.ts';
 import type { ServerState, UdpRelay } from './udpRelay.ts';
 

@@ -7,7 +7,7 @@ import type { DnsServer } from '../index.ts';
 import type { LimitedAnswers, ResponseRateLimitOptions } from './responseRateLimit.ts';
 import type { ServerState } from './udpRelay.ts';
 
-/** What a thread is started with. */
+/** What a thread is to do: the first message that it gets. */
 export interface ThreadTask {
   readonly key: HashKey;
   readonly sharedState: SharedState;
@@ -38,6 +38,8 @@ export type ToThread =
   | { readonly kind: 'stop' };
 
 export type FromThread =
+  /** It has loaded what it runs, and waits for its task. */
+  | { readonly kind: 'loaded' }
   /** Ready to be told where to listen. */
   | { readonly kind: 'ready' }
   /** It listens where it was told to, or why not: an error that crosses loses its code. */

@@ -1,6 +1,6 @@
 /** Several threads that receive on the same ports, around one detector. One that dies is started again; the others go on. */
 import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { ServerAddress } from '../../../platform/addresses/index.ts';
 import type { Log } from '../../../platform/logging/index.ts';
 import type { AttackDetector, SampleBatch } from '../../detector/index.ts';
@@ -10,10 +10,9 @@ import { learnedAnswersIn } from './learnedAnswers.ts';
 import type { LimitedAnswers } from './responseRateLimit.ts';
 import { Standing } from './serverHealth.ts';
 import type { FromThread, ThreadCounts, ThreadTask, ToThread } from './threadMessages.ts';
+import { takeThread } from './threads/index.ts';
 import type { ServerState, UdpRelay } from './udpRelay.ts';
 
-/** The compiled program has the compiled thread; Node that runs the sources has the source. */
-const THREAD = new URL(`./udpThread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
 /** A thread that dies at once, again and again, costs the others little. */
 const RESTART_MS = 250;
 /** Longer than closing sockets takes; then a thread is ended where it stands. */
@@ -178,8 +177,9 @@ export class ThreadedUdpRelay implements UdpRelay {
       port,
       proxyProtocol,
     }));
-    const workerData: ThreadTask = { ...task, servers, key: detector.key, sharedState: detector.sharedState };
-    const worker = new Worker(THREAD, { workerData, name: `dns-${index}` });
+    const whole: ThreadTask = { ...task, servers, key: detector.key, sharedState: detector.sharedState };
+    const worker = takeThread(index);
+    worker.postMessage(whole);
     const thread: Thread = { worker, counts: NOTHING };
     this.#threads.set(index, thread);
     worker.on('message', (message: FromThread) => {
