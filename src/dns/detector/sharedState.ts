@@ -102,7 +102,7 @@ export class PolicyFlags {
     Atomics.store(this.#words, TRUNCATE, what === 'drop' ? 0 : 1);
   }
 
-  /** Whether a zone is under attack. */
+  /** Whether there is an attack to tell of in some zone. */
   get attack(): boolean {
     return Atomics.load(this.#words, ATTACK) !== 0;
   }
