@@ -184,7 +184,8 @@ export class TraceEnvironment {
   /** Opens the dictionaries that were added since, by whoever writes. */
   openDictionaries(): void {
     while (this.#chunks.size <= this.#newestDictionary()) {
-      this.#openChunks(this.#chunks.size, this.#dictionary(this.#chunks.size));
+      const number = this.#chunks.size;
+      this.#chunks.set(number, this.#mapOfChunks(number, this.#dictionary(number)));
       // A read transaction sees only databases that were opened before it.
       this.root.resetReadTxn();
     }
@@ -209,6 +210,8 @@ export class TraceEnvironment {
 
   /** Keeps a new dictionary, made for the blocks from a segment on. It is on disk before a chunk needs it. */
   async addDictionary(number: number, bytes: Buffer, madeForSegment: number): Promise<void> {
+    // First: whoever reads beside this opens them once they know of the dictionary.
+    const chunks = this.#mapOfChunks(number, bytes);
     const writes = new Writes();
     writes.put(this.meta, dictionaryKey(number), bytes);
     writes.put(
@@ -218,11 +221,11 @@ export class TraceEnvironment {
     );
     await committed(this.root.batch(() => writes.carryOut()));
     await this.root.flushed;
-    this.#openChunks(number, bytes);
+    this.#chunks.set(number, chunks);
   }
 
-  #openChunks(number: number, dictionary: Buffer | undefined): void {
-    this.#chunks.set(number, this.#map(`chunks-${number}`, dictionary === undefined ? {} : { dictionary }));
+  #mapOfChunks(number: number, dictionary: Buffer | undefined): Database<Buffer, Buffer> {
+    return this.#map(`chunks-${number}`, dictionary === undefined ? {} : { dictionary });
   }
 
   #dictionary(number: number): Buffer | undefined {
