@@ -33,12 +33,9 @@ export function meaningOf(record: MasterRecord): Buffer | 'refused' | undefined 
   const form = FORMS[type];
   if (data[0] === '\\#') {
     const octets = genericData(data.slice(1));
+    const isKnown = form !== undefined || KNOWN_NUMBERS.has(type);
     // Of a type that is known it must be what that has, which what reads the answers finds out.
-    return form === undefined && !KNOWN_NUMBERS.has(type)
-      ? octets
-      : octets === 'refused'
-        ? octets
-        : undefined;
+    return isKnown && octets !== 'refused' ? undefined : octets;
   }
   if (form === undefined) return undefined;
   const parts: (Buffer | undefined)[] = [];

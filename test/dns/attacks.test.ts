@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AuthorityServer, serveZones, ZoneData } from '../../src/dns/authority/index.ts';
+import { noticedBy } from '../../src/dns/detector/index.ts';
 import { Conformance } from '../rules/support/conformance.ts';
 import { type AlertReceiver, startAlertReceiver } from '../support/alertReceiver.ts';
 import { PROGRAM } from '../support/program.ts';
@@ -208,6 +209,14 @@ describe('an attack', () => {
     const { json: list } = await get('attacks');
     for (const path of ['status', 'rates', 'what-if', 'attacks', `attacks/${list.result[0].id}`]) {
       expect(conformance.faultsOf('GET', `${base}/${path}`, await get(path)), path).toEqual([]);
+    }
+    // The document has a list of its own, as the API knows no guard.
+    const told = await get(`attacks/${list.result[0].id}`);
+    for (const noticed_by of noticedBy) {
+      const answer = { ...told, json: { ...told.json, result: { ...told.json.result, noticed_by } } };
+      expect(conformance.faultsOf('GET', `${base}/attacks/${list.result[0].id}`, answer), noticed_by).toEqual(
+        [],
+      );
     }
   });
 

@@ -71,7 +71,7 @@ function dataOf(record: MasterRecord): Uint8Array {
 
 /** Of types that are known: so many octets, a name, texts with their lengths in front, or whatever is left. */
 type Part = number | 'name' | 'text' | 'texts' | 'octets';
-const PARTS: ReadonlyMap<string, readonly Part[]> = new Map<string, readonly Part[]>([
+const PARTS: readonly (readonly [type: string, parts: readonly Part[]])[] = [
   ['A', [4]],
   ['AAAA', [16]],
   ...['NS', 'CNAME', 'PTR', 'DNAME'].map((type) => [type, ['name']] as const),
@@ -80,8 +80,9 @@ const PARTS: ReadonlyMap<string, readonly Part[]> = new Map<string, readonly Par
   ['TXT', ['texts']],
   ['CAA', [1, 'text', 'octets']],
   ['SOA', ['name', 'name', 20]],
-]);
-const PARTS_BY_NUMBER = new Map([...PARTS].map(([type, parts]) => [typeNumber(type), parts]));
+];
+/** By the number of the type, which a file may have in place of its name. */
+const PARTS_OF = new Map(PARTS.map(([type, parts]) => [typeNumber(type), parts]));
 
 /** `\# LENGTH HEX…`: data of any type; of one that is known it must be what that type has (RFC 3597, 5). */
 function genericData({ data, type, line }: MasterRecord): Uint8Array {
@@ -93,7 +94,7 @@ function genericData({ data, type, line }: MasterRecord): Uint8Array {
       'behind \\# there must be how many octets the data has, and as many in hex',
     );
   const bytes = Buffer.from(hex, 'hex');
-  const parts = PARTS_BY_NUMBER.get(typeNumber(type));
+  const parts = PARTS_OF.get(typeNumber(type));
   if (parts === undefined || endOf(parts, bytes) === bytes.length) return bytes;
   throw new MasterFileError(line, `the octets behind \\# are no data of ${type}`);
 }
