@@ -31,7 +31,8 @@ const BLOCKS = Number(process.env['BENCH_BLOCKS'] ?? 864);
 const TRACES_PER_BLOCK = 1_000;
 const FIRST = 1_088;
 const LAST = FIRST + BLOCKS - 1;
-const BLOCKS_PER_CHANGE = 32;
+/** As ingest gathers them where it is far behind. */
+const BLOCKS_PER_CHANGE = 64;
 const QUESTIONS = 60;
 const MAX_BYTES = 64 * 1024 * 1024;
 const HOT_ADDRESSES = 40;

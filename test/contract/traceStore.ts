@@ -13,7 +13,7 @@ import {
 } from '../../src/ethereum/traces/index.ts';
 import { plainFilter } from '../support/plainFilter.ts';
 import { Random } from '../support/random.ts';
-import { SEARCH_MINUTES } from '../support/search.ts';
+import { inCi, SEARCH_MINUTES } from '../support/search.ts';
 import { syntheticBlock } from '../support/syntheticChain.ts';
 import { blockOfTrees, randomTree } from '../support/syntheticTree.ts';
 import { textOfTraces } from '../support/textOfTraces.ts';
@@ -21,6 +21,8 @@ import { addressTracesContract, type EngineNotes } from './addressTraces.ts';
 import { add, GrowingChain, shape } from './growingChain.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
+/** Changes of the chain, of every kind. */
+const ROUNDS = inCi(40, { elsewhere: 15 });
 
 /** Of the call trees in which single frames are looked for. */
 const SHAPES = [
@@ -41,7 +43,7 @@ export function traceStoreContract(
   notes: EngineNotes = EMBEDDED,
 ): void {
   const { without = [] } = notes;
-  const every = SEARCH_MINUTES > 0 ? 1 : notes.every;
+  const every = SEARCH_MINUTES > 0 ? 1 : inCi(notes.every, { elsewhere: Math.max(notes.every, 4) });
   /** Those that are asked about. */
   const some = <T>(all: readonly T[]): T[] => all.filter((_, i) => i % every === 0);
 
@@ -61,7 +63,7 @@ export function traceStoreContract(
     test('answers as a plain filter over all traces does, while blocks come, go and fill gaps', async () => {
       // The chain starts below a segment's end, so that the first queries already touch two segments.
       const chain = new GrowingChain(new Random(7), 1010);
-      for (let round = 0; round < 40; round++) {
+      for (let round = 0; round < ROUNDS; round++) {
         const step = chain.random.below(10);
         if (step < 7) await chain.grow(store);
         else if (step < 9) await chain.reorganise(store);

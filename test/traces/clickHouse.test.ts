@@ -27,7 +27,7 @@ const ROUNDS = 40;
 const CUTS = [
   { store: 'clickHouse', word: 'INSERT+INTO+trace_chunks' },
   { store: 'clickHouse', word: 'INSERT+INTO+by_address' },
-  { store: 'clickHouse', word: 'ALTER+TABLE' },
+  { store: 'clickHouse', word: 'ALTER TABLE' },
   { store: 'postgres', word: 'INSERT INTO floodgate_traces.blocks' },
   { store: 'postgres', word: 'SET is_canonical = true' },
   { store: 'postgres', word: 'COMMIT' },
@@ -307,6 +307,24 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       expect(`${refused} ${JSON.stringify(refused)}`).not.toContain('secret');
     });
 
+    it('makes its tables on a release that knows nothing of statistics that are made by themselves', async () => {
+      const older = await ClickHouseServer.start();
+      const proxy = new HoldingProxy(older.port);
+      await proxy.listen();
+      proxy.unknownSetting = 'auto_statistics_types';
+      const store = await openClickHouseTraces(
+        { url: older.url({ port: proxy.port }), postgres: postgres.url(), network: newNetwork() },
+        { log: QUIET },
+      );
+      expect(proxy.refusals).toBe(2);
+      const chain = new GrowingChain(new Random(61), 100);
+      await chain.grow(store, 10);
+      await compareSome(store, chain, 10);
+      await store.close();
+      await proxy.close();
+      await older.remove();
+    });
+
     it('changes nothing where a change comes twice', async () => {
       const network = newNetwork();
       const store = await open(network);
@@ -322,7 +340,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
   },
 );
 
-/** Stands before ClickHouse, and keeps what it is told to on the way until it is let go. */
+/** Stands before ClickHouse, and keeps what it is told to on the way until it is let go, or refuses a setting. */
 class HoldingProxy {
   readonly #target: number;
   readonly #server = createServer({ maxHeaderSize: 1024 * 1024 }, (request, response) => {
@@ -335,6 +353,14 @@ class HoldingProxy {
           this.#release = resolve;
         });
       }
+      if (this.unknownSetting !== undefined && Buffer.concat(pieces).includes(this.unknownSetting)) {
+        this.refusals++;
+        response.writeHead(500, { 'X-ClickHouse-Exception-Code': '115' });
+        response.end(
+          `Code: 115. DB::Exception: Unknown setting '${this.unknownSetting}': for storage MergeTree. (UNKNOWN_SETTING)`,
+        );
+        return;
+      }
       const { host: _, connection: __, 'transfer-encoding': ___, ...headers } = request.headers;
       const answer = await fetch(`http://127.0.0.1:${this.#target}${request.url}`, {
         method: 'POST',
@@ -345,6 +371,8 @@ class HoldingProxy {
       response.end(Buffer.from(await answer.arrayBuffer()));
     });
   });
+  unknownSetting: string | undefined;
+  refusals = 0;
   #word: string | undefined;
   #release: (() => void) | undefined;
 

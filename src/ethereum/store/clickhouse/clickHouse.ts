@@ -22,6 +22,7 @@ const MARK = 0x464c4f44;
 
 /** TOO_MANY_ROWS_OR_BYTES. */
 const TOO_LARGE = '396';
+const UNKNOWN_SETTING = '115';
 
 const READ_SETTINGS = {
   max_execution_time: MAX_EXECUTION_SECONDS,
@@ -32,7 +33,9 @@ const READ_SETTINGS = {
   // Counts and places are of the same parts.
   enable_shared_storage_snapshot_in_query: 1,
   optimize_use_projections: 1,
-  max_threads: 2,
+  // Questions are small: what compiling them and a second thread take is more than they save.
+  ...{ compile_expressions: 0, compile_aggregate_expressions: 0, compile_sort_description: 0 },
+  max_threads: 1,
 } as const;
 
 /** A ClickHouse over HTTP. Whatever fails is a TraceStoreUnavailable, or an AnswerTooLargeError. */
@@ -140,6 +143,10 @@ export class ClickHouse {
     }
   }
 }
+
+/** The release of ClickHouse has no setting of that name yet. */
+export const isUnknownSetting = ({ cause }: TraceStoreUnavailable): boolean =>
+  cause instanceof ClickHouseError && cause.code === UNKNOWN_SETTING;
 
 interface Statement {
   readonly query: string;

@@ -7,9 +7,11 @@ import { SIDE_BITS } from './rows.ts';
 import { rowsThatCount } from './span.ts';
 import type { Tables } from './tables.ts';
 
-/** In SQL: the addresses of a parameter, as the column has them. As a list of arrayMap's they would not be looked up, but compared with each row. */
-const addressesIn = (parameter: string): string =>
-  `(SELECT toFixedString(unhex(arrayJoin({${parameter}:Array(String)})), 20))`;
+/** In SQL: the address is of a parameter's. Several as a list of arrayMap's would not be looked up, but compared with each row; one needs no set. */
+const isOneOf = (parameter: string, { length }: readonly string[]): string =>
+  length === 1
+    ? `address = toFixedString(unhex({${parameter}:Array(String)}[1]), 20)`
+    : `address IN (SELECT toFixedString(unhex(arrayJoin({${parameter}:Array(String)})), 20))`;
 
 export const digitsOf = (addresses: readonly string[]): string[] =>
   [...new Set(addresses)].map((address) => address.slice(2));
@@ -50,7 +52,7 @@ export function matchingPlaces(
 /** A trace may be found by several rows only where both lists are given. */
 function conditionOf({ fromAddresses, toAddresses, mode }: TraceFilter): string {
   const bySide = (side: 'from' | 'to'): string =>
-    `address IN ${addressesIn(side)} AND bitAnd(sides, ${SIDE_BITS[side]}) != 0`;
+    `${isOneOf(side, side === 'from' ? fromAddresses : toAddresses)} AND bitAnd(sides, ${SIDE_BITS[side]}) != 0`;
   if (toAddresses.length === 0) return bySide('from');
   if (fromAddresses.length === 0) return bySide('to');
   const either = `((${bySide('from')}) OR (${bySide('to')})) GROUP BY number, trace_index`;

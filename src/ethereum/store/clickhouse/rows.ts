@@ -1,5 +1,5 @@
 import {
-  actionValue,
+  actionValueSpan,
   attributesOf,
   hasFailed,
   type IndexedBlock,
@@ -19,9 +19,8 @@ export const CARRIES_VALUE = 1 << 14;
 const CALL = 0;
 const ADDRESS_BYTES = 20;
 const HEX_PREFIX_CHARS = 2;
-/** Of 64 bits, in a UInt256. */
-const VALUE_WORDS = 4;
-const WORD_BITS = 64n;
+/** Of a UInt256. */
+const VALUE_BYTES = 32;
 
 /** A block that is being written: its rows in ClickHouse are of this attempt, and no other block's ever were or will be. */
 export interface Attempt {
@@ -75,7 +74,7 @@ class PostingRows {
   readonly #attempts: Uint16Array;
   readonly #sides: Uint8Array;
   readonly #attributes: Uint16Array;
-  readonly #values: BigUint64Array;
+  readonly #values: Uint8Array;
   #row = 0;
 
   constructor(count: number) {
@@ -86,7 +85,7 @@ class PostingRows {
     this.#attempts = new Uint16Array(count);
     this.#sides = new Uint8Array(count);
     this.#attributes = new Uint16Array(count);
-    this.#values = new BigUint64Array(count * VALUE_WORDS);
+    this.#values = new Uint8Array(count * VALUE_BYTES);
   }
 
   addBlock({ block, attempt, postings }: Attempt): void {
@@ -133,15 +132,25 @@ class PostingRows {
     this.#sides[row] = sides;
     if (sides === SIDE_BITS.transaction) return;
     const bits = attributes[traceIndex] ?? 0;
-    const carried = needsValue(bits) ? valueAt(block, traceIndex) : 0n;
-    this.#attributes[row] = bits | (carried > 0n && kindIn(bits) === CALL ? CARRIES_VALUE : 0);
-    if (!hasFailed(bits)) this.#setValue(row, carried);
+    const carries = needsValue(bits) && this.#addValue(row, block, { traceIndex, isMoved: !hasFailed(bits) });
+    this.#attributes[row] = bits | (carries && kindIn(bits) === CALL ? CARRIES_VALUE : 0);
   }
 
-  #setValue(row: number, value: bigint): void {
-    for (let word = row * VALUE_WORDS, rest = value; rest > 0n; word++, rest >>= WORD_BITS)
-      this.#values[word] = rest;
+  /** Gives whether the trace has a value; a row has it where it moved. */
+  #addValue(row: number, { chunks }: IndexedBlock, { traceIndex, isMoved }: ValuedTrace): boolean {
+    const chunk = chunks[Math.floor(traceIndex / TRACES_PER_CHUNK)];
+    if (chunk === undefined) return false;
+    const { start, end } = actionValueSpan(chunk, traceIndex % TRACES_PER_CHUNK);
+    if (isMoved)
+      for (let from = end - 1, to = row * VALUE_BYTES; from >= start; )
+        this.#values[to++] = chunk[from--] ?? 0;
+    return end > start;
   }
+}
+
+interface ValuedTrace {
+  readonly traceIndex: number;
+  readonly isMoved: boolean;
 }
 
 interface Posting {
@@ -154,11 +163,6 @@ interface Posting {
 /** A failed call moves nothing, and may carry a value. */
 const needsValue = (bits: number): boolean =>
   valueBitsIn(bits) > 0 || (hasFailed(bits) && kindIn(bits) === CALL);
-
-function valueAt({ chunks }: IndexedBlock, traceIndex: number): bigint {
-  const chunk = chunks[Math.floor(traceIndex / TRACES_PER_CHUNK)];
-  return chunk === undefined ? 0n : actionValue(chunk, traceIndex % TRACES_PER_CHUNK);
-}
 
 /** The positions of traces that are from and to the same address; both lists ascend. */
 function walkSides(

@@ -36,6 +36,8 @@ import { arrayOf } from './writeTraces.ts';
 /** A machine that has not all rows is asked again: the next may have them, or the chain has changed meanwhile. */
 const MAX_READS = 4;
 const READ_AGAIN_MS = 50;
+/** Each insert makes parts, which are merged with those of others: larger ones are merged less often. Some 60 MB are in memory for it. */
+const TRACES_PER_CHANGE = 65_536;
 
 export interface TraceStoreParts {
   readonly clickHouse: ClickHouse;
@@ -49,6 +51,7 @@ export interface TraceStoreParts {
 
 /** The index of traces in ClickHouse; which of its rows count stands in PostgreSQL. */
 export class ClickHouseTraceStore implements TraceStore {
+  readonly tracesPerChange = TRACES_PER_CHANGE;
   readonly #parts: TraceStoreParts;
 
   constructor(parts: TraceStoreParts) {

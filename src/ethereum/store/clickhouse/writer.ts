@@ -100,24 +100,20 @@ export class IndexWriter implements ChangeTarget {
   /** Nothing counts that is not there whole. */
   async #count(attempts: readonly Attempt[]): Promise<void> {
     const { clickHouse, tables, reader } = this.#parts;
+    // All attempts that the blocks have: one that is picked out costs more than those few.
     const count = (table: string): string =>
-      `SELECT groupArray((number, n)) AS counts FROM (SELECT number, count() AS n FROM ${table}
-        WHERE chain = {chain:UInt32} AND number BETWEEN {first:UInt32} AND {last:UInt32}
-          AND (number, attempt) IN arrayZip({numbers:Array(UInt32)}, {attempts:Array(UInt16)}) GROUP BY number)`;
-    const numbers = attempts.map(({ block }) => block.block.number);
-    const parameters = {
-      ...{ chain: reader.id, first: Math.min(...numbers), last: Math.max(...numbers) },
-      ...{ numbers, attempts: attempts.map(({ attempt }) => attempt) },
-    };
+      `SELECT groupArray((number, attempt, n)) AS counts FROM (SELECT number, attempt, count() AS n FROM ${table}
+        WHERE chain = {chain:UInt32} AND number IN {numbers:Array(UInt32)} GROUP BY number, attempt)`;
+    const parameters = { chain: reader.id, numbers: attempts.map(({ block }) => block.block.number) };
     const from = `FROM (${count(tables.chunks)}) AS c CROSS JOIN (${count(tables.byAddress)}) AS a`;
     await clickHouse.row({ columns: 'c.counts, a.counts', from, parameters }, 0, (row) => {
-      const read = (): Map<number, number> =>
-        new Map(row.array((): [number, number] => [row.uint32(), row.uint64()]));
+      const read = (): Map<string, number> =>
+        new Map(row.array((): [string, number] => [`${row.uint32()} ${row.uint16()}`, row.uint64()]));
       const [chunks, rows] = [read(), read()];
-      for (const { block, postings } of attempts) {
+      for (const { block, attempt, postings } of attempts) {
         const { number } = block.block;
-        if ((chunks.get(number) ?? 0) === block.chunks.length && (rows.get(number) ?? 0) === postings)
-          continue;
+        const key = `${number} ${attempt}`;
+        if ((chunks.get(key) ?? 0) === block.chunks.length && (rows.get(key) ?? 0) === postings) continue;
         throw new IncompleteReplica(
           `ClickHouse: of block ${number} not all rows are there after they were written`,
         );

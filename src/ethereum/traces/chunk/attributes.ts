@@ -82,15 +82,21 @@ export function attributesOf(chunks: Iterable<Uint8Array>, traceCount: number): 
 
 /** The value in the action of trace `index` of a chunk; whether it moved is told by its attributes. */
 export function actionValue(chunk: Uint8Array, index: number): bigint {
+  const { start, end } = actionValueSpan(chunk, index);
+  let digits = '';
+  for (let at = start; at < end; at++) digits += (chunk[at] ?? 0).toString(16).padStart(2, '0');
+  return digits === '' ? 0n : BigInt(`0x${digits}`);
+}
+
+/** Where its bytes stand, big end first: none for zero. To be read before the next is asked for. */
+export function actionValueSpan(chunk: Uint8Array, index: number): Readonly<Span> {
   reader.bytes = chunk;
   reader.at = recordStart(chunk, index);
   const kindByte = reader.byte();
   reader.byte();
   readDepth();
   readValue(kindByte);
-  let digits = '';
-  for (let at = value.start; at < value.end; at++) digits += (chunk[at] ?? 0).toString(16).padStart(2, '0');
-  return digits === '' ? 0n : BigInt(`0x${digits}`);
+  return value;
 }
 
 function kindOf(kindByte: number): number {
