@@ -1,32 +1,37 @@
-import { TieredTraceStore } from '../../src/ethereum/store/tiered/index.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type TieredDependencies, TieredTraceStore } from '../../src/ethereum/store/tiered/index.ts';
+import { indexBlock } from '../../src/ethereum/traces/index.ts';
 import { lateStore } from '../support/lateStore.ts';
+import { plainFilter } from '../support/plainFilter.ts';
 import { Random } from '../support/random.ts';
+import { textOfTraces } from '../support/textOfTraces.ts';
+import { GrowingChain } from './growingChain.ts';
 import { lmdbTraces } from './lmdbTraces.ts';
 import { EMBEDDED, traceStoreContract } from './traceStore.ts';
 
 /** Few enough that the index of the newest blocks is begun anew many times in each test. */
 const KEPT_BLOCKS = 15;
 
+const openRecent = async () => {
+  const recent = await lmdbTraces();
+  const store = await recent.open();
+  return {
+    store,
+    async discard() {
+      await store.close();
+      await recent.remove();
+    },
+  };
+};
+const failed = (error: unknown): never => {
+  throw error;
+};
 const prepare = async () => {
   const { open, remove } = await lmdbTraces();
   return {
     remove,
     async open() {
       const shared = lateStore(await open(), new Random(2));
-      const openRecent = async () => {
-        const recent = await lmdbTraces();
-        const store = await recent.open();
-        return {
-          store,
-          async discard() {
-            await store.close();
-            await recent.remove();
-          },
-        };
-      };
-      const failed = (error: unknown): never => {
-        throw error;
-      };
       return new TieredTraceStore({ keepBlocks: KEPT_BLOCKS }, { shared, openRecent, failed });
     },
   };
@@ -37,4 +42,62 @@ traceStoreContract('an index of the newest blocks before a shared one that answe
   ...EMBEDDED,
   every: 2,
   without: ['shapes', 'long searches'],
+});
+
+describe('where another server was faster to write all there is', () => {
+  const opened = async (dependencies: Partial<TieredDependencies> = {}) => {
+    const { open, remove } = await lmdbTraces();
+    const shared = await open();
+    const chain = new GrowingChain(new Random(5), 100);
+    await chain.grow(shared, 8);
+    const store = new TieredTraceStore(
+      { keepBlocks: KEPT_BLOCKS },
+      { shared, openRecent, failed, ...dependencies },
+    );
+    onTestFinished(async () => {
+      await store.close();
+      await remove();
+    });
+    const last = chain.blocks.get(chain.next - 1);
+    if (last === undefined) throw new Error('the chain is empty');
+    return { shared, chain, store, head: indexBlock(last.header, last.traces) };
+  };
+
+  it('the head is kept nearer, and with what follows answered without the shared one', async () => {
+    const { shared, chain, store, head } = await opened();
+    expect(store.lacksNewest).toBe(true);
+    await store.keepNewest(head);
+    expect(store.lacksNewest).toBe(false);
+    await chain.grow(store, 2);
+    const asked = ['head', 'block', 'filter'].map((name) => vi.spyOn(shared, name as 'head'));
+    const [fromBlock, toBlock] = [head.block.number, chain.next - 1];
+    const filter = {
+      fromBlock,
+      toBlock,
+      fromAddresses: [],
+      toAddresses: [],
+      mode: 'union',
+      after: 0,
+      count: 1e6,
+    } as const;
+    const bytes = await store.filter(filter, 1e8);
+    expect(Buffer.from(bytes ?? []).toString()).toBe(textOfTraces(plainFilter(chain.traces, filter)));
+    expect((await store.head())?.number).toBe(toBlock);
+    for (const spy of asked) expect(spy).not.toHaveBeenCalled();
+  });
+
+  it('a head that could not be kept is not asked for again before something follows', async () => {
+    let isFull = true;
+    const told: unknown[] = [];
+    const { chain, store, head } = await opened({
+      openRecent: () => (isFull ? Promise.reject(new Error('the disk is full')) : openRecent()),
+      failed: (error) => told.push(error),
+    });
+    await store.keepNewest(head);
+    expect([told.length, store.lacksNewest]).toEqual([1, false]);
+    isFull = false;
+    await chain.grow(store, 1);
+    expect((await store.head())?.number).toBe(chain.next - 1);
+    expect(store.lacksNewest).toBe(false);
+  });
 });

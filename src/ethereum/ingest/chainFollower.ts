@@ -1,5 +1,12 @@
 import { defaultFinality, type Finality, finalNumber, NodeError, type NodeHeads } from '../nodes/index.ts';
-import { type IndexChange, type IndexedBlock, MAX_RANGE_BLOCKS, type TraceStore } from '../traces/index.ts';
+import {
+  type Hash,
+  type IndexChange,
+  type IndexedBlock,
+  MAX_RANGE_BLOCKS,
+  type StoredBlock,
+  type TraceStore,
+} from '../traces/index.ts';
 import { ASSUMED_FINAL_DEPTH } from './assumedFinalDepth.ts';
 import { fetchBlocks, range } from './fetchBlocks.ts';
 import { FinalityError, findFork } from './fork.ts';
@@ -47,6 +54,8 @@ export class ChainFollower {
   /** The number of the index's head, -1 where it has none; undefined until it was read. */
   #indexHead: number | undefined;
   #finality: Finality = 'node';
+  /** The hash of the head that was last asked for to be kept nearer. */
+  #askedToKeep: Hash | undefined;
 
   constructor(options: ChainFollowerOptions, dependencies: ChainFollowerDependencies) {
     this.#options = options;
@@ -86,7 +95,8 @@ export class ChainFollower {
     await this.#bindChain();
     // What failed may have been of heads that the chain has left since.
     const heads = await (isFailing() ? source.freshHeads() : source.heads());
-    const indexHead = (await store.head())?.number;
+    const head = await store.head();
+    const indexHead = head?.number;
     this.#indexHead = indexHead ?? -1;
     this.#heads = heads;
 
@@ -96,7 +106,7 @@ export class ChainFollower {
 
     const last = Math.min(heads.latest.number, first + MAX_BLOCKS_PER_TURN - 1);
     let written: Promise<void> = Promise.resolve();
-    for await (const blocks of fetchBlocks(range(first, last), { source, signal })) {
+    for await (const blocks of fetchBlocks(range(first, last), { store, source, signal })) {
       await written;
       written = this.#apply({ blocks, ...(undoFrom !== undefined && { undoFrom }) });
       written.catch(() => undefined); // awaited below, or with the next batch
@@ -105,8 +115,24 @@ export class ChainFollower {
     }
     await written;
     if (undoFrom !== undefined) await this.#apply({ undoFrom, blocks: [] });
+    if (store.lacksNewest && head?.number === heads.latest.number && undoFrom === undefined)
+      await this.#keepNewest(head);
     await this.#finalize(heads);
     return last < heads.latest.number;
+  }
+
+  /** Another server was faster to write all there is, so that nothing was added here. Each head is asked for once: it is a copy, no failure. */
+  async #keepNewest({ number, hash }: StoredBlock): Promise<void> {
+    if (hash === this.#askedToKeep) return;
+    this.#askedToKeep = hash;
+    const { store, source, signal } = this.#dependencies;
+    try {
+      // The node may have another there by now: the next turn finds that out.
+      for await (const blocks of fetchBlocks([number], { store, source, signal }))
+        for (const block of blocks) if (block.block.hash === hash) await store.keepNewest?.(block);
+    } catch (error) {
+      if (!(error instanceof NodeError)) throw error;
+    }
   }
 
   /** The first block to follow from: behind the index's head, or in place of the first that was replaced. */

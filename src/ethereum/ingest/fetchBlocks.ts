@@ -1,13 +1,15 @@
 import { NodeError, type TraceProvider } from '../nodes/index.ts';
-import { type IndexedBlock, indexBlock } from '../traces/index.ts';
+import { type IndexedBlock, indexBlock, type TraceStore } from '../traces/index.ts';
 import { type Pace, steadyPace } from './pace.ts';
 
 /** Blocks written in one transaction while catching up: many, as each commit is flushed to disk. */
 export const MAX_BLOCKS_PER_BATCH = 64;
-/** Fewer where blocks are large: what is fetched is held in memory until it is written, about 500 bytes a trace. */
-const MAX_TRACES_PER_BATCH = 12_288;
+/** Fewer where blocks are large, unless the store asks for more: what is fetched is held in memory until it is written, about 500 bytes a trace. */
+const TRACES_PER_BATCH = 12_288;
 
 interface Fetching {
+  /** What they are fetched for. */
+  readonly store: Pick<TraceStore, 'tracesPerChange'>;
   readonly source: TraceProvider;
   readonly signal: AbortSignal;
   /** The steady one where it is left out. */
@@ -21,7 +23,7 @@ interface Fetching {
  */
 export async function* fetchBlocks(
   numbers: readonly number[],
-  { source, signal, pace = steadyPace() }: Fetching,
+  { store, source, signal, pace = steadyPace() }: Fetching,
 ): AsyncGenerator<IndexedBlock[]> {
   const underWay: Promise<IndexedBlock>[] = [];
   let next = 0;
@@ -51,7 +53,7 @@ export async function* fetchBlocks(
     previous = block;
     batch.push(block);
     traces += block.block.traceCount;
-    if (batch.length >= MAX_BLOCKS_PER_BATCH || traces >= MAX_TRACES_PER_BATCH) {
+    if (batch.length >= MAX_BLOCKS_PER_BATCH || traces >= (store.tracesPerChange ?? TRACES_PER_BATCH)) {
       yield batch;
       batch = [];
       traces = 0;

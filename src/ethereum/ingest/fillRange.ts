@@ -11,7 +11,7 @@ const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 30_000;
 
 export interface FillOptions {
-  readonly store: Pick<TraceStore, 'firstMissing'>;
+  readonly store: Pick<TraceStore, 'firstMissing' | 'tracesPerChange'>;
   readonly source: TraceProvider;
   readonly fromBlock: number;
   readonly toBlock: number;

@@ -108,11 +108,11 @@ export class PastBlocks {
   }
 
   async #add(numbers: readonly number[]): Promise<void> {
-    const { source, signal, inTurn, finalNumber } = this.#options;
+    const { store, source, signal, inTurn, finalNumber } = this.#options;
     const last = numbers.at(-1) ?? 0;
     const together: IndexedBlock[] = [];
     try {
-      for await (const blocks of fetchBlocks(numbers, { source, signal }))
+      for await (const blocks of fetchBlocks(numbers, { store, source, signal }))
         if (last <= (await finalNumber())) await inTurn(() => this.#write(blocks));
         else together.push(...blocks);
       if (together.length > 0) await inTurn(() => this.#write(together));

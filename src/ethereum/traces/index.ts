@@ -14,6 +14,7 @@ export {
 export { type Awaitable, andThen } from './awaitable.ts';
 export {
   actionValue,
+  actionValueSpan,
   attributesOf,
   hasFailed,
   kindIn,

@@ -64,6 +64,11 @@ export interface IndexChange {
  * the end whether a change came between and begins again.
  */
 export interface TraceStore {
+  /** Traces to be gathered for one change where many blocks are added; left out, as many as are usual. */
+  readonly tracesPerChange?: number | undefined;
+  /** Whether none of the newest blocks are kept nearer, though they could be: then the head is to be given to `keepNewest`. */
+  readonly lacksNewest?: boolean;
+
   /** The chain that the index holds; undefined until the first `bindChain`. */
   chain(): Awaitable<ChainIdentity | undefined>;
   /** Remembers which chain this is. Throws WrongChainError where the index holds another. */
@@ -123,6 +128,8 @@ export interface TraceStore {
 
   /** Applies a change. When it resolves, the change is on disk and visible to every read. */
   apply(change: IndexChange): Promise<void>;
+  /** Keeps the head, which the index has, nearer as well. */
+  keepNewest?(head: IndexedBlock): Promise<void>;
   close(): Promise<void>;
 }
 

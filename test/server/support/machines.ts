@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AuthorityServer, serveZones, ZoneData } from '../../../src/dns/authority/index.ts';
@@ -72,6 +72,12 @@ export class Machines {
   async loseServer(name: ServerName): Promise<void> {
     await this.killServer(name);
     rmSync(this.#folderOf(name), { recursive: true });
+  }
+
+  /** Whether a gateway has begun to keep the newest blocks in its own folder. */
+  keepsNewest(name: ServerName): boolean {
+    const folder = join(this.#folderOf(name), 'recent', 'mainnet');
+    return existsSync(folder) && readdirSync(folder).length > 0;
   }
 
   server(name: ServerName): FloodgateProcess {

@@ -9,6 +9,7 @@ import {
   type HistoryQuery,
   type HistorySummary,
   type IndexChange,
+  type IndexedBlock,
   type InternalTransactionsPage,
   type InternalTransactionsQuery,
   type JsonWriter,
@@ -44,12 +45,26 @@ export class TieredTraceStore implements TraceStore {
   readonly #failed: (error: unknown) => void;
   readonly #keepBlocks: number;
   readonly #changes = new SerialQueue();
+  #couldKeep = true;
 
   constructor({ keepBlocks }: TieredOptions, { shared, openRecent, failed }: TieredDependencies) {
     this.#shared = shared;
     this.#keepBlocks = keepBlocks;
     this.#recent = new RecentBlocks(keepBlocks, openRecent);
     this.#failed = failed;
+  }
+
+  get tracesPerChange(): number | undefined {
+    return this.#shared.tracesPerChange;
+  }
+
+  /** At first, for what another server was faster to write is not applied here. Not after a failure, which the next change may mend. */
+  get lacksNewest(): boolean {
+    return this.#couldKeep && this.#recent.store === undefined;
+  }
+
+  keepNewest(head: IndexedBlock): Promise<void> {
+    return this.#changes.run(() => this.#keep({ blocks: [head] }));
   }
 
   chain(): Awaitable<ChainIdentity | undefined> {
@@ -134,10 +149,18 @@ export class TieredTraceStore implements TraceStore {
     const head = (await this.#shared.head())?.number ?? -1;
     const newest = change.blocks.filter(({ block }) => block.number > head - this.#keepBlocks);
     const { undoFrom } = change;
-    // Here it is a copy alone: it may be thrown away, and answers come from the shared one.
-    await this.#recent
-      .apply({ blocks: newest, ...(undoFrom !== undefined && { undoFrom }) })
-      .catch((error: unknown) => this.#failed(error));
+    await this.#keep({ blocks: newest, ...(undoFrom !== undefined && { undoFrom }) });
+  }
+
+  /** Here it is a copy alone: it may be thrown away, and answers come from the shared one. Then it is begun again with the next change. */
+  async #keep(change: IndexChange): Promise<void> {
+    try {
+      await this.#recent.apply(change);
+      this.#couldKeep = true;
+    } catch (error) {
+      this.#couldKeep = false;
+      this.#failed(error);
+    }
   }
 
   #holding(fromBlock: number, toBlock: number): TraceStore {
