@@ -861,7 +861,7 @@ export const ConfigSchema = Type.Object(
       default: 1,
       allowed: 'auto, or a whole number from 1 to 64',
       description:
-        'Processes that answer the gateway, beside one that does all else; auto is one for each processor. 1: one process does everything.',
+        'Processes that answer the gateway and read rules, beside one that does all else; auto is one for each processor. 1: one process does everything.',
     }),
     stopTimeoutMs: Type.Integer({
       minimum: 0,

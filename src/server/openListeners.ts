@@ -10,6 +10,7 @@ import {
 import { sendBadUrl, unroutedEnvelope } from '../rules/api/index.ts';
 import { ListenError } from './listenError.ts';
 import { opsPlaceOf, type Place, publicPlaceOf } from './opsPlace.ts';
+import { relayPathOf } from './workers/operatorsRelay.ts';
 
 export type OpenListenersDependencies = Omit<OpenListenerDependencies, 'logger'> & {
   readonly logger: Logger;
@@ -20,8 +21,8 @@ export interface ListenerParts {
   /** Undefined where only the rules API is served. */
   readonly gateway: Gateway | undefined;
   readonly operators: Shown['routes'];
-  /** The gateway is answered by other processes, there. */
-  readonly elsewhere?: { readonly url: string; stop(deadlineMs: number): Promise<void> } | undefined;
+  /** Has other processes listen for clients in place of this one. */
+  readonly elsewhere?: (() => Promise<Stopped>) | undefined;
   /** Below which paths that is. */
   readonly operatorsPaths: readonly string[];
 }
@@ -52,11 +53,21 @@ export async function openListeners(
     openPlace(config, place, { shown, isOps: place === opsPlace, logger, readers, handled });
   const toOperators = { routes: operators, paths: operatorsPaths, errorBody: envelope, sendBadUrl };
   if (gateway === undefined) return asListeners([await open(opsPlace ?? publicPlace, toOperators)]);
-  if (opsPlace === undefined) {
+  const relayPath = relayPathOf(config);
+  if (elsewhere !== undefined && relayPath !== undefined) {
     const paths = [...GATEWAY_PATHS, ...operatorsPaths];
-    const shown = { ...toOperators, interceptor: gateway, paths, errorBody: byPath };
-    return asListeners([await open(publicPlace, shown)]);
+    const relayed = await open({ at: { path: relayPath, mode: 0o600 } }, { ...toOperators, paths });
+    const others = await begun(elsewhere, relayed);
+    return { ...asListeners([others, relayed]), opsUrl: others.url };
   }
+  if (opsPlace === undefined)
+    return asListeners([
+      await openPublicListener(
+        config,
+        { gateway, operators: { routes: operators, paths: operatorsPaths } },
+        { logger, readers, handled },
+      ),
+    ]);
   // The console asks the gateway where it came from itself: no page of another origin has to be let in.
   const beside = config.console.enabled && !('path' in opsPlace.at);
   const ops = await open(
@@ -70,30 +81,42 @@ export async function openListeners(
         }
       : toOperators,
   );
+  const listens = elsewhere ?? (() => openPublicListener(config, { gateway }, { logger, readers, handled }));
+  return asListeners([await begun(listens, ops), ops]);
+}
+
+/** The second of two listeners. Where that cannot be the first is closed. */
+async function begun(listens: () => Promise<Stopped>, first: OpenListener): Promise<Stopped> {
   try {
-    return asListeners([
-      elsewhere ?? (await openGatewayListener(config, gateway, { logger, readers, handled })),
-      ops,
-    ]);
+    return await listens();
   } catch (error) {
-    await ops.stop(performance.now());
+    await first.stop(performance.now());
     throw error;
   }
 }
 
-/** Listens for clients of the gateway alone. Rejects with ListenError where that cannot be. */
-export const openGatewayListener = (
+export interface PublicParts {
+  readonly gateway: Gateway;
+  /** Left out: operators are served elsewhere. */
+  readonly operators?: Pick<Shown, 'routes' | 'paths'> | undefined;
+}
+
+/** Listens for clients of the gateway, and operators where they have no place of their own. Rejects with ListenError where that cannot be. */
+export const openPublicListener = (
   config: Config,
-  gateway: Gateway,
+  { gateway, operators }: PublicParts,
   dependencies: OpenListenersDependencies,
 ): Promise<OpenListener> =>
   openPlace(config, publicPlaceOf(config), {
-    shown: {
-      interceptor: gateway,
-      paths: GATEWAY_PATHS,
-      errorBody: rpcError,
-      routes: async () => undefined,
-    },
+    shown: operators
+      ? {
+          interceptor: gateway,
+          paths: [...GATEWAY_PATHS, ...operators.paths],
+          errorBody: byPath,
+          sendBadUrl,
+          routes: operators.routes,
+        }
+      : { interceptor: gateway, paths: GATEWAY_PATHS, errorBody: rpcError, routes: async () => undefined },
     isOps: false,
     ...dependencies,
   });

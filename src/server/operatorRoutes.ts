@@ -7,7 +7,7 @@ import { SERVED_METHODS, SUBSCRIBE } from '../ethereum/gateway/index.ts';
 import type { ClientAddress } from '../platform/addresses/index.ts';
 import { operations, type Readiness, type Shown } from '../platform/http/index.ts';
 import type { Tracer } from '../platform/spans/index.ts';
-import { operatorApi, type RateLimit, rulesApi, TokenUses } from '../rules/api/index.ts';
+import { operatorApi, type RateLimit, rulesApi, type TokenUses } from '../rules/api/index.ts';
 import type { RulesStorage } from '../rules/index.ts';
 import type { Dns } from './dns.ts';
 import type { Ethereum } from './ethereum.ts';
@@ -24,6 +24,8 @@ export interface OperatorRoutesOptions {
   readonly opened: Opened;
   /** None where neither rules nor API keys are looked at. */
   readonly storage: RulesStorage | undefined;
+  /** Of the tokens in there. */
+  readonly uses: TokenUses | undefined;
   readonly ethereum: Ethereum | undefined;
   readonly dns: Dns | undefined;
   readonly fleet: FleetStore | undefined;
@@ -41,17 +43,15 @@ export interface OperatorRoutesOptions {
 
 /** What operators and their tools use: health, metrics, the rules API, the console, and the operations of the nodes. */
 export function operatorRoutes(config: Config, options: OperatorRoutesOptions): Shown['routes'] {
-  const { opened, storage, ethereum, metrics, readiness, logger, signInCode } = options;
+  const { opened, storage, uses, ethereum, metrics, readiness, logger, signInCode } = options;
   const { roles } = opened;
   const api = storage && opened.has('rulesApi') ? apiOptions(config, { ...options, storage }) : undefined;
   const configuredTokens = configuredTokensOf(config);
   return async (listener) => {
     await listener.register(operations, { roles, readiness, metrics });
-    if (storage === undefined) return;
+    if (storage === undefined || uses === undefined) return;
     const { tokens } = storage;
-    const uses = new TokenUses(tokens);
-    if (api === undefined) listener.addHook('onClose', () => uses.stop());
-    else await listener.register(rulesApi, { ...api, uses, prefix: '/client/v4' });
+    if (api !== undefined) await listener.register(rulesApi, { ...api, uses, prefix: '/client/v4' });
     if (api !== undefined && config.console.enabled)
       await listener.register(consoleRoutes, { prefix: '/console', signInCode });
     if (ethereum !== undefined)
@@ -114,7 +114,7 @@ interface WithStorage {
   readonly storage: RulesStorage;
 }
 
-const configuredTokensOf = ({ apiToken }: Config): readonly string[] =>
+export const configuredTokensOf = ({ apiToken }: Config): readonly string[] =>
   apiToken === undefined ? [] : [apiToken];
 
 function rateLimitOf({ rules }: Config): RateLimit | undefined {

@@ -11,6 +11,7 @@ import { PostgresFleet } from '../dns/store/postgres/index.ts';
 import { Gateway, SharedKeys } from '../ethereum/gateway/index.ts';
 import { clientAddressBehind } from '../platform/addresses/index.ts';
 import { Readers, type Readiness } from '../platform/http/index.ts';
+import { TokenUses } from '../rules/api/index.ts';
 import { openAccessLog } from './accessLog.ts';
 import { Alerting } from './alerts/alerting.ts';
 import type { Looked } from './alerts/unwell.ts';
@@ -30,6 +31,7 @@ import { storeBytes } from './storeBytes.ts';
 import { StoreWatch } from './storeWatch.ts';
 import { tellChanges } from './tellChanges.ts';
 import { openTracing } from './tracing.ts';
+import { relayedClientAddress, relayPathOf } from './workers/operatorsRelay.ts';
 import { reloadWorkers } from './workers/reloadWorkers.ts';
 import { workersOf } from './workers/workerConfig.ts';
 import { Workers } from './workers/workers.ts';
@@ -68,9 +70,12 @@ export async function startServer(
   const takeDown = async (): Promise<void> => {
     for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step();
   };
-  const clientAddress = clientAddressOf(config);
+  const ownClientAddress = clientAddressOf(config);
   const opened = openedBy(config);
   const workerCount = workersOf(config, opened);
+  /** All that this process is asked its workers bring, who count it and keep its log. */
+  const isRelayed = workerCount > 1 && relayPathOf(config) !== undefined;
+  const clientAddress = isRelayed ? relayedClientAddress : ownClientAddress;
   try {
     if (lock === undefined) {
       const own = lockDataDir(config.dataDir);
@@ -88,6 +93,16 @@ export async function startServer(
     const rules = opened.has('rulesStore') ? await openRulesStorage(config, { logger, registry }) : undefined;
     undo.push(() => rules?.close());
     const storage = rules?.storage;
+    const tokenUses =
+      storage &&
+      new TokenUses({
+        lastUses: async () => {
+          await workers?.countUses();
+          return storage.tokens.lastUses();
+        },
+        noteUses: (uses) => storage.tokens.noteUses(uses),
+      });
+    undo.push(() => tokenUses?.stop());
 
     const alerting = await Alerting.open(config, { logger, registry });
     if (alerting !== undefined) undo.push(() => alerting.stop());
@@ -122,7 +137,7 @@ export async function startServer(
         : new Workers(
             { count: workerCount, config },
             {
-              ...{ logger, registry },
+              ...{ logger, registry, tokenUses },
               ethereum() {
                 if (ethereum === undefined) throw new Error('workers are started before what they follow');
                 return ethereum;
@@ -184,7 +199,9 @@ export async function startServer(
     const history = new HealthHistory({}, { dataDir: config.dataDir, metrics, readiness, ethereum, dns });
     undo.push(() => history.stop());
 
-    const accessLog = await openAccessLog(config, { logger, registry, clientAddress });
+    const accessLog = isRelayed
+      ? undefined
+      : await openAccessLog(config, { logger, registry, clientAddress });
     undo.push(() => accessLog?.close());
 
     const readers = new Readers({
@@ -192,7 +209,7 @@ export async function startServer(
       maxBytesPerClient: config.http.maxUnsentBytesPerAddress,
       sendTimeoutMs: config.http.sendTimeoutMs,
       clientAddress,
-      metrics: registry,
+      metrics: isRelayed ? new Registry() : registry,
       log: logger,
     });
     const gateway =
@@ -216,6 +233,7 @@ export async function startServer(
       ...{
         opened,
         storage,
+        uses: tokenUses,
         ethereum,
         dns,
         fleet,
@@ -230,12 +248,12 @@ export async function startServer(
       },
       signInCode,
     });
-    let elsewhere: ListenerParts['elsewhere'];
-    if (workers !== undefined) {
-      const { url } = await workers.start();
-      undo.push(() => workers.stop(performance.now()));
-      elsewhere = { url, stop: (deadlineMs) => workers.stop(deadlineMs) };
-    }
+    const elsewhere: ListenerParts['elsewhere'] =
+      workers &&
+      (async () => {
+        const { url } = await workers.start();
+        return { url, stop: (deadlineMs) => workers.stop(deadlineMs) };
+      });
     const listeners = await openListeners(
       config,
       { gateway: gateway || undefined, operators, operatorsPaths: operatorsPathsOf(opened), elsewhere },

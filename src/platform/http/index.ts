@@ -12,6 +12,7 @@ export { operations, type Readiness } from './operations.ts';
 export type { RefusalAnswer, RefuseBody } from './pipelining/refusedRequest.ts';
 export { serveInOrder } from './serveInOrder.ts';
 export { readTlsFiles, type TlsFiles } from './tlsFiles.ts';
+export { isSocketPath } from './unixSocket.ts';
 export { Readers } from './unsent/readers.ts';
 export { TooMuchUnsentError } from './unsent/tooMuchUnsent.ts';
 export { TrackedResponse } from './unsent/trackedResponse.ts';

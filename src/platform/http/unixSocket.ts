@@ -15,6 +15,9 @@ class UnixSocketError extends Error {
 
 /** What every system takes for the address of a socket. */
 const MAX_PATH_BYTES = 103;
+/** Of the folder that a socket is made in; six characters are added to it. */
+const FOLDER_NAME = '.fg-';
+const OWN_NAME = 's';
 /** Others may put theirs at the path at the same moment: then look again. */
 const MAX_ATTEMPTS = 3;
 
@@ -26,10 +29,10 @@ export async function listenAtPath(
   { path, mode }: UnixSocketPath,
   listen: (path: string) => Promise<unknown>,
 ): Promise<() => void> {
-  const folder = mkdtempSync(join(dirname(path), '.fg-'));
+  const folder = mkdtempSync(join(dirname(path), FOLDER_NAME));
   try {
-    const own = join(folder, 's');
-    if (Math.max(Buffer.byteLength(own), Buffer.byteLength(path)) > MAX_PATH_BYTES)
+    const own = join(folder, OWN_NAME);
+    if (!isSocketPath(path))
       throw new UnixSocketError(
         `the path is too long: the folder and the name have ${MAX_PATH_BYTES} bytes at most, a folder of it alone 90`,
       );
@@ -44,6 +47,12 @@ export async function listenAtPath(
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Whether a socket can be made at a path: neither that nor where it is made is too long. */
+export function isSocketPath(path: string): boolean {
+  const made = join(dirname(path), `${FOLDER_NAME}XXXXXX`, OWN_NAME);
+  return Math.max(Buffer.byteLength(made), Buffer.byteLength(path)) <= MAX_PATH_BYTES;
 }
 
 async function putInPlace(own: string, path: string, aside: string): Promise<void> {

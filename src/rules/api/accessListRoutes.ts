@@ -41,6 +41,7 @@ function routesOfList(list: AccessListName, handlers: CollectionHandlers): Route
       parameters: ['page', 'per_page', 'If-None-Match'],
       answer: 'AccessListAnswer',
       errors: ['notFound', 'invalid'],
+      isStored: true,
       handle: handlers.list,
     },
     {
@@ -78,6 +79,7 @@ function routesOfList(list: AccessListName, handlers: CollectionHandlers): Route
       parameters: ['If-None-Match'],
       answer: 'AccessEntryAnswer',
       errors: ['notFound'],
+      isStored: true,
       handle: handlers.read,
     },
     {

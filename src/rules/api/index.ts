@@ -10,4 +10,4 @@ export type { RateLimit } from './rateLimit.ts';
 export type { RuleAnalytics } from './ruleHandlers.ts';
 export { rulesApi } from './rulesApi.ts';
 export { sendBadUrl, unroutedEnvelope } from './sendError.ts';
-export { TokenUses } from './tokenUses.ts';
+export { type TakenRequests, TokenUses } from './tokenUses.ts';

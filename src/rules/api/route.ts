@@ -28,6 +28,8 @@ export interface Route {
   readonly open?: true;
   /** It has no end, which no OpenAPI document can say: it is left out of that, and told in docs/rules-api.md. */
   readonly isStream?: true;
+  /** The store alone answers it: any process does that opens that. */
+  readonly isStored?: true;
   /** Query parameters and headers that it reads. */
   readonly parameters?: readonly ParameterName[];
   readonly body?: SchemaName;

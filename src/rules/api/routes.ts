@@ -76,6 +76,7 @@ function ruleRoutes(family: (typeof families)[number], handlers: RuleHandlers): 
       parameters: ['page', 'per_page', 'order', 'direction', 'If-None-Match'],
       answer: 'RuleListAnswer',
       errors: ['notFound', 'invalid'],
+      isStored: true,
       handle: handlers.list,
     },
     {
@@ -112,6 +113,7 @@ function ruleRoutes(family: (typeof families)[number], handlers: RuleHandlers): 
       parameters: ['If-None-Match'],
       answer: 'RuleAnswer',
       errors: ['notFound'],
+      isStored: true,
       handle: handlers.read,
     },
     {
@@ -152,6 +154,7 @@ function auditRoute(family: (typeof families)[number], audit: Route['handle']): 
     parameters: ['audit since', 'audit until', 'audit rule_id', 'audit per_page', 'cursor'],
     answer: 'AuditAnswer',
     errors: ['notFound', 'invalid'],
+    isStored: true,
     handle: audit,
   };
 }
@@ -215,6 +218,7 @@ const verifyRoute: Route = {
   operationId: 'verifyToken',
   summary: 'Tell whether the token that is sent is valid',
   answer: 'TokenAnswer',
+  isStored: true,
   async handle({ caller }) {
     const result = {
       id: caller.tokenId,

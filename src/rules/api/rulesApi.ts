@@ -61,6 +61,8 @@ export interface RulesApiOptions {
   readonly staleSeconds?: (() => number | undefined) | undefined;
   /** Off where left out. */
   readonly rateLimit?: RateLimit | undefined;
+  /** Only what the store alone answers is served, and whatever else is asked for left to the listener's own handler. */
+  readonly isReader?: boolean;
 }
 
 /** The rules API as a fastify plugin, to be registered with the base path as its prefix. */
@@ -95,7 +97,7 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
   fastify.addHook('preClose', async () => live.end());
   fastify.addHook('onClose', () => uses.stop());
   const seeds = new SecretSeeds();
-  const operations = routesOf({
+  const all = routesOf({
     rules,
     tokens: tokenHandlers({ tokens, uses, seeds }),
     keys: keys && keyHandlers(keys, seeds),
@@ -107,7 +109,11 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
     health: health && (async () => ({ body: successEnvelope(await health()) })),
     healthHistory: healthHistory && (async () => ({ body: successEnvelope(healthHistory()) })),
   });
-  const routes = [...operations, ...documentationRoutes(operations, fastify.prefix, format)];
+  const operations = options.isReader === true ? all.filter(({ isStored }) => isStored) : all;
+  const routes =
+    options.isReader === true
+      ? operations
+      : [...operations, ...documentationRoutes(operations, fastify.prefix, format)];
 
   // Every body is taken as bytes and read as JSON by its handler, whatever its type says.
   fastify.removeAllContentTypeParsers();
@@ -120,7 +126,7 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
   fastify.setChildLoggerFactory((logger) => logger);
   const sendError = errorSender();
   const sendUnrouted = unroutedSender(routes, fastify.prefix);
-  fastify.setNotFoundHandler(sendUnrouted);
+  if (options.isReader !== true) fastify.setNotFoundHandler(sendUnrouted);
   // What goes wrong with the body of a request that no route takes does not change its answer.
   fastify.setErrorHandler((error, request, reply) =>
     request.is404 ? sendUnrouted(request, reply) : sendError(error, request, reply),

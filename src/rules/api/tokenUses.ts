@@ -13,10 +13,16 @@ export interface RequestsOfToken {
 
 const NONE: RequestsOfToken = { count: 0, refused: 0 };
 
+/** What another process has counted of a token. */
+export interface TakenRequests extends RequestsOfToken {
+  /** It was valid at least once. */
+  readonly isUsed: boolean;
+}
+
 /** What tokens are used for: when last, and how often. */
 export class TokenUses {
   readonly #last: LastUses;
-  readonly #requests = new Map<string, { count: number; refused: number }>();
+  readonly #requests = new Map<string, { count: number; refused: number; isUsed: boolean }>();
 
   constructor(tokens: Pick<TokenStore, 'lastUses' | 'noteUses'>) {
     this.#last = new LastUses({ timestampOf: timestampOfMillis }, tokens);
@@ -26,7 +32,9 @@ export class TokenUses {
   used(id: string): void {
     this.#last.used(id);
     const requests = this.#countedOf(id);
-    if (requests) requests.count++;
+    if (!requests) return;
+    requests.count++;
+    requests.isUsed = true;
   }
 
   /** A request came with one that is not. */
@@ -48,17 +56,36 @@ export class TokenUses {
   }
 
   requestsOf(id: string): RequestsOfToken {
-    return this.#requests.get(id) ?? NONE;
+    const { count, refused } = this.#requests.get(id) ?? NONE;
+    return { count, refused };
+  }
+
+  /** What was counted here and not taken before. */
+  take(): ReadonlyMap<string, TakenRequests> {
+    const taken = new Map(this.#requests);
+    this.#requests.clear();
+    return taken;
+  }
+
+  /** What another process has taken of its own. */
+  add(taken: ReadonlyMap<string, TakenRequests>): void {
+    for (const [id, { count, refused, isUsed }] of taken) {
+      if (isUsed) this.#last.used(id);
+      const requests = this.#countedOf(id);
+      if (!requests) continue;
+      requests.count += count;
+      requests.refused += refused;
+    }
   }
 
   stop(): Promise<void> {
     return this.#last.stop();
   }
 
-  #countedOf(id: string): { count: number; refused: number } | undefined {
+  #countedOf(id: string): { count: number; refused: number; isUsed: boolean } | undefined {
     const known = this.#requests.get(id);
     if (known !== undefined || this.#requests.size >= MAX_COUNTED) return known;
-    const made = { count: 0, refused: 0 };
+    const made = { count: 0, refused: 0, isUsed: false };
     this.#requests.set(id, made);
     return made;
   }

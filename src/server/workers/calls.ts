@@ -2,6 +2,7 @@ import type { Config } from '../../config/index.ts';
 import type { StoreState } from '../../ethereum/gateway/index.ts';
 import type { FollowedChange } from '../../ethereum/ingest/index.ts';
 import type { PoolState, SetAside } from '../../ethereum/nodes/index.ts';
+import type { TakenRequests } from '../../rules/api/index.ts';
 import type { MetricJson } from './machineMetrics.ts';
 
 /** What the primary knows of a network and workers answer by. */
@@ -49,6 +50,8 @@ export type WorkerCalls = {
   resume(state: State): void;
   followed(change: { readonly network: string; readonly change: FollowedChange }): void;
   metrics(nothing: undefined): Promise<readonly MetricJson[]>;
+  /** Requests with tokens of the rules API that it has not told of. */
+  takeUses(nothing: undefined): ReadonlyMap<string, TakenRequests>;
   /** Ends it: gently, each connection behind its next answer, or as a server is stopped. */
   leave(how: { readonly isGentle: boolean; readonly timeoutMs: number }): Promise<readonly MetricJson[]>;
 };
@@ -69,6 +72,8 @@ export type PrimaryCalls = {
     readonly fromBlock: number;
     readonly toBlock: number;
   }): Promise<{ readonly missing: number } | undefined>;
+  /** Tokens of the rules API were sent, by their ids. */
+  usedTokens(taken: ReadonlyMap<string, TakenRequests>): void;
   take(wanted: { readonly caller: string; readonly ratePerSecond: number; readonly calls: number }): Lease;
   /** Has the worker told of changes of an index, or no longer: they are large, and few want them. */
   wantChanges(wanted: { readonly network: string; readonly areWanted: boolean }): void;

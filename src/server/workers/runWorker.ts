@@ -10,7 +10,7 @@ import { timestampOfMillis } from '../../rules/index.ts';
 import { openAccessLog } from '../accessLog.ts';
 import { decimalChainId } from '../decimalChainId.ts';
 import { servedTable } from '../ethereum.ts';
-import { openGatewayListener } from '../openListeners.ts';
+import { openPublicListener } from '../openListeners.ts';
 import { countDroppedLogLines } from '../serverMetrics.ts';
 import { openTracing } from '../tracing.ts';
 import type { Beginning, PrimaryCalls, State, WorkerCalls } from './calls.ts';
@@ -18,6 +18,7 @@ import { type FollowedNetwork, followNetwork, type ToPrimary } from './followNet
 import { HeldCalls } from './heldCalls.ts';
 import { LeasedRates } from './leasedRates.ts';
 import { Link, type Message } from './link.ts';
+import { openWorkerOperators } from './workerOperators.ts';
 
 /** Opens the log of a process. */
 export type OpenLog = (
@@ -49,6 +50,7 @@ export function runWorker(parent: ToParent, openLog: OpenLog): Promise<never> {
     }
   };
   let refresh = (): void => undefined;
+  let takeUses: WorkerCalls['takeUses'] = () => new Map();
   let listening: Promise<Listening> | undefined;
   const primary: ToPrimary = new Link<WorkerCalls, PrimaryCalls>((message) => parent.send(message), {
     begin(beginning) {
@@ -67,6 +69,7 @@ export function runWorker(parent: ToParent, openLog: OpenLog): Promise<never> {
     },
     followed: ({ network, change }) => networks.get(network)?.followed(change),
     metrics: () => registry.getMetricsAsJSON(),
+    takeUses: () => takeUses(undefined),
     async leave(how) {
       await listening?.then((one) => one.leave(how)).catch(() => undefined);
       return registry.getMetricsAsJSON();
@@ -121,20 +124,31 @@ export function runWorker(parent: ToParent, openLog: OpenLog): Promise<never> {
       },
     );
     const accessLog = await openAccessLog(config, { logger, registry, clientAddress });
-    const listener = await openGatewayListener(config, gateway, {
-      logger,
-      readers,
-      handled: accessLog?.handled,
+    const operators = await openWorkerOperators(config, {
+      ...{ primary, clientAddress, registry, logger },
+      tracer: tracing?.tracer,
     });
+    if (operators !== undefined) takeUses = () => operators.takeUses();
+    const listener = await openPublicListener(
+      config,
+      { gateway, operators },
+      {
+        logger,
+        readers,
+        handled: accessLog?.handled,
+      },
+    );
     primary.tell('listening', { url: listener.url });
     return {
       async leave({ isGentle, timeoutMs }) {
         isStopping = !isGentle;
         gateway.drain();
+        operators?.endStreams();
         const deadlineMs = performance.now() + timeoutMs;
         if (isGentle) await listener.drain(deadlineMs);
         await listener.stop(isGentle ? performance.now() + config.stopTimeoutMs : deadlineMs);
         await accessLog?.close();
+        await operators?.close();
         for (const network of networks.values()) await network.stop();
         await keyUses.stop();
         await storage.close();

@@ -1,6 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { type Config, ConfigError, networksOf } from '../../config/index.ts';
+import { isSocketPath } from '../../platform/http/index.ts';
 import type { Opened } from '../roles.ts';
+import { relayPathOf } from './operatorsRelay.ts';
 
 /** How many processes answer the gateway beside the first; 1: it does so itself. Throws ConfigError where something does not fit to more. */
 export function workersOf(config: Config, opened: Opened): number {
@@ -21,11 +23,12 @@ export function checkWorkers(config: Config, count: number, opened: Opened): voi
       'it is the gateway that workers answer',
       'workers 1, or a role with gateway',
     );
-  if (config.ops.port === undefined && config.ops.socket === undefined)
+  const relayPath = relayPathOf(config);
+  if (relayPath !== undefined && !isSocketPath(relayPath))
     refuse(
-      'neither ops.port (FLOODGATE_OPS_PORT, --ops-port) nor ops.socket is set',
-      'workers answer the gateway alone; the rules API, health and metrics are answered by the first process',
-      'set one of them, for example --ops-port 9420',
+      `dataDir is ${config.dataDir}`,
+      'workers meet the first process at a socket in it, and the path of one has 103 bytes at most',
+      'a shorter path, a link to it for example, or ops.port (FLOODGATE_OPS_PORT, --ops-port)',
     );
   if (config.rules.store !== undefined)
     refuse(

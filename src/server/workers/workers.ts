@@ -6,6 +6,7 @@ import type { Config } from '../../config/index.ts';
 import { RateLimits, type Rates } from '../../ethereum/gateway/index.ts';
 import type { ApplyWith, FollowedChange } from '../../ethereum/ingest/index.ts';
 import { SerialQueue } from '../../platform/serialQueue/index.ts';
+import type { TokenUses } from '../../rules/api/index.ts';
 import type { Ethereum } from '../ethereum.ts';
 import type { NetworkState, PrimaryCalls, State, WorkerCalls } from './calls.ts';
 import { leaseFrom } from './leasedRates.ts';
@@ -16,8 +17,8 @@ import { partOf } from './workerConfig.ts';
 
 /** A worker that does not stop to answer within this time hangs: it is ended, as it might answer by what was before. */
 const HOLD_TIMEOUT_MS = 10_000;
-/** A worker that does not tell its metrics within this time is counted as it was the last time. */
-const METRICS_TIMEOUT_MS = 2_000;
+/** A worker that does not tell what it has counted within this time is counted as it was the last time. */
+const TELL_TIMEOUT_MS = 2_000;
 /** A reload waits so long for connections on which nothing is asked. */
 const GENTLE_MS = 5_000;
 
@@ -31,6 +32,8 @@ export interface WorkersDependencies {
   readonly registry: Registry;
   /** Asked once workers are started. */
   readonly ethereum: () => Ethereum;
+  /** None where rules are not served. */
+  readonly tokenUses: Pick<TokenUses, 'add'> | undefined;
 }
 
 interface Member {
@@ -165,15 +168,22 @@ export class Workers {
   async metrics(): Promise<Registry> {
     await Promise.all(
       [...this.#members].map(async (member) => {
-        const told = await Promise.race([
-          member.link.ask('metrics', undefined).catch(() => undefined),
-          pause(METRICS_TIMEOUT_MS, undefined, { ref: false }),
-        ]);
+        const told = await inTime(member.link.ask('metrics', undefined));
         if (told !== undefined && !member.isLeaving) member.metrics = told;
       }),
     );
     const kept = await this.#kept;
     return addedUp(this.#dependencies.registry, [kept, ...[...this.#members].map(({ metrics }) => metrics)]);
+  }
+
+  /** Counts what their clients have used tokens for until now. */
+  async countUses(): Promise<void> {
+    await Promise.all(
+      [...this.#members].map(async ({ link }) => {
+        const taken = await inTime(link.ask('takeUses', undefined));
+        if (taken !== undefined) this.#dependencies.tokenUses?.add(taken);
+      }),
+    );
   }
 
   /** Puts workers with another configuration in place of those that there are, one after the other. Rejects where one cannot start. */
@@ -371,6 +381,7 @@ export class Workers {
       },
       found: ({ network, node, why }) => networkOf(network).found(node, why),
       ensure: ({ network, fromBlock, toBlock }) => networkOf(network).ensure(fromBlock, toBlock),
+      usedTokens: (taken) => this.#dependencies.tokenUses?.add(taken),
       take: (wanted) => leaseFrom(this.#rates, wanted),
       makeFilter: ({ network, client, logs }) => filtersOf(network).make(logs as never, contextOf(client)), // as its worker has read it
       filterChanges: ({ network, client, id }) => filtersOf(network).changes(id, contextOf(client)),
@@ -380,6 +391,10 @@ export class Workers {
     };
   }
 }
+
+/** Undefined where it takes too long, or its worker is gone. */
+const inTime = <T>(asked: Promise<T>): Promise<T | undefined> =>
+  Promise.race([asked.catch(() => undefined), pause(TELL_TIMEOUT_MS, undefined, { ref: false })]);
 
 /** What answers to workers take of memory is counted where they are sent. */
 const ROOM = { charge: () => true, credit: () => undefined, givePlace: () => undefined };
