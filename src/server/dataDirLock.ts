@@ -104,12 +104,17 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Field 22 of /proc/PID/stat, the start time; null where there is no such file. */
+/**
+ * Field 22 of /proc/PID/stat, the start time; null where there is no such file, and of a process that has ended to its last thread: it
+ * is there until its parent asks how it ended, which not every one does.
+ */
 function startOf(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The program's name stands in parentheses and may have spaces: fields are counted behind it.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const [state, threads, started = null] = [fields[0], fields[17], fields[19]];
+    return state === 'Z' && Number(threads) <= 1 ? null : started;
   } catch {
     return null;
   }
