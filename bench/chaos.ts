@@ -41,6 +41,7 @@ const { values } = parseArgs({
 const MINUTES = Number(values.minutes ?? 10);
 const SEED = Number(values.seed ?? Date.now() % 100_000);
 const DISK_BYTES = 512 * 1024 * 1024;
+const SMALL_CACHE_BYTES = 1024 * 1024;
 const KILLS_SHARE = 0.6;
 const FAULT_MS = [1_000, 6_000] as const;
 const BETWEEN_FAULTS_MS = [300, 2_500] as const;
@@ -67,6 +68,8 @@ const nodes = await Nodes.start(new Random(SEED + 1));
 const servers = await DnsServers.start();
 const guard = { host: '127.0.0.1', port: await freePort() };
 const chainFlags = ['--index-from', '0', '--index-poll-interval-ms', '100', '--log-level', 'warn'];
+// A cache takes its memory as it fills, by default for many minutes: a small one is full before the slope is measured.
+const cacheFlags = ['--index-cache-bytes', String(SMALL_CACHE_BYTES)];
 const program = new Program({
   port: await freePort(),
   dataDir: join(diskFolder, 'data'),
@@ -74,6 +77,7 @@ const program = new Program({
   flags: [
     ...nodes.urls.flatMap((url) => ['--upstream', url]),
     ...chainFlags,
+    ...cacheFlags,
     ...['--dns-account', 'chaos-0', '--dns-listen', `127.0.0.1:${guard.port}`],
     ...['--dns-servers', ...servers.targets.map(({ host, port }) => `${host}:${port}`)],
     ...['--dns-zones', `${ZONE_NAME}=${zoneFile}`],

@@ -1,6 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
@@ -20,13 +21,22 @@ export async function startScript(name: string, ...args: readonly string[]): Pro
   return serverOf(child, url);
 }
 
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const MAIN = fileURLToPath(new URL('../../cli/main.js', import.meta.url));
+/** As it is shipped: one file starts in a quarter of the processor time that many take, and needs 25 MB less. */
+export const BUNDLE = join(ROOT, 'dist/bundle/floodgate.js');
+
+/** Builds `BUNDLE`, with the console, which the compiler does not make. */
+export function buildBundle(): void {
+  execFileSync(process.execPath, [join(ROOT, 'scripts/build.js')], { cwd: ROOT, stdio: 'inherit' });
+}
+
 const READY_TIMEOUT_MS = 60_000;
 
 interface StartOptions {
   /** Where operators ask whether it is ready. */
   readonly opsPort?: number;
-  /** Left out: the program as it is compiled, file by file. */
+  /** `BUNDLE`, or another. Left out: the program as it is compiled, file by file. */
   readonly program?: string;
 }
 
@@ -52,14 +62,17 @@ export async function startFloodgate(
     );
     if (ready) return serverOf(child, url);
     if (child.exitCode !== null) throw new Error(`floodgate ended with exit code ${child.exitCode}`);
-    if (performance.now() > deadline) throw new Error('floodgate did not become ready');
+    if (performance.now() > deadline) {
+      child.kill('SIGKILL');
+      throw new Error('floodgate did not become ready');
+    }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 
-/** Runs a command of Floodgate's to its end. Throws where that is not a good one. */
+/** Runs a command of Floodgate's, as it is shipped, to its end. Throws where that is not a good one. */
 export async function runFloodgate(...args: readonly string[]): Promise<void> {
-  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const child = spawn(process.execPath, [BUNDLE, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
   const [code] = (await once(child, 'exit')) as [number | null];
   if (code !== 0) throw new Error(`floodgate ${args[0]} ended with exit code ${code}`);
 }

@@ -4,18 +4,17 @@
  * than the ten of memory. Each line says the load of the host: what waits for a processor is in every time here, and not in
  * the processor time of a key.
  */
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import { CHROMIUM, inPage, launchBrowser, openTab } from '../test/console/support/browser.ts';
 import { type DevServer, startDevServer } from '../test/console/support/devServer.ts';
 import { Flood } from '../test/console/support/flood.ts';
 import { freePort } from '../test/support/freePort.ts';
+import { BUNDLE, buildBundle } from './child.ts';
 
 const RULES = 500;
 const KEYS = 40;
@@ -26,16 +25,14 @@ const MINUTE_MS = 60_000;
 const MB = 1_000_000;
 const TYPED = 'dc12';
 
-const root = fileURLToPath(new URL('../../../', import.meta.url));
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' } } });
 const minutes = Number(values.minutes);
 if (!(minutes > 0)) throw new Error(`--minutes must be a number above 0; got ${values.minutes}`);
 if (CHROMIUM === undefined) throw new Error('Chromium is not installed: apt-get install chromium');
 
-// With the page, which the compiler does not make.
-execFileSync(process.execPath, [join(root, 'scripts/build.js')], { stdio: 'inherit' });
+buildBundle();
 const folder = mkdtempSync(join(tmpdir(), 'floodgate-bench-'));
-const server = await startDevServer(folder, await freePort(), join(root, 'dist/bundle/floodgate.js'));
+const server = await startDevServer(folder, await freePort(), BUNDLE);
 let browser: Browser | undefined;
 let flood: Flood | undefined;
 try {

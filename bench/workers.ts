@@ -5,14 +5,19 @@
  * request than the one alone no design of workers saves. Figures are ratios; `BENCH_BLOCKS` and `BENCH_TURN_MS` make it shorter,
  * `BENCH_CONNECTIONS` has more clients ask.
  */
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { familyOf } from '../test/server/support/processes.ts';
 import { freePort } from '../test/support/freePort.ts';
-import { processorMs, type ServerProcess, startFloodgate, startScript } from './child.ts';
+import {
+  BUNDLE,
+  buildBundle,
+  processorMs,
+  type ServerProcess,
+  startFloodgate,
+  startScript,
+} from './child.ts';
 import { load } from './load.ts';
 import { makeChain } from './madeChain.ts';
 import { addressAt } from './mainnetLike.ts';
@@ -20,9 +25,6 @@ import { progress } from './turns.ts';
 
 const BLOCKS = Number(process.env['BENCH_BLOCKS'] ?? 800);
 const TURN_MS = Number(process.env['BENCH_TURN_MS'] ?? 3_000);
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-/** As it is shipped: compiled file by file it takes 25 MB more. */
-const PROGRAM = join(ROOT, 'dist/bundle/floodgate.js');
 const FIRST_BLOCK = 1_024;
 const LAST_BLOCK = FIRST_BLOCK + BLOCKS - 1;
 const TURNS = 5;
@@ -162,14 +164,14 @@ async function start(name: string, workers: number, node: ServerProcess): Promis
   const server = await startFloodgate(
     await freePort(),
     [...flags, '--workers', String(workers), '--ops-port', String(opsPort)],
-    { opsPort, program: PROGRAM },
+    { opsPort, program: BUNDLE },
   );
   running.push(server);
   return server;
 }
 
 try {
-  execFileSync('npm', ['run', '--silent', 'build'], { cwd: ROOT, stdio: 'inherit' });
+  buildBundle();
   makeChain(folder, { first: FIRST_BLOCK, last: LAST_BLOCK, tracesPerBlock: 1_000 }, progress);
   const node = await startScript('blockNode.js', folder);
   running.push(node);

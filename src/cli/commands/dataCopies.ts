@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { constants, setPriority } from 'node:os';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
@@ -24,8 +23,6 @@ export function registerBackup(program: Command): void {
     )
     .argument('<folder>', 'where to; it must be empty or not exist');
   addDataDirFlags(command).action(async (target: string) => {
-    // The server comes first.
-    setPriority(constants.priority.PRIORITY_LOW);
     const { backupData } = await import('../../server/index.ts');
     const stores = await backupData(readConfig(command).dataDir, resolve(target));
     await print(`Copied ${stores.join(', ')} into ${target}.`);
