@@ -1,12 +1,13 @@
 // Bundles programs with the packages that they use. From the command line: node scripts/bundle.js FOLDER ENTRY.
 import { spawnSync } from 'node:child_process';
-import { statSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 import { compiler, copyPages, root } from './compile.js';
 import { consoleModules, copyConsole } from './console.js';
 import { writeTypes } from './libraryTypes.js';
+import { isNewer } from './newer.js';
 import { thirdPartyNotices } from './thirdParty.js';
 
 /**
@@ -53,7 +54,7 @@ const MADE_OF = [
  */
 export async function bundleProgram(folder, entries) {
   const notices = `${root}${folder}/${NOTICES}`;
-  if (isNewer(notices, [...MADE_OF, ...Object.values(entries)])) return copyConsole(folder);
+  if (isNewer(notices, inRoot([...MADE_OF, ...Object.values(entries)]))) return copyConsole(folder);
   const output = await write(
     { input: { ...entries, ...THREAD }, external: NOT_BUNDLED, plugins: [withoutUnused] },
     {
@@ -78,7 +79,7 @@ const libraries = (fileOf) => Object.fromEntries(LIBRARIES.map((name) => [name, 
 
 /** Bundles what other programs import, and writes its types. Answers the compiler's exit status. */
 export async function bundleLibrary(folder) {
-  if (LIBRARIES.every((name) => isNewer(`${root}${folder}/${name}.d.ts`, MADE_OF))) return 0;
+  if (LIBRARIES.every((name) => isNewer(`${root}${folder}/${name}.d.ts`, inRoot(MADE_OF)))) return 0;
   const project = ['-p', `${root}tsconfig.library.json`];
   const { status } = spawnSync(process.execPath, [compiler, ...project], { stdio: 'inherit' });
   if (status !== 0) return status ?? 1;
@@ -115,11 +116,7 @@ async function write(input, output) {
   }
 }
 
-const modifiedMs = (file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-const isNewer = (made, sources) => {
-  const madeMs = modifiedMs(made);
-  return sources.every((file) => modifiedMs(root + file) < madeMs);
-};
+const inRoot = (files) => files.map((file) => root + file);
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const [folder = '', entry = ''] = process.argv.slice(2);

@@ -1,8 +1,9 @@
 // Builds the web console (console/), where something of it is newer than what was built. From the command line: node scripts/console.js.
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { root } from './compile.js';
+import { allIn, isNewer, modifiedMs } from './newer.js';
 
 const SOURCES = join(root, 'console');
 const BUILT = join(root, 'dist/console/web');
@@ -11,12 +12,9 @@ const PAGE = join(BUILT, 'index.html');
 const MODULES = join(root, 'dist/console/modules.json');
 const ALSO = ['node_modules/.package-lock.json', 'scripts/console.js'].map((file) => join(root, file));
 
-const modifiedMs = (file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-
 function isBuilt() {
-  const builtMs = Math.min(modifiedMs(PAGE), modifiedMs(MODULES));
-  const files = readdirSync(SOURCES, { recursive: true }).map((file) => join(SOURCES, file));
-  return [...files, ...ALSO].every((file) => modifiedMs(file) < builtMs);
+  const madeOf = [...allIn(SOURCES), ...ALSO];
+  return [PAGE, MODULES].every((made) => isNewer(made, madeOf));
 }
 
 /** Into dist/console/web, beside the module that serves it. */

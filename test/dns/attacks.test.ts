@@ -196,6 +196,33 @@ describe('an attack', () => {
     });
   });
 
+  it('of known names alone is told, too', async () => {
+    const own = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
+    const zone = ['--dns-zones', `${ZONE_NAME}=${join(folder, 'zone')}`];
+    const guard = await startProgram(own, server, ...zone, '--dns-thresholds-rate-per-second', '20');
+    try {
+      const { json } = await guard.api('POST', '', { ...RULE, profile_sensitivity: 'very_high' });
+      const attack = await until('it is told', async () => {
+        for (let i = 0; i < QUERIES; i++) {
+          client.send(query(`h${i % 200}.${ZONE_NAME}`, 1, 10_000 + i), guard.dns);
+          if (i % SLICE === 0) await client.ask(query(`www.${ZONE_NAME}`, 1, 1), guard.dns);
+        }
+        const [found] = (await guard.api('GET', '/../attacks')).json.result;
+        return found?.known_names.refused > 100 && found;
+      });
+      expect(attack).toMatchObject({
+        ...{ state: 'active', noticed_by: 'known_refused', zones: [ZONE_NAME], unknown_names: 0 },
+        rule: { id: json.result.id },
+      });
+      expect((await guard.api('GET', '/../status')).json.result).toMatchObject({ attack: true });
+      expect(guard.output()).toContain('"msg":"an attack has begun"');
+      expect(await guard.metrics()).toMatch(/^floodgate_dns_known_networks \d+$/m);
+    } finally {
+      await guard.stop();
+      await rm(own, { recursive: true, force: true });
+    }
+  });
+
   it('is told as the OpenAPI document says', async () => {
     const response = await fetch(`${program.url}/client/v4/openapi.json`);
     const document = (await response.json()) as ConstructorParameters<typeof Conformance>[0] & object;

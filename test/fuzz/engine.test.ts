@@ -1,3 +1,8 @@
+/**
+ * In a process of its own, which Vitest gives to other options: each time it is asked, V8 goes over all the code that a process
+ * has loaded, and a worker has that of a hundred other tests.
+ * @vitest-environment-options { "process": "own" }
+ */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Coverage } from '../../fuzz/engine/coverage.ts';
 import { type FuzzOptions, fuzz } from '../../fuzz/engine/fuzz.ts';

@@ -4,6 +4,7 @@ import Cloudflare from 'cloudflare';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AuditEntry, Rule } from '../../src/rules/index.ts';
 import { HANG_MS } from '../support/hang.ts';
+import { inCi } from '../support/search.ts';
 import { smallFileSystem, temporaryFolder } from '../support/smallFileSystem.ts';
 import { call } from './support/call.ts';
 import { floodgate } from './support/command.ts';
@@ -42,11 +43,13 @@ function replay(entries: readonly AuditEntry[], account: string): Rule[] {
   return [...rules.values()];
 }
 
+const KILLS = inCi(4, { elsewhere: 2 });
+
 describe('kill -9 under 32 writers', () => {
   it('loses no acknowledged change and none of its audit entries, and leaves no half of another', async () => {
     const dataDir = temporaryFolder();
     const acknowledged: Rule[] = [];
-    for (let round = 0; round < 4; round++) {
+    for (let round = 0; round < KILLS; round++) {
       const server = await started({ dataDir });
       const enough = acknowledged.length + 400;
       const writers = Array.from({ length: 32 }, (_, index) =>

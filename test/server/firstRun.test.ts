@@ -3,13 +3,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PROGRAM } from '../support/program.ts';
 import { until } from '../support/until.ts';
 import { ask } from '../traces/support/ask.ts';
 import { canListProcesses, familyOf, running } from './support/processes.ts';
-import { root, run } from './support/run.ts';
+import { floodgate, run } from './support/run.ts';
 import { type Dev, startDev } from './support/startDev.ts';
 
 const NO_PROC = 'this system has no /proc to look for processes in';
+/** `floodgate dev` without the compiler before it, which takes longer than all else of a start. */
+const COMPILED = [process.execPath, PROGRAM, 'dev'] as const;
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 
 describe('npm start', () => {
@@ -93,7 +96,7 @@ describe('npm start', () => {
     await until('nothing is left running', () => running(first.family).length === 0);
     await until('it says so', () => first.log().includes('"msg":"stopped"'));
 
-    const second = await start();
+    const second = await start(COMPILED);
     expect(await firstBlock(second)).toBe(hash);
     expect(await rulesOf(second)).toEqual(rules);
     const head = async (): Promise<number> =>
@@ -113,7 +116,7 @@ describe('npm start', () => {
 
   it('comes up again after kill -9 of all its processes', async (ctx) => {
     if (!canListProcesses) ctx.skip(NO_PROC);
-    const first = await start();
+    const first = await start(COMPILED);
     const hash = await firstBlock(first);
     // Blocks above the chain's saved state are in the index.
     const saved = (await ask(first.gatewayUrl, { count: 1 })).result?.[0]?.blockNumber ?? 0;
@@ -124,7 +127,7 @@ describe('npm start', () => {
     for (const pid of first.family) process.kill(pid, 'SIGKILL');
     await until('all are gone', () => running(first.family).length === 0);
 
-    const second = await start();
+    const second = await start(COMPILED);
     expect(await firstBlock(second)).toBe(hash);
     await until('the new chain is indexed beyond the old one', async () => {
       const { result } = await ask(second.gatewayUrl, { fromBlock: saved + 2, toBlock: saved + 2 });
@@ -137,24 +140,21 @@ describe('npm start', () => {
     ['gone', (file: string) => rmSync(file)],
     ['unreadable', (file: string) => writeFileSync(file, '{"torn')],
   ])('builds a new index, and says so, where the chain is %s', async (_what, spoil) => {
-    const first = await start();
+    const first = await start(COMPILED);
     const hash = await firstBlock(first);
     process.kill(first.pid, 'SIGTERM');
     await first.ended;
     spoil(join(dataDir, 'chain.json'));
 
-    const second = await start();
+    const second = await start(COMPILED);
     expect(await firstBlock(second)).not.toBe(hash);
     expect(second.log()).toContain('it was set aside, and is built anew');
     expect(second.log()).not.toContain('indexing waits');
   });
 
   it('leaves the chain alone where another one runs on the same data folder', async () => {
-    const first = await start();
-    const second = await run(process.execPath, [
-      `${root}scripts/start.js`,
-      ...['dev', '--port', '0', '--data-dir', dataDir],
-    ]);
+    const first = await start(COMPILED);
+    const second = await floodgate(['dev', '--port', '0', '--data-dir', dataDir]);
     expect(second.code).toBe(1);
     expect(second.stderr).toContain(`in use by another Floodgate, process ${first.pid}`);
     expect(second.stderr).toContain('--data-dir');

@@ -3,6 +3,7 @@ import type { Address, HistoryFilter, Trace } from '../../src/ethereum/traces/in
 import { type Anvil, createTraffic, SCRIPT_BLOCKS, startAnvil } from '../support/anvil.ts';
 import { plainHistory, plainSummary } from '../support/plainHistory.ts';
 import { Random } from '../support/random.ts';
+import { inCi } from '../support/search.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 import { ask } from './support/ask.ts';
@@ -14,7 +15,7 @@ import { rebuildTail } from './support/rebuildTail.ts';
 const SEED = Number(process.env['FLOODGATE_TEST_SEED'] ?? 23);
 /** With the script's more than 64, so that the chain has final blocks. */
 const RANDOM_BLOCKS = 70;
-const HISTORIES = 60;
+const HISTORIES = inCi(60, { elsewhere: 20 });
 const REORGANISATIONS = 3;
 
 interface Page {

@@ -4,6 +4,7 @@ import type { TraceFilter } from '../../src/ethereum/traces/index.ts';
 import { type Anvil, createTraffic, SCRIPT_BLOCKS, startAnvil } from '../support/anvil.ts';
 import { plainFilter } from '../support/plainFilter.ts';
 import { Random } from '../support/random.ts';
+import { inCi } from '../support/search.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 import { ask, askAll, type FilterAnswer } from './support/ask.ts';
@@ -15,10 +16,11 @@ import { rebuildTail } from './support/rebuildTail.ts';
 const SEED = Number(process.env['FLOODGATE_TEST_SEED'] ?? 20);
 /** With the 8 blocks of the script: more than 64, so that the chain has final blocks, and reorganisations stay above. */
 const RANDOM_BLOCKS = 92;
-const QUERIES = 2_000;
-const REORGANISATIONS = 8;
-const QUERIES_AFTER_EACH = 250;
-const REORGANISATIONS_UNDER_LOAD = 5;
+const QUERIES = inCi(2_000, { elsewhere: 500 });
+/** One of each kind at least: of the same length, shorter, longer. */
+const REORGANISATIONS = inCi(8, { elsewhere: 3 });
+const QUERIES_AFTER_EACH = inCi(250, { elsewhere: 100 });
+const REORGANISATIONS_UNDER_LOAD = inCi(5, { elsewhere: 2 });
 const ASKING_AT_ONCE = 8;
 const ASKING_REST_MS = 5;
 

@@ -6,6 +6,7 @@ import type { TraceFilter } from '../../src/ethereum/traces/index.ts';
 import { type Anvil, createTraffic, SCRIPT_BLOCKS, startAnvil } from '../support/anvil.ts';
 import { plainFilter } from '../support/plainFilter.ts';
 import { Random } from '../support/random.ts';
+import { inCi } from '../support/search.ts';
 import { type FloodgateProcess, startFloodgateProcess } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 import { ask, askAll } from './support/ask.ts';
@@ -13,7 +14,7 @@ import { type NodeChain, readChain } from './support/nodeChain.ts';
 import { addressesOf } from './support/randomQuery.ts';
 import { rebuildTail } from './support/rebuildTail.ts';
 
-const KILLS = 20;
+const KILLS = inCi(20, { elsewhere: 5 });
 const SEED = 9;
 /** The chain loses its last blocks to others in this share of the steps. */
 const REORGANISED_SHARE = 0.05;

@@ -1,14 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { reusedQuestion } from '../../../test/dns/support/reusedQuestion.ts';
 import type { Rule } from '../../rules/index.ts';
-import {
-  nameToWire,
-  QueryType,
-  Question,
-  queryPacket,
-  questionOf,
-  readQuestionSection,
-  typeBit,
-} from '../protocol/index.ts';
+import { QueryType, questionOf, typeBit } from '../protocol/index.ts';
 import { AttackDetector, type DetectorOptions } from './attackDetector.ts';
 import { outcomeOf, outcomes, reasonOf, type Verdict } from './verdict.ts';
 
@@ -37,13 +30,7 @@ const question = (name: string, type: number = QueryType.A) => questionOf(name, 
 const knownQuestions = Array.from({ length: NAMES }, (_, n) => question(`h${n}.${ZONE}`));
 const known = (n: number) => knownQuestions[n % NAMES] ?? question(ZONE);
 let randoms = 0;
-/** Used again for each random name: there are a million of them. */
-const randomQuestion = new Question();
-const random = () => {
-  const packet = queryPacket(nameToWire(`r${(randoms++).toString(36)}x.${ZONE}`), QueryType.A);
-  readQuestionSection(packet, KEY, randomQuestion);
-  return randomQuestion;
-};
+const random = () => reusedQuestion(`r${(randoms++).toString(36)}x.${ZONE}`, KEY);
 
 /** A detector that knows a zone of a thousand names by its file. */
 function seeded(rule: Partial<Rule> = {}, options: Partial<DetectorOptions> = {}): AttackDetector {
@@ -315,7 +302,7 @@ describe('a zone whose names cannot be learned', () => {
     let dropped = 0;
     for (let second = 0; second < 1500; second++) {
       for (let i = 0; i < 300; i++) {
-        const asked = question(`k${second}-${i}.list.test`);
+        const asked = reusedQuestion(`k${second}-${i}.list.test`, KEY);
         const nowMs = NOW + second * SECOND_MS + i * 3;
         const outcome = outcomeOf(detector.decide(asked, nowMs));
         if (outcome === 'dropped' && second > 700) dropped++;

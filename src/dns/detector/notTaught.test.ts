@@ -1,5 +1,6 @@
 /** Attacks that teach: each is one that worked once. */
 import { describe, expect, it } from 'vitest';
+import { reusedQuestion } from '../../../test/dns/support/reusedQuestion.ts';
 import type { Rule } from '../../rules/index.ts';
 import { AnswerKind, nameToWire, QueryType, questionOf } from '../protocol/index.ts';
 import { AttackDetector, type DetectorOptions } from './attackDetector.ts';
@@ -60,7 +61,7 @@ function run(detector: AttackDetector, { atMs, seconds, perSecond, nameOf, kind 
     for (let i = 0; i < perSecond; i++) {
       const nowMs = atMs + second * SECOND_MS + (i * SECOND_MS) / perSecond;
       const n = second * perSecond + i;
-      const asked = questionOf(nameOf(n), QueryType.A, KEY);
+      const asked = reusedQuestion(nameOf(n), KEY);
       if (detector.decide(asked, nowMs) >= FIRST_REFUSAL) continue;
       passed[passed.length - 1] = (passed.at(-1) ?? 0) + 1;
       detector.learn(asked, { kind: typeof kind === 'number' ? kind : kind(n), network: i }, nowMs);
@@ -147,7 +148,7 @@ describe('a flood is not learned as normal', () => {
     // Then any name is answered, which the answers to unknown ones show.
     const laterMs = NOW + HOUR_SECONDS * SECOND_MS;
     for (let n = 0; n < 20_000; n++)
-      detector.learn(questionOf(`o${n}.${OTHER}`, 1, KEY), { kind: records, network: n }, laterMs);
+      detector.learn(reusedQuestion(`o${n}.${OTHER}`, KEY), { kind: records, network: n }, laterMs);
     detector.tick(laterMs);
     const flood = { seconds: 8, perSecond: 2000, nameOf: random(OTHER, 'f'), kind: records };
     const passed = run(detector, { ...flood, atMs: laterMs });
