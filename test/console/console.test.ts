@@ -94,6 +94,30 @@ describe.skipIf(CHROMIUM === undefined)(
       }
     });
 
+    it('moves nothing where the list of operations comes late', async () => {
+      await page.setViewportSize({ width: 360, height: 740 });
+      let letThrough = () => {};
+      const held = new Promise<void>((resolve) => {
+        letThrough = resolve;
+      });
+      await page.route('**/openapi.json', async (route) => {
+        await held;
+        await route.continue();
+      });
+      await go('Now');
+      await page.keyboard.press('g');
+      await page.keyboard.press('y');
+      await page.getByText('Choose an operation').waitFor();
+      // For half a second browsers count what moves as moved by the key.
+      await inPage(page, 'new Promise((resolve) => setTimeout(resolve, 600))');
+      letThrough();
+      await heading()
+        .getByText(/^\d+ operations to try$/)
+        .waitFor();
+      await checkState(tab, 'try-late');
+      await page.unroute('**/openapi.json');
+    });
+
     it('teaches where there is nothing, and creates a rule', async () => {
       await page.keyboard.press('g');
       await page.keyboard.press('r');
