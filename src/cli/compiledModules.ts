@@ -41,10 +41,7 @@ export class CompiledModules {
       if (format !== 'commonjs' && !SAYS_NO_FORMAT) return compileAnew.apply(this, source);
       const run = underUsualFlags(() => modules.#compile(content, filename)).runInThisContext();
       holdNewSpace();
-      const load = (id: string) =>
-        isBuiltin(id) ? underUsualFlags(() => this.require(id)) : this.require(id);
-      const require = Object.assign(load, createRequire(filename));
-      return run.call(this.exports, this.exports, require, this, filename, dirname(filename));
+      return run.call(this.exports, this.exports, requireOf(this), this, filename, dirname(filename));
     };
     return () => underUsualFlags(() => modules.#save());
   }
@@ -92,6 +89,13 @@ export class CompiledModules {
     writeFileSync(part, Buffer.concat([digestOf(code), code]), { mode: 0o600 });
     renameSync(part, file);
   }
+}
+
+/** Not made where the source is at hand: what a function can see is kept as long as it is, and this one is for ever. */
+function requireOf(module: NodeJS.Module): NodeJS.Require {
+  const load = (id: string): unknown =>
+    isBuiltin(id) ? underUsualFlags(() => module.require(id)) : module.require(id);
+  return Object.assign(load, createRequire(module.filename));
 }
 
 const isWatched = (): boolean => process.sourceMapsEnabled || process.env['NODE_V8_COVERAGE'] !== undefined;
