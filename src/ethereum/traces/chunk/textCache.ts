@@ -13,6 +13,8 @@ const MAX_PIECE_SHARE = 1 / 64;
 const WORD_BYTES = 4;
 /** Where nothing is kept. */
 export const NOWHERE = -1;
+/** Once the cache is full, one of so many pieces that are offered is kept. */
+const KEPT_OF = 2;
 /** Stands for no key: memory that nobody has touched is an empty table. */
 const NO_KEY = 0;
 /** A key as it is kept: none is 0. */
@@ -35,6 +37,9 @@ export class TextCache {
   #written = 0;
   /** What was written when the ring was last begun from its beginning. */
   #lapStart = 0;
+  /** What was written when it was last cleared. */
+  #clearedAt = 0;
+  #offered = 0;
 
   constructor(capacityBytes: number) {
     this.#ring = new Uint8Array(capacityBytes - (capacityBytes % WORD_BYTES));
@@ -46,6 +51,7 @@ export class TextCache {
 
   clear(): void {
     this.#places.fill(NO_KEY);
+    this.#clearedAt = this.#written;
   }
 
   /** Where the piece kept for a key starts, for `writeAt`; NOWHERE where there is none. */
@@ -80,6 +86,15 @@ export class TextCache {
   /** Starts are counted from the beginning of all writing; what is left of the lap before stands behind what was written. */
   #placeInRing(start: number): number {
     return start >= this.#lapStart ? start - this.#lapStart : start - this.#lapStart + this.#ring.length;
+  }
+
+  /**
+   * Keeps texts as `keep` does, while there is room; then now and then. If each were kept, a round of a little more than there is
+   * room for would find nothing: each piece would be overwritten just before it is asked for again.
+   */
+  offer(key: number, text: Uint8Array, ends: Uint32Array): void {
+    const isFull = this.#written - this.#clearedAt > this.#ring.length;
+    if (!isFull || this.#offered++ % KEPT_OF === 0) this.keep(key, text, ends);
   }
 
   /**

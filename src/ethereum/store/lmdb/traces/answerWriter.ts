@@ -45,10 +45,12 @@ export class AnswerWriter {
   readonly #visitor: Visitor = {
     merged: (segment, merged) => {
       this.#segment = segment;
+      this.#comesBack = true;
       this.#writeMerged(merged);
     },
     run: (segment, part) => {
       this.#segment = segment;
+      this.#comesBack = false;
       this.#writeRun(part);
     },
   };
@@ -56,6 +58,8 @@ export class AnswerWriter {
   #json: JsonWriter = this.#group;
   #maxBytes = 0;
   #segment = 0;
+  /** Whether the answer comes back to a group that it has written some of. */
+  #comesBack = false;
 
   constructor(state: IndexState, texts: TextCache) {
     this.#state = state;
@@ -180,7 +184,7 @@ export class AnswerWriter {
     this.#writeAnew(this.#group, blockNumber, traceIndex);
     const text = this.#group.written();
     this.#ends[0] = text.length;
-    this.#texts.keep(key, text, this.#ends.subarray(0, 1));
+    this.#texts.offer(key, text, this.#ends.subarray(0, 1));
     this.#json.verbatim(text, 0, text.length);
   }
 
@@ -225,7 +229,8 @@ export class AnswerWriter {
       this.#ends[i] = text.textBytes;
     }
     const written = text.written();
-    this.#texts.keep(key, written, this.#ends.subarray(0, count));
+    if (this.#comesBack) this.#texts.keep(key, written, this.#ends.subarray(0, count));
+    else this.#texts.offer(key, written, this.#ends.subarray(0, count));
     json.verbatim(written, first === 0 ? 0 : (this.#ends[first - 1] ?? 0) + 1, this.#ends[end - 1] ?? 0);
     return true;
   }
