@@ -1,10 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 interface Process {
   readonly pid: number;
   readonly parent: number;
   readonly isZombie: boolean;
 }
+
+const ESTABLISHED = '01';
 
 /** Whether this system tells of its processes in /proc, as Linux does. */
 export const canListProcesses = process.platform === 'linux';
@@ -38,4 +40,24 @@ export function running(pids: readonly number[]): number[] {
   return processes()
     .filter(({ pid, isZombie }) => pids.includes(pid) && !isZombie)
     .map(({ pid }) => pid);
+}
+
+/** Ports of those who are connected with a process over TCP. */
+export function portsConnectedWith(pid: number): number[] {
+  const sockets = new Set(
+    readdirSync(`/proc/${pid}/fd`).flatMap((descriptor) => {
+      try {
+        return [readlinkSync(`/proc/${pid}/fd/${descriptor}`)];
+      } catch {
+        return []; // it was closed meanwhile
+      }
+    }),
+  );
+  return ['tcp', 'tcp6'].flatMap((file) =>
+    readFileSync(`/proc/net/${file}`, 'utf8')
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, , , state, , , , , , inode]) => state === ESTABLISHED && sockets.has(`socket:[${inode}]`))
+      .map(([, , remote = '']) => Number.parseInt(remote.split(':')[1] ?? '', 16)),
+  );
 }

@@ -48,6 +48,8 @@ export class KeptConnection {
   readonly #agent: Agent;
   readonly #request: typeof httpRequest;
   readonly #url: string;
+  /** Its own, once it was answered; another where the connection is another. */
+  port: number | undefined;
 
   /** `ca` is whom it trusts, of HTTPS. */
   constructor(url: string, { ca }: { readonly ca?: Buffer } = {}) {
@@ -67,6 +69,7 @@ export class KeptConnection {
         this.#url,
         { method: 'POST', agent: this.#agent, headers: { 'content-type': 'application/json', ...headers } },
         (response) => {
+          this.port = response.socket.localPort;
           const chunks: Buffer[] = [];
           response.on('data', (chunk: Buffer) => chunks.push(chunk));
           response.on('error', reject);
@@ -112,6 +115,10 @@ export class SteadyLoad {
         },
         (error: Error) => this.lost.push(error.message),
       );
+  }
+
+  get port(): number | undefined {
+    return this.#connection.port;
   }
 
   /** Waits for so many further answers. */
