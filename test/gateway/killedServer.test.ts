@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTraffic, reorganise, type Traffic } from '../../src/devchain/index.ts';
 import type { Address, Trace } from '../../src/ethereum/traces/index.ts';
 import type { LiveTrace } from '../../src/library/client/index.ts';
-import { makeCertificate } from '../support/certificate.ts';
+import { hasOpenssl, makeCertificate, withOpenssl } from '../support/certificate.ts';
 import { cleanEnvironment } from '../support/cleanEnvironment.ts';
 import { installedNode } from '../support/newerNode.ts';
 import { plainHistory } from '../support/plainHistory.ts';
@@ -44,7 +44,9 @@ function checkRuns({ node, child, log }: Subscriber): void {
   if (child.exitCode !== null) throw new Error(`the subscriber on ${node} ended:\n${log.join('\n')}`);
 }
 
-describe('floodgate/client over TLS, while the server is killed and the chain reorganised', () => {
+const NAME = `floodgate/client over TLS, while the server is killed and the chain reorganised${withOpenssl}`;
+
+describe.skipIf(!hasOpenssl)(NAME, () => {
   const folder = mkdtempSync(join(tmpdir(), 'floodgate-killed-'));
   const [cert, key] = [join(folder, 'server.pem'), join(folder, 'server.key')];
   let chain: SharedChain;

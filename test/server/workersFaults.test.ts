@@ -7,7 +7,7 @@ import { connect as connectTls } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type SameChain, startSameChain } from '../gateway/support/sameChain.ts';
-import { makeCertificate } from '../support/certificate.ts';
+import { hasOpenssl, makeCertificate, withOpenssl } from '../support/certificate.ts';
 import { until } from '../support/until.ts';
 import { canListProcesses } from './support/processes.ts';
 import { KeptConnection, startWorkersServer, type WorkersServer } from './support/workersServer.ts';
@@ -18,7 +18,9 @@ const RATE = 10;
 const BLOCK_NUMBER = { jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] };
 const HANG_AT_SIGNAL = fileURLToPath(new URL('../support/hangAtSignal.cjs', import.meta.url));
 
-describe.skipIf(!canListProcesses)('workers with TLS and a rate for each address', () => {
+const NAME = `workers with TLS and a rate for each address${withOpenssl}`;
+
+describe.skipIf(!canListProcesses || !hasOpenssl)(NAME, () => {
   const folder = mkdtempSync(join(tmpdir(), 'floodgate-workers-tls-'));
   const tls = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') };
   let chain: SameChain;

@@ -1,9 +1,22 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
+
+/** Whether certificates can be made here. */
+export const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
+/** Behind the name of a test that needs one. */
+export const withOpenssl = hasOpenssl ? '' : ' (openssl is not installed)';
+
+export interface CertificateOptions {
+  readonly cert: string;
+  readonly key: string;
+  readonly commonName?: string;
+  readonly days?: number;
+}
 
 /** Makes a certificate of its own for 127.0.0.1, and its key, in these files. */
-export function makeCertificate({ cert, key }: { readonly cert: string; readonly key: string }): void {
-  const names = ['-subj', '/CN=floodgate', '-addext', 'subjectAltName=IP:127.0.0.1'];
+export function makeCertificate({ cert, key, ...options }: CertificateOptions): void {
+  const { commonName = 'floodgate', days = 30 } = options;
+  const names = ['-subj', `/CN=${commonName}`, '-addext', 'subjectAltName=IP:127.0.0.1'];
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  const files = ['-out', cert, '-keyout', key];
+  const files = ['-days', String(days), '-out', cert, '-keyout', key];
   execFileSync('openssl', ['req', '-x509', ...curve, ...names, ...files], { stdio: 'pipe' });
 }

@@ -7,6 +7,7 @@ import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { anyReaders } from '../../../test/support/anyReaders.ts';
+import { hasOpenssl, withOpenssl } from '../../../test/support/certificate.ts';
 import { until } from '../../../test/support/until.ts';
 import { type OpenListener, openListener } from './openListener.ts';
 import { readTlsFiles } from './tlsFiles.ts';
@@ -61,7 +62,7 @@ function issued(name: string, authority: string, endSeconds: number): Pair {
   return pair(name);
 }
 
-describe('a listener that wants certificates of its clients', () => {
+describe.skipIf(!hasOpenssl)(`a listener that wants certificates of its clients${withOpenssl}`, () => {
   const now = Math.floor(Date.now() / 1000);
   let operator: Pair;
   let expired: Pair;

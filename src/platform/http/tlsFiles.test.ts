@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,6 +6,7 @@ import { connect, type SecureVersion, type TLSSocket } from 'node:tls';
 import { pino } from 'pino';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { anyReaders } from '../../../test/support/anyReaders.ts';
+import { hasOpenssl, makeCertificate, withOpenssl } from '../../../test/support/certificate.ts';
 import { until } from '../../../test/support/until.ts';
 import { openListener } from './openListener.ts';
 import { readTlsFiles } from './tlsFiles.ts';
@@ -17,15 +17,13 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** A certificate for a name, and its key. */
 function made(name: string): { readonly cert: string; readonly key: string } {
   const [cert, key] = [join(folder, `${name}.pem`), join(folder, `${name}.key`)];
-  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  const args = ['req', '-x509', ...curve, '-subj', `/CN=${name}`, '-out', cert, '-keyout', key];
-  execFileSync('openssl', args, { stdio: 'pipe' });
+  if (hasOpenssl) makeCertificate({ cert, key, commonName: name });
   return { cert, key };
 }
 
 const [first, second] = [made('first'), made('second')];
 
-describe('a listener with TLS', () => {
+describe.skipIf(!hasOpenssl)(`a listener with TLS${withOpenssl}`, () => {
   const closing: Array<() => unknown> = [];
   afterEach(async () => {
     for (const close of closing.splice(0).reverse()) await close();

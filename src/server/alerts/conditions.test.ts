@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { hasOpenssl, makeCertificate, withOpenssl } from '../../../test/support/certificate.ts';
 import { ConfigError, loadConfig } from '../../config/index.ts';
 import type { Health } from '../../ethereum/nodes/index.ts';
 import type { Token } from '../../rules/index.ts';
@@ -87,10 +87,8 @@ describe('what expires', () => {
     );
   });
 
-  it('is a certificate that has two weeks left, or none', async () => {
-    const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-    const subject = ['-subj', '/CN=a', '-days', '90', '-out', 'cert.pem', '-keyout', 'key.pem'];
-    execFileSync('openssl', ['req', '-x509', ...curve, ...subject], { cwd: folder, stdio: 'pipe' });
+  it.skipIf(!hasOpenssl)(`is a certificate that has two weeks left, or none${withOpenssl}`, async () => {
+    makeCertificate({ cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem'), days: 90 });
     const config = configOf({ FLOODGATE_OPS_TLS_CERT: join(folder, 'cert.pem') });
     const untilMs = Date.now() + 90 * DAY_MS;
     const at = async (daysBefore: number) =>
