@@ -44,7 +44,7 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
   await Promise.all(
     Array.from({ length: options.connections }, () =>
       converse(
-        connect({ host: hostname, port: Number(port), noDelay: true }),
+        () => connect({ host: hostname, port: Number(port), noDelay: true }),
         take,
         (timeMs, length, status) => {
           timesMs.push(timeMs);
@@ -80,47 +80,58 @@ function requestOf(options: LoadOptions, body: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), body]);
 }
 
-/** Sends one request after the other until `take` has no more. */
+/** Sends one request after the other until `take` has no more; over another connection where the server closes one behind an answer. */
 function converse(
-  socket: Socket,
+  open: () => Socket,
   take: () => Buffer | undefined,
   answered: (timeMs: number, bytes: number, status: number) => void,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    let sentAt = 0;
-    let head = '';
-    let left = 0;
-    let length = 0;
-    let status = 0;
-    const send = (): void => {
-      const request = take();
-      if (request === undefined) {
+    const begin = (): void => {
+      const socket = open();
+      let sentAt = 0;
+      let head = '';
+      let left = 0;
+      let length = 0;
+      let status = 0;
+      let isLast = false;
+      const send = (): void => {
+        const request = take();
+        if (request === undefined) {
+          socket.destroy();
+          resolve();
+          return;
+        }
+        sentAt = performance.now();
+        socket.write(request);
+      };
+      socket.on('connect', send);
+      socket.on('error', reject);
+      socket.on('end', () => {
+        if (!isLast) reject(new Error('the server closed the connection'));
+      });
+      socket.on('data', (data: Buffer) => {
+        let body = data.length;
+        if (left === 0) {
+          head += data.toString('latin1', 0, Math.min(data.length, 2048));
+          const end = head.indexOf('\r\n\r\n');
+          if (end < 0) return;
+          body = data.length - (end + 4 - (head.length - Math.min(data.length, 2048)));
+          const headers = head.slice(0, end + 2);
+          length = Number(/content-length: *(\d+)/i.exec(headers)?.[1] ?? 0);
+          status = Number(headers.slice(9, 12));
+          isLast = /\r\nconnection: *close\r\n/i.test(headers);
+          left = length;
+          head = '';
+        }
+        left -= body;
+        if (left > 0) return;
+        answered(performance.now() - sentAt, length, status);
+        if (!isLast) return send();
         socket.destroy();
-        resolve();
-        return;
-      }
-      sentAt = performance.now();
-      socket.write(request);
+        begin();
+      });
     };
-    socket.on('connect', send);
-    socket.on('error', reject);
-    socket.on('end', () => reject(new Error('the server closed the connection')));
-    socket.on('data', (data: Buffer) => {
-      let body = data.length;
-      if (left === 0) {
-        head += data.toString('latin1', 0, Math.min(data.length, 2048));
-        const end = head.indexOf('\r\n\r\n');
-        if (end < 0) return;
-        body = data.length - (end + 4 - (head.length - Math.min(data.length, 2048)));
-        length = Number(/content-length: *(\d+)/i.exec(head)?.[1] ?? 0);
-        status = Number(head.slice(9, 12));
-        left = length;
-        head = '';
-      }
-      left -= body;
-      if (left > 0) return;
-      answered(performance.now() - sentAt, length, status);
-      send();
-    });
+    begin();
   });
 }

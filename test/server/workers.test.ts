@@ -301,7 +301,10 @@ describe.skipIf(!canListProcesses)('a server with workers', () => {
     } while (places().length < 2);
     const [killed] = places();
     if (killed === undefined) throw new Error('there is load');
-    const spared = load.filter(({ port }) => !killed.ports.includes(port ?? 0));
+    // From here on it accepts none.
+    process.kill(killed.pid, 'SIGSTOP');
+    const own = portsConnectedWith(killed.pid);
+    const spared = load.filter(({ port }) => !own.includes(port ?? 0));
     process.kill(killed.pid, 'SIGKILL');
     await until('it is told', async () => (await fetch(`${server.opsUrl}/readyz`)).status === 503);
     await until('another is there', async () => (await fetch(`${server.opsUrl}/readyz`)).status === 200);
@@ -312,6 +315,20 @@ describe.skipIf(!canListProcesses)('a server with workers', () => {
     expect(server.workers()).toHaveLength(WORKERS);
     expect(server.workers()).not.toContain(killed.pid);
     expect(server.workers()).toEqual(expect.arrayContaining(before.filter((pid) => pid !== killed.pid)));
+  });
+
+  it('clients that came to few of the workers are spread over all, and none of their calls is lost', async () => {
+    const load = Array.from(
+      { length: 2 * CONNECTIONS },
+      () => new SteadyLoad(server.gatewayUrl, BLOCK_NUMBER),
+    );
+    const loadOf = (pid: number): number => {
+      const ports = portsConnectedWith(pid);
+      return load.filter(({ port }) => ports.includes(port ?? 0)).length;
+    };
+    await until('each worker has some', () => server.workers().every((pid) => loadOf(pid) > 1));
+    await Promise.all(load.map((one) => one.stop()));
+    expect(load.flatMap(({ lost }) => lost)).toEqual([]);
   });
 
   it('SIGHUP takes the configuration over under load, without a lost request', async () => {

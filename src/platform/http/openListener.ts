@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify';
 import { ClientCertificates } from './clientCertificates.ts';
+import { ConnectionShedder } from './connectionShedder.ts';
 import { HalfSent } from './halfSent.ts';
 import { hostCheck } from './hostCheck.ts';
 import { createListener } from './listener.ts';
@@ -45,6 +46,8 @@ export interface OpenListenerDependencies {
 export interface OpenListener {
   /** `http://127.0.0.1:8420`, `unix:/run/floodgate.sock`. */
   readonly url: string;
+  /** See `ConnectionShedder`. */
+  shed(share: number, closed: () => void): void;
   /**
    * Takes no new connection, and closes each that there is behind its next answer, so that no request is lost. Resolves when there is none
    * left, or at `deadlineMs`.
@@ -80,6 +83,7 @@ export async function openListener(
     handled,
   });
   const halfSent = new HalfSent(server);
+  const shedder = new ConnectionShedder(server);
   let removeSocket = (): void => undefined;
   let url: string;
   try {
@@ -93,6 +97,7 @@ export async function openListener(
   }
   return {
     url,
+    shed: (share, closed) => shedder.shed(share, closed),
     async drain(deadlineMs) {
       server.prependListener('request', (_request, response) => {
         response.shouldKeepAlive = false;

@@ -50,6 +50,10 @@ export type WorkerCalls = {
   resume(state: State): void;
   followed(change: { readonly network: string; readonly change: FollowedChange }): void;
   metrics(nothing: undefined): Promise<readonly MetricJson[]>;
+  /** How much of the time since it was asked last it had something to do, 0 to 1. */
+  busy(nothing: undefined): number;
+  /** Which share of the connections that ask from now on it closes, each behind its next answer. */
+  shed(share: number): void;
   /** Requests with tokens of the rules API that it has not told of. */
   takeUses(nothing: undefined): ReadonlyMap<string, TakenRequests>;
   /** Ends it: gently, each connection behind its next answer, or as a server is stopped. */

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
 import { networksOf } from '../../config/index.ts';
 import { Gateway, GatewayMetrics, METHODS } from '../../ethereum/gateway/index.ts';
 import { openGatewayStorage } from '../../ethereum/store/lmdb/gateway/index.ts';
@@ -33,6 +33,7 @@ export interface ToParent {
 
 /** A worker that listens. */
 interface Listening {
+  shed(share: number): void;
   leave(how: Parameters<WorkerCalls['leave']>[0]): Promise<void>;
 }
 
@@ -52,6 +53,7 @@ export function runWorker(parent: ToParent, openLog: OpenLog): Promise<never> {
   let refresh = (): void => undefined;
   let takeUses: WorkerCalls['takeUses'] = () => new Map();
   let listening: Promise<Listening> | undefined;
+  let loop = performance.eventLoopUtilization();
   const primary: ToPrimary = new Link<WorkerCalls, PrimaryCalls>((message) => parent.send(message), {
     begin(beginning) {
       state = beginning.state;
@@ -69,6 +71,12 @@ export function runWorker(parent: ToParent, openLog: OpenLog): Promise<never> {
     },
     followed: ({ network, change }) => networks.get(network)?.followed(change),
     metrics: () => registry.getMetricsAsJSON(),
+    busy() {
+      const before = loop;
+      loop = performance.eventLoopUtilization();
+      return performance.eventLoopUtilization(loop, before).utilization;
+    },
+    shed: (share) => void listening?.then((one) => one.shed(share)).catch(() => undefined),
     takeUses: () => takeUses(undefined),
     async leave(how) {
       await listening?.then((one) => one.leave(how)).catch(() => undefined);
@@ -138,8 +146,14 @@ export function runWorker(parent: ToParent, openLog: OpenLog): Promise<never> {
         handled: accessLog?.handled,
       },
     );
+    const shed = new Counter({
+      name: 'floodgate_worker_connections_shed_total',
+      help: 'Connections that a worker closed behind an answer, as it had more to do than others.',
+      registers: [registry],
+    });
     primary.tell('listening', { url: listener.url });
     return {
+      shed: (share) => listener.shed(share, () => shed.inc()),
       async leave({ isGentle, timeoutMs }) {
         isStopping = !isGentle;
         gateway.drain();

@@ -8,6 +8,7 @@ import type { ApplyWith, FollowedChange } from '../../ethereum/ingest/index.ts';
 import { SerialQueue } from '../../platform/serialQueue/index.ts';
 import type { TokenUses } from '../../rules/api/index.ts';
 import type { Ethereum } from '../ethereum.ts';
+import { sharesToShed } from './balance.ts';
 import type { NetworkState, PrimaryCalls, State, WorkerCalls } from './calls.ts';
 import { leaseFrom } from './leasedRates.ts';
 import { Link } from './link.ts';
@@ -19,6 +20,8 @@ import { partOf } from './workerConfig.ts';
 const HOLD_TIMEOUT_MS = 10_000;
 /** A worker that does not tell what it has counted within this time is counted as it was the last time. */
 const TELL_TIMEOUT_MS = 2_000;
+/** How often is looked whether some workers have more to do than others. */
+const BALANCE_MS = 500;
 /** A reload waits so long for connections on which nothing is asked. */
 const GENTLE_MS = 5_000;
 
@@ -46,6 +49,8 @@ interface Member {
   isFollowing: boolean;
   isListening: boolean;
   isLeaving: boolean;
+  /** It lets go of some of its clients. */
+  isShedding: boolean;
   /** The networks of whose changes it is told. */
   readonly wanted: Set<string>;
   metrics: readonly MetricJson[];
@@ -131,6 +136,7 @@ export class Workers {
       // The first one's failure is that of all: a port that is taken, a file that cannot be read.
       const where = await this.#begin(first ?? 0).listens;
       await Promise.all(others.map((place) => this.#begin(place).listens));
+      void this.#balance();
       return where;
     } catch (error) {
       await this.stop(performance.now());
@@ -217,6 +223,23 @@ export class Workers {
     }
   }
 
+  /** Has those that have more to do than others let go of some clients, which then come to one that waits, until all are stopped. */
+  async #balance(): Promise<void> {
+    while (!this.#isStopping) {
+      await pause(BALANCE_MS, undefined, { ref: false, signal: this.#stop.signal }).catch(() => undefined);
+      const members = [...this.#members].filter(({ isListening }) => isListening);
+      const busy = await Promise.all(members.map(({ link }) => inTime(link.ask('busy', undefined))));
+      // One that does not answer is about to be ended.
+      const told = members.filter((_, i) => busy[i] !== undefined);
+      const shares = sharesToShed(busy.filter((one) => one !== undefined));
+      for (const [i, member] of told.entries()) {
+        const share = shares[i] ?? 0;
+        if (share > 0 || member.isShedding) member.link.tell('shed', share);
+        member.isShedding = share > 0;
+      }
+    }
+  }
+
   get #following(): Member[] {
     return [...this.#members].filter(({ isFollowing }) => isFollowing);
   }
@@ -277,7 +300,7 @@ export class Workers {
     let over: () => void = () => undefined;
     const member: Member = {
       ...{ place, process, startedMs: performance.now(), metrics: [], wanted: new Set() },
-      ...{ isFollowing: false, isListening: false, isLeaving: false },
+      ...{ isFollowing: false, isListening: false, isLeaving: false, isShedding: false },
       listens: new Promise((resolve, reject) => {
         listening = resolve;
         failed = reject;

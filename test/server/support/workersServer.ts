@@ -48,7 +48,7 @@ export class KeptConnection {
   readonly #agent: Agent;
   readonly #request: typeof httpRequest;
   readonly #url: string;
-  /** Its own, once it was answered; another where the connection is another. */
+  /** Its own, once it is connected; another where it had to connect anew. */
   port: number | undefined;
 
   /** `ca` is whom it trusts, of HTTPS. */
@@ -69,7 +69,6 @@ export class KeptConnection {
         this.#url,
         { method: 'POST', agent: this.#agent, headers: { 'content-type': 'application/json', ...headers } },
         (response) => {
-          this.port = response.socket.localPort;
           const chunks: Buffer[] = [];
           response.on('data', (chunk: Buffer) => chunks.push(chunk));
           response.on('error', reject);
@@ -79,6 +78,13 @@ export class KeptConnection {
         },
       );
       request.on('error', reject);
+      request.on('socket', (socket) => {
+        const connected = (): void => {
+          this.port = socket.localPort;
+        };
+        if (socket.connecting) socket.once('connect', connected);
+        else connected();
+      });
       request.end(JSON.stringify(body));
     });
   }
