@@ -113,10 +113,10 @@ function fileBytes(index: string): number {
   return statSync(statSync(index).isDirectory() ? join(index, 'data.mdb') : index).size;
 }
 
-function makeWorkloads(store: TraceStore): Workload[] {
+async function makeWorkloads(store: TraceStore): Promise<Workload[]> {
   const random = new Random(99);
-  const spread = addressesWith(store, 200, 450);
-  const tail = addressesWith(store, 15, 25);
+  const spread = await addressesWith(store, 200, 450);
+  const tail = await addressesWith(store, 15, 25);
   console.log(`${tail.length} addresses with about 20 traces, ${spread.length} with 200 to 450`);
   const hot = { fromBlock: FIRST_BLOCK, toBlock: LAST_BLOCK };
   const one = (list: Sided[]) => (): Partial<TraceFilter> => {
@@ -146,17 +146,17 @@ function makeWorkloads(store: TraceStore): Workload[] {
     after: random.below(50),
   });
   return [
-    workload(store, { name: 'typical', must: '0.5' }, one(tail)),
-    workload(store, { name: 'hot', must: '0.4' }, one(spread)),
+    await workload(store, { name: 'typical', must: '0.5' }, one(tail)),
+    await workload(store, { name: 'hot', must: '0.4' }, one(spread)),
     {
-      ...workload(store, { name: 'cold', must: '0.15', count: COLD_REQUESTS }, one(spread)),
-      warmUp: workload(store, { name: 'warm', must: '', count: 2000 }, warm).bodies,
+      ...(await workload(store, { name: 'cold', must: '0.15', count: COLD_REQUESTS }, one(spread))),
+      warmUp: (await workload(store, { name: 'warm', must: '', count: 2000 }, warm)).bodies,
     },
-    workload(store, { name: 'two lists, union', must: '0.3' }, two('union')),
-    workload(store, { name: 'two lists, intersection', must: '0.3' }, two('intersection')),
-    workload(store, { name: 'busy, after 0', must: '' }, busiest(0)),
-    workload(store, { name: 'busy, after 100,000', must: 'within 1.3 of after 0' }, busiest(100_000)),
-    workload(store, { name: 'no address, after 500,000', must: '0.5' }, () => ({
+    await workload(store, { name: 'two lists, union', must: '0.3' }, two('union')),
+    await workload(store, { name: 'two lists, intersection', must: '0.3' }, two('intersection')),
+    await workload(store, { name: 'busy, after 0', must: '' }, busiest(0)),
+    await workload(store, { name: 'busy, after 100,000', must: 'within 1.3 of after 0' }, busiest(100_000)),
+    await workload(store, { name: 'no address, after 500,000', must: '0.5' }, () => ({
       ...hot,
       after: 500_000 + random.below(1000),
     })),
@@ -169,12 +169,12 @@ interface Sided {
 }
 
 /** Addresses of the chain that have between `least` and `most` traces on one side over the hot blocks. */
-function addressesWith(store: TraceStore, least: number, most: number): Sided[] {
+async function addressesWith(store: TraceStore, least: number, most: number): Promise<Sided[]> {
   const found: Sided[] = [];
   for (let rank = 40; rank < 6000 && found.length < 4000; rank++)
     for (const side of ['fromAddresses', 'toAddresses'] as const) {
       const address = addressAt(rank);
-      const count = countOf(
+      const count = await countOf(
         store,
         { fromBlock: FIRST_BLOCK, toBlock: LAST_BLOCK, [side]: [address] },
         most + 1,
@@ -184,9 +184,16 @@ function addressesWith(store: TraceStore, least: number, most: number): Sided[] 
   return found;
 }
 
-function countOf(store: TraceStore, filter: Partial<TraceFilter>, limit: number): number {
-  const bytes = store.filter(whole({ ...filter, count: limit }), Number.POSITIVE_INFINITY) as Buffer; // lmdb answers at once
-  return bytes.length === 2 ? 0 : (JSON.parse(bytes.toString()) as unknown[]).length;
+async function countOf(store: TraceStore, filter: Partial<TraceFilter>, limit: number): Promise<number> {
+  const bytes = await answerOf(store, whole({ ...filter, count: limit }));
+  return bytes.length === 2 ? 0 : (JSON.parse(Buffer.from(bytes).toString()) as unknown[]).length;
+}
+
+/** All that are asked for are there. */
+async function answerOf(store: TraceStore, filter: TraceFilter): Promise<Uint8Array> {
+  const bytes = await store.filter(filter, Number.POSITIVE_INFINITY);
+  if (bytes === undefined) throw new Error('a block is missing');
+  return bytes;
 }
 
 const whole = (filter: Partial<TraceFilter>): TraceFilter => ({
@@ -208,18 +215,18 @@ interface WorkloadOptions {
   readonly count?: number;
 }
 
-function workload(
+async function workload(
   store: TraceStore,
   { name, must, count = DIFFERENT_REQUESTS }: WorkloadOptions,
   draw: () => Partial<TraceFilter>,
-): Workload {
+): Promise<Workload> {
   const bodies: Buffer[] = [];
   const sizes: number[] = [];
   for (let id = 0; id < count; id++) {
     const { fromAddresses, toAddresses, ...rest } = whole(draw());
     const params = [{ ...rest, fromAddress: fromAddresses, toAddress: toAddresses }];
     bodies.push(Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, method: 'trace_filter', params })));
-    const result = store.filter({ ...rest, fromAddresses, toAddresses }, Number.POSITIVE_INFINITY) as Buffer; // as above
+    const result = await answerOf(store, { ...rest, fromAddresses, toAddresses });
     sizes.push(result.length + `{"jsonrpc":"2.0","id":${id},"result":}`.length);
   }
   return { name, must, bodies, sizes };
@@ -324,7 +331,7 @@ const chain = openMadeChain(folder);
 await ingest(chain);
 chain.close();
 const store = openTraceStore(ownIndex);
-const workloads = makeWorkloads(store);
+const workloads = await makeWorkloads(store);
 await store.close();
 await measure(workloads);
 if (process.env['BENCH_DATA'] === undefined) rmSync(folder, { recursive: true, force: true });
