@@ -21,7 +21,8 @@ const TRACES_PER_BLOCK = 1_000;
 const FIRST_BLOCK = 1_024;
 const LAST_BLOCK = FIRST_BLOCK + BLOCKS - 1;
 const TURN_MS = Number(process.env['BENCH_TURN_MS'] ?? 1_500);
-const CONNECTIONS = 4;
+/** So few that none is refused for what the others have not read yet: a batch has up to 15 MB of answers. */
+const CONNECTIONS = 2;
 const BATCH = 100;
 /** As many addresses as fit into a small request, the busiest of the chain. */
 const ADDRESSES = 40;
@@ -58,7 +59,8 @@ async function microseconds(server: ServerProcess, bodyOf: (i: number) => unknow
   const options = { url: `${server.url}/v1/mainnet`, bodies, connections: CONNECTIONS };
   await load({ ...options, durationMs: TURN_MS / 5 });
   const before = processorMs(server.pid);
-  const { requests } = await load({ ...options, durationMs: TURN_MS });
+  const { requests, refused } = await load({ ...options, durationMs: TURN_MS });
+  if (refused > 0) throw new Error(`${refused} requests were refused`);
   return (1_000 * (processorMs(server.pid) - before)) / requests;
 }
 

@@ -80,6 +80,8 @@ function requestOf(options: LoadOptions, body: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), body]);
 }
 
+const LAST_CHUNK = Buffer.from('\r\n0\r\n\r\n');
+
 /** Sends one request after the other until `take` has no more; over another connection where the server closes one behind an answer. */
 function converse(
   open: () => Socket,
@@ -95,6 +97,7 @@ function converse(
       let length = 0;
       let status = 0;
       let isLast = false;
+      let isChunked = false;
       const send = (): void => {
         const request = take();
         if (request === undefined) {
@@ -118,13 +121,20 @@ function converse(
           if (end < 0) return;
           body = data.length - (end + 4 - (head.length - Math.min(data.length, 2048)));
           const headers = head.slice(0, end + 2);
-          length = Number(/content-length: *(\d+)/i.exec(headers)?.[1] ?? 0);
+          isChunked = /\r\ntransfer-encoding: *chunked\r\n/i.test(headers);
+          // Of one in chunks the length is known at its end.
+          length = isChunked ? 0 : Number(/content-length: *(\d+)/i.exec(headers)?.[1] ?? 0);
           status = Number(headers.slice(9, 12));
           isLast = /\r\nconnection: *close\r\n/i.test(headers);
-          left = length;
+          left = isChunked ? Number.POSITIVE_INFINITY : length;
           head = '';
         }
-        left -= body;
+        if (isChunked) {
+          length += body;
+          // No JSON has a line of its own with a 0 in it.
+          if (!data.subarray(-LAST_CHUNK.length).equals(LAST_CHUNK)) return;
+          left = 0;
+        } else left -= body;
         if (left > 0) return;
         answered(performance.now() - sentAt, length, status);
         if (!isLast) return send();

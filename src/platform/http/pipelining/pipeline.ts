@@ -63,6 +63,7 @@ export class Pipeline<Response extends OrderedResponse> implements RequestOrder<
   /** Refused one after the other, up to the last. */
   #refusedInRow = 0;
   #isParsing = false;
+  #isTaking = false;
   /** Were parsed together with the one before them. */
   readonly #waiting: Response[] = [];
   readonly #unparsed: Buffer[] = [];
@@ -102,7 +103,7 @@ export class Pipeline<Response extends OrderedResponse> implements RequestOrder<
     this.#refusedInRow = this.#yields ? this.#refusedInRow + 1 : 0;
     if (this.#yields) this.#takeBytes();
     if (response.refusesAlike !== undefined) this.#refused = this.#refusedBy(response, response.refusesAlike);
-    if (this.#parse !== undefined) this.#turns.add(this);
+    if (this.#parse !== undefined || this.#waiting.length > 0) this.#turns.add(this);
   }
 
   closed(): void {
@@ -128,7 +129,7 @@ export class Pipeline<Response extends OrderedResponse> implements RequestOrder<
     if (!this.#refuseAlike() && this.#mayParse && this.#unparsed.length > 0) this.#parseSlice();
     if (this.#isUpgraded) return;
     if (this.#active === undefined) this.#handleNext();
-    if (!this.#mayParse) return;
+    if (!this.#mayParse || this.#parse === undefined) return;
     if (this.#unparsed.length > 0) this.#turns.add(this);
     else if (this.#isEnded) this.#endWhenAnswered();
     else if (this.#refusedInRow >= REFUSED_BEFORE_REST) this.#rest();
@@ -212,14 +213,28 @@ export class Pipeline<Response extends OrderedResponse> implements RequestOrder<
     return true;
   }
 
-  /** From here on the bytes come here, and from here to node:http: its server gives them up to whoever listens for them. */
+  /**
+   * Has the bytes come here, and from here to node:http: its server gives them up to whoever listens for them. While an answer waits for
+   * its client the server does not read, and if they were taken from it then, nobody would again: so not before it goes on.
+   */
   #takeBytes(): void {
-    if (this.#parse !== undefined) return;
+    if (this.#parse !== undefined || this.#isTaking) return;
+    this.#isTaking = true;
+    // Where it is to go on it does so by then.
+    process.nextTick(this.#takeBytesWhereRead);
+  }
+
+  readonly #takeBytesWhereRead = (): void => {
+    if (this.#socket.destroyed || this.#isUpgraded) return;
+    if (this.#socket.isPaused()) {
+      this.#socket.once('resume', this.#takeBytesWhereRead);
+      return;
+    }
     this.#parse = takeListeners(this.#socket, 'data');
     this.#end = takeListeners(this.#socket, 'end');
     this.#socket.on('data', this.#read);
     this.#socket.on('end', this.#ended);
-  }
+  };
 
   readonly #ended = (): void => {
     this.#isEnded = true;
