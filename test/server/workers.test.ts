@@ -25,6 +25,8 @@ const SENDERS = ACCOUNTS.map(({ address }) => address);
 /** What the file says before a reload. */
 const CONFIG = { gateway: { maxBodyBytes: 4096 } };
 const BLOCK_NUMBER = { jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] };
+/** More work for a worker than for who asks. */
+const BATCH = Array.from({ length: 40 }, () => BLOCK_NUMBER);
 /** Blocks that come while a head is asked for, each seen. */
 const HEADS = inCi(25, { elsewhere: 6 });
 /** Several for each worker. */
@@ -294,9 +296,7 @@ describe.skipIf(!canListProcesses)('a server with workers', () => {
     };
     // All connections of a moment may be one worker's.
     do {
-      load.push(
-        ...Array.from({ length: CONNECTIONS }, () => new SteadyLoad(server.gatewayUrl, BLOCK_NUMBER)),
-      );
+      load.push(...Array.from({ length: CONNECTIONS }, () => new SteadyLoad(server.gatewayUrl, BATCH)));
       await Promise.all(load.map((one) => one.further(5)));
     } while (places().length < 2);
     const [killed] = places();
@@ -318,15 +318,12 @@ describe.skipIf(!canListProcesses)('a server with workers', () => {
   });
 
   it('clients that came to few of the workers are spread over all, and none of their calls is lost', async () => {
-    const load = Array.from(
-      { length: 2 * CONNECTIONS },
-      () => new SteadyLoad(server.gatewayUrl, BLOCK_NUMBER),
-    );
+    const load = Array.from({ length: 2 * CONNECTIONS }, () => new SteadyLoad(server.gatewayUrl, BATCH));
     const loadOf = (pid: number): number => {
       const ports = portsConnectedWith(pid);
       return load.filter(({ port }) => ports.includes(port ?? 0)).length;
     };
-    await until('each worker has some', () => server.workers().every((pid) => loadOf(pid) > 1));
+    await until('each worker has some', () => server.workers().every((pid) => loadOf(pid) > 0));
     await Promise.all(load.map((one) => one.stop()));
     expect(load.flatMap(({ lost }) => lost)).toEqual([]);
   });
