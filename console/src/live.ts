@@ -30,7 +30,10 @@ export const hasGuard = computed(() => live.value?.guard !== undefined);
 export const whyNotLive = signal<string | undefined>();
 /** When the newest came, as `performance.now()` tells it. */
 export const lastMessageMs = signal(0);
-/** Grows when the rules have changed: read them again. */
+/**
+ * The `ETag` of all rules, as the stream or the list told it last: where it changes they are read again.
+ * The list tells it too, as it may show a rule that was made and deleted between two messages.
+ */
 export const rulesVersion = signal('');
 
 const RETRY_MS = 1_000;
@@ -85,7 +88,7 @@ function take(message: LiveMessage): void {
   lastMessageMs.value = performance.now();
   live.value = message;
   whyNotLive.value = undefined;
-  if (rulesVersion.peek() !== message.rules_etag) rulesVersion.value = message.rules_etag;
+  rulesVersion.value = message.rules_etag;
   if (connection.peek() !== 'live') connection.value = 'live';
 }
 

@@ -8,10 +8,14 @@ export interface Loaded<T> {
   readonly failure: Failure | undefined;
 }
 
-/** Reads at once, and again when one of `on` changes; an answer that was overtaken is dropped. */
+/**
+ * Reads at once, and again when one of `on` changes; an answer that was overtaken is dropped.
+ * Not where `isHeld`, as of what is just being deleted; what changed meanwhile is read behind it.
+ */
 export function useLoaded<T>(
   read: () => Promise<Outcome<T>>,
   on: readonly unknown[],
+  isHeld = false,
 ): { readonly loaded: Signal<Loaded<T>>; readonly again: () => void } {
   const loaded = useSignal<Loaded<T>>({ value: undefined, failure: undefined });
   const turn = useRef(0);
@@ -26,10 +30,10 @@ export function useLoaded<T>(
   };
   // the caller says what it depends on
   useEffect(() => {
-    void again();
+    if (!isHeld) void again();
     return () => {
       turn.current++;
     };
-  }, on);
+  }, [...on, isHeld]);
   return { loaded, again: () => void again() };
 }

@@ -1,3 +1,4 @@
+import type { Signal } from '@preact/signals';
 import { createRule, deleteRule, listRules, type TaggedRule } from '../../api/rules.ts';
 import { goTo } from '../../navigate.ts';
 import { confirm } from '../../ui/confirm.tsx';
@@ -5,8 +6,12 @@ import { tell } from '../../ui/undo.tsx';
 import { settingsOf } from './settings.tsx';
 import { fallbackOf, placeOf } from './words.ts';
 
-/** Asks for the name, deletes the rule as it was shown, and offers to make it again. */
-export async function askAndDelete(tagged: TaggedRule): Promise<void> {
+/**
+ * Asks for the name, deletes the rule as it was shown, and offers to make it again.
+ *
+ * @param isDeleting - Set from the request until it failed; the page is left where it did not.
+ */
+export async function askAndDelete(tagged: TaggedRule, isDeleting: Signal<boolean>): Promise<void> {
   const { rule } = tagged;
   const all = await listRules();
   const rules = 'value' in all ? all.value.result : [rule];
@@ -18,8 +23,10 @@ export async function askAndDelete(tagged: TaggedRule): Promise<void> {
     typed: rule.name,
   });
   if (!isWanted) return;
+  isDeleting.value = true;
   const outcome = await deleteRule(tagged);
   if ('failure' in outcome) {
+    isDeleting.value = false;
     tell(`Not deleted. ${outcome.failure.what} ${outcome.failure.still}`);
     return;
   }

@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals';
 import { curlOf } from '../../api/client.ts';
 import { readRule, ruleCall } from '../../api/rules.ts';
 import type { Rule } from '../../api/types.ts';
@@ -17,7 +18,9 @@ import { settingNames, settingTitles } from './settings.tsx';
 import { placeOf } from './words.ts';
 
 export function RuleDetail({ id }: { readonly id: string }) {
-  const { loaded, again } = useLoaded(() => readRule(id), [id, rulesVersion.value]);
+  // The stream may tell of the deletion before its answer has come.
+  const isDeleting = useSignal(false);
+  const { loaded, again } = useLoaded(() => readRule(id), [id, rulesVersion.value], isDeleting.value);
   const { value: tagged, failure } = loaded.value;
   const isGone = failure?.status === 404;
   return (
@@ -44,13 +47,17 @@ export function RuleDetail({ id }: { readonly id: string }) {
               <Copy text={tagged.rule.id} label="Copy id" />
               <Copy text={() => curlOf(ruleCall(tagged.rule.id))} label="Copy as curl" />
               {may('dns_protection:write') && !isGone && (
-                <button type="button" class="harm-outline" onClick={() => void askAndDelete(tagged)}>
+                <button
+                  type="button"
+                  class="harm-outline"
+                  onClick={() => void askAndDelete(tagged, isDeleting)}
+                >
                   Delete …
                 </button>
               )}
             </div>
           </div>
-          {!isGone && <MonitoringAdvice tagged={tagged} />}
+          {!isGone && <MonitoringAdvice tagged={tagged} isDeleting={isDeleting.value} />}
           <div class="two-columns">
             <section>
               <h2>Settings</h2>

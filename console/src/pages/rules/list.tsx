@@ -13,9 +13,15 @@ import { Time } from '../../ui/time.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { byPlace, placeOf, supersededIn } from './words.ts';
 
+async function readAll(): ReturnType<typeof listRules> {
+  const outcome = await listRules();
+  if ('value' in outcome) rulesVersion.value = outcome.value.etag ?? '';
+  return outcome;
+}
+
 /** The rules of the account by place, with the one that decides here marked. */
 export function RuleList() {
-  const { loaded, again } = useLoaded(listRules, [account.value, rulesVersion.value]);
+  const { loaded, again } = useLoaded(readAll, [account.value, rulesVersion.value]);
   const sought = useSignal('');
   const { value, failure } = loaded.value;
   const { rules, columns } = useMemo(() => {

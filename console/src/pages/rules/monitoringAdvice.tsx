@@ -12,13 +12,18 @@ const REFRESH_MS = 5_000;
 const turn = computed(() => Math.floor(Date.parse(live.value?.at ?? '') / REFRESH_MS));
 
 /** Of a rule in monitoring: what it would have refused in the last hour, and whether to enable it. */
-export function MonitoringAdvice({ tagged }: { readonly tagged: TaggedRule }) {
-  if (!hasGuard.value || tagged.rule.mode !== 'monitoring') return null;
-  return <Advice tagged={tagged} />;
+export function MonitoringAdvice(props: AdviceProps) {
+  if (!hasGuard.value || props.tagged.rule.mode !== 'monitoring') return null;
+  return <Advice {...props} />;
 }
 
-function Advice({ tagged }: { readonly tagged: TaggedRule }) {
-  const { loaded } = useLoaded(() => readAnalytics(tagged.rule.id), [tagged.etag, turn.value]);
+interface AdviceProps {
+  readonly tagged: TaggedRule;
+  readonly isDeleting: boolean;
+}
+
+function Advice({ tagged, isDeleting }: AdviceProps) {
+  const { loaded } = useLoaded(() => readAnalytics(tagged.rule.id), [tagged.etag, turn.value], isDeleting);
   const failure = useSignal<Failure | undefined>(undefined);
   const totals = loaded.value.value?.result.totals;
   const { all, known } = totals === undefined ? { all: 0, known: 0 } : wouldRefuse(totals);
