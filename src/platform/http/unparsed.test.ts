@@ -4,11 +4,16 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { anyReaders } from '../../../test/support/anyReaders.ts';
+import { Random } from '../../../test/support/random.ts';
+import { inCi } from '../../../test/support/search.ts';
 import { createListener } from './listener.ts';
 import { serveInOrder } from './serveInOrder.ts';
 import { answerUnparsed } from './unparsed.ts';
 
 const REQUEST_TIMEOUT_MS = 500;
+const LARGE_BYTES = 300_000;
+const SEED = Number(process.env['FLOODGATE_TEST_SEED'] ?? 17);
+const RUNS = inCi(300, { elsewhere: 60 });
 const registry = new Registry();
 /** Has what waits answered. */
 let answerLate = (): void => undefined;
@@ -27,6 +32,8 @@ beforeAll(async () => {
         answerLate = () => resolve({});
       }),
   );
+  listener.get('/soon', () => new Promise((resolve) => setImmediate(resolve, {})));
+  listener.get('/large', async () => 'x'.repeat(LARGE_BYTES));
   listener.post('/', async () => ({}));
   await listener.ready();
   serveInOrder(listener.server);
@@ -36,7 +43,11 @@ afterAll(() => listener.close());
 beforeEach(() => registry.resetMetrics());
 
 /** Sends bytes, then more as answers come, and gives what was answered before the connection was closed. */
-async function answerTo(bytes: string, answered: (socket: Socket, text: string) => void = () => undefined) {
+async function answerTo(
+  bytes: string,
+  answered: (socket: Socket, text: string) => unknown = () => undefined,
+  later = '',
+) {
   const socket = connect(port, '127.0.0.1');
   let text = '';
   socket.on('error', () => undefined); // what is written may meet a closed connection
@@ -46,6 +57,7 @@ async function answerTo(bytes: string, answered: (socket: Socket, text: string) 
   });
   const closed = once(socket, 'close');
   socket.write(bytes);
+  if (later !== '') setImmediate(() => socket.write(later));
   await closed;
   return text;
 }
@@ -87,8 +99,43 @@ it('bytes that nobody can read are not counted behind an answer, where they get 
   expect(await counted()).toEqual({ 200: 1 });
 });
 
+const UNREADABLE = [
+  'nothing\r\n\r\n',
+  'GET / HTTP/1.1\r\nhost: x\r\nno header\r\n\r\n',
+  'GET /late HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nx\r\n',
+  `GET / HTTP/1.1\r\nhost: x\r\nx: ${'x'.repeat(20_000)}`,
+] as const;
+const WHOLE = [
+  [200, 'GET / HTTP/1.1\r\nhost: x\r\n\r\n'],
+  [200, 'POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}'],
+  [200, 'GET /soon HTTP/1.1\r\nhost: x\r\n\r\n'],
+  [200, 'GET /large HTTP/1.1\r\nhost: x\r\n\r\n'],
+  [404, 'GET /nothing HTTP/1.1\r\nhost: x\r\n\r\n'],
+] as const;
+
+it(`each request before what cannot be read has its own answer (seed ${SEED})`, async () => {
+  const random = new Random(SEED);
+  for (let run = 0; run < RUNS; run++) {
+    registry.resetMetrics();
+    const asked = Array.from({ length: 1 + random.below(6) }, () => random.pick(WHOLE));
+    const bytes = asked.map(([, request]) => request).join('') + random.pick(UNREADABLE);
+    const at = random.chance(0.5) ? random.below(bytes.length) : bytes.length;
+    const isEnded = random.chance(0.3);
+    const text = await answerTo(bytes.slice(0, at), (socket) => isEnded && socket.end(), bytes.slice(at));
+    const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status));
+    const sent = `run ${run}: ${JSON.stringify([bytes.slice(0, at), bytes.slice(at)])}`;
+    expect(statuses, sent).toEqual(asked.map(([status]) => status));
+    const large = asked.filter(([, request]) => request.startsWith('GET /large'));
+    expect([...text.matchAll(/x+/g)].filter(([body]) => body.length === LARGE_BYTES)).toHaveLength(
+      large.length,
+    );
+    expect(Object.values(await counted()).reduce((sum, count) => sum + count)).toBe(asked.length);
+  }
+});
+
 it('an answer that comes after the client was told that it cannot be read is not counted', async () => {
-  const text = await answerTo('GET /late HTTP/1.1\r\nhost: x\r\n\r\nnothing\r\n\r\n', () => answerLate());
+  const head = 'GET /late HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n';
+  const text = await answerTo(`${head}x\r\n`, () => answerLate());
   expect(text).toMatch(/^HTTP\/1.1 400 /);
   expect(await counted()).toEqual({ 400: 1 });
 });

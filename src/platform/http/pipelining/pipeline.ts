@@ -19,6 +19,8 @@ export interface RequestOrder<Response extends OrderedResponse> {
   arrived(response: Response): void;
   /** Its last byte is taken. */
   over(response: Response): void;
+  /** What comes next cannot be read. Calls back once, when the requests that came whole before it are answered. */
+  unreadable(close: () => void): void;
   /** The connection is. */
   closed(): void;
   /** The connection leaves HTTP. Returns what came behind its last request; undefined where requests before that are not answered. */
@@ -76,6 +78,8 @@ export class Pipeline<Response extends OrderedResponse> implements RequestOrder<
   #end: Listener | undefined;
   #isEnded = false;
   #isUpgraded = false;
+  /** Set where what comes next cannot be read: closes the connection. */
+  #close: (() => void) | undefined;
 
   constructor(socket: Socket, dependencies: PipelineDependencies<Response>) {
     this.#socket = socket;
@@ -104,6 +108,26 @@ export class Pipeline<Response extends OrderedResponse> implements RequestOrder<
     if (this.#yields) this.#takeBytes();
     if (response.refusesAlike !== undefined) this.#refused = this.#refusedBy(response, response.refusesAlike);
     if (this.#parse !== undefined || this.#waiting.length > 0) this.#turns.add(this);
+    this.#closeWhereAnswered();
+  }
+
+  unreadable(close: () => void): void {
+    if (this.#close !== undefined) return;
+    this.#close = close;
+    this.#unparsed.length = 0;
+    // The rest of that one never comes.
+    if (this.#latest?.req.complete === false) {
+      if (this.#active === this.#latest) this.#active = undefined;
+      else this.#waiting.pop();
+    }
+    // What else comes is dropped, and its end is seen.
+    if (this.#parse === undefined) this.#takeBytes();
+    else this.#socket.resume();
+    this.#closeWhereAnswered();
+  }
+
+  #closeWhereAnswered(): void {
+    if (this.#active === undefined && this.#waiting.length === 0) this.#close?.();
   }
 
   closed(): void {
@@ -242,6 +266,7 @@ export class Pipeline<Response extends OrderedResponse> implements RequestOrder<
   };
 
   readonly #read = (bytes: Buffer): void => {
+    if (this.#close !== undefined) return;
     this.#unparsed.push(bytes);
     if (!this.#yields && bytes.length <= HEAD_SLICE_BYTES && this.#unparsed.length === 1 && this.#mayParse)
       return this.step();

@@ -87,8 +87,14 @@ export class Connection {
     this.#owner.answered(status);
   }
 
-  /** What came was no request that can be read, and was answered with this status as the last thing. */
-  unreadable(status: number): void {
+  /** What came is no request that can be read. Calls back once, when the requests before it are answered. */
+  unreadable(close: () => void): void {
+    if (this.#order === undefined) close();
+    else this.#order.unreadable(close);
+  }
+
+  /** That was answered with this status, as the last thing. */
+  toldUnreadable(status: number): void {
     this.#isUnreadable = true;
     this.#owner.answered(status);
   }
