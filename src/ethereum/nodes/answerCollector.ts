@@ -3,7 +3,7 @@ import { type ArrivalRoom, NoRoomError } from './answerRoom.ts';
 import { AnswerStream } from './answerStream.ts';
 import { connectionError } from './connectionError.ts';
 import { refusalText } from './nodeAddress.ts';
-import type { NodeBudget } from './nodeBudget.ts';
+import type { Budget } from './nodeBudget.ts';
 import { NodeBusyError, NodeError } from './nodeError.ts';
 import { OversizedAnswerError, OversizedRequestError } from './requestFault.ts';
 
@@ -33,7 +33,7 @@ export interface CollectOptions {
   readonly readsNotFound?: boolean;
   readonly room?: ArrivalRoom | undefined;
   /** What arrives is taken from it. */
-  readonly budget?: NodeBudget | undefined;
+  readonly budget?: Budget | undefined;
 }
 
 /** An answer that has not arrived yet. */

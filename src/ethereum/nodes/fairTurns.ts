@@ -25,6 +25,8 @@ export interface FairTurnsOptions {
   /** How many calls the nodes may take now, and after how many milliseconds one more where that is none. */
   readonly callsLeft: () => number;
   readonly untilNextMs: () => number;
+  /** Has more leased for those that wait; left out: there is none to be had. */
+  readonly lease?: () => void;
 }
 
 /** Lets clients' calls through as budgets allow, one of each client in turn: whoever asks for much waits behind themselves. */
@@ -37,6 +39,10 @@ export class FairTurns {
 
   constructor(options: FairTurnsOptions) {
     this.#options = options;
+  }
+
+  get isAnyWaiting(): boolean {
+    return this.#waiting > 0;
   }
 
   /** Resolves when it is a client's turn; undefined where it is now. Rejects with BudgetExceededError. */
@@ -86,6 +92,7 @@ export class FairTurns {
     this.#timer ??= setTimeout(
       () => {
         this.#timer = undefined;
+        this.#options.lease?.();
         this.#grant();
         if (this.#waiting > 0) this.#schedule();
       },

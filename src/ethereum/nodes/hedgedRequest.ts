@@ -74,8 +74,11 @@ export class HedgedRequest {
 
   #launch(): boolean {
     const leftMs = this.#leftMs;
+    const urgency = this.#retried || this.#tried.size > 0 ? 'retry' : 'firstTry';
     const node =
-      leftMs < MIN_TRY_MS ? undefined : this.#upstreams.choose(this.#tried, this.#request.needsBlock);
+      leftMs < MIN_TRY_MS
+        ? undefined
+        : this.#upstreams.choose(this.#tried, this.#request.needsBlock, urgency);
     if (node === undefined) return false;
     this.#tried.add(node);
     void this.#attempt(node, leftMs);

@@ -24,6 +24,7 @@ export { InvalidResponseError } from './integrity/invalidResponseError.ts';
 export { listRoot } from './integrity/listRoot.ts';
 export { transactionBytes } from './integrity/transactionBytes.ts';
 export { NetworkHeads } from './networkHeads.ts';
+export { type Budget, NodeBudget, type NodeLimits, type Urgency } from './nodeBudget.ts';
 export { NodeClient } from './nodeClient.ts';
 export { NodeError, OtherForkError } from './nodeError.ts';
 export type { BlockRef, HeadBlock, NodeHeads } from './nodeHeads.ts';

@@ -10,8 +10,20 @@ const RESERVED = { firstTry: 0.2, retry: 0, background: 0.5 } as const;
 /** What a request is to its node's budget. */
 export type Urgency = keyof typeof RESERVED;
 
+/** What a node may be asked for: counted here, or leased from another process. */
+export interface Budget {
+  /** How many calls clients may send now; as many as there are where only bytes are limited. */
+  callsLeft(urgency: Urgency): number;
+  /** After how many milliseconds clients may send one, or ask for a lease. */
+  waitMs(urgency: Urgency): number;
+  takeCalls(calls: number): void;
+  takeBytes(bytes: number): void;
+  /** Leases calls where none are left. Resolves when it is known whether there are; undefined where it is now. Never rejects. */
+  lease(urgency: Urgency): Promise<void> | undefined;
+}
+
 /** What is left of a node's budget. What polls, ingest and answers take beyond it is a debt, which is paid before clients go on. */
-export class NodeBudget {
+export class NodeBudget implements Budget {
   readonly #calls: Allowance | undefined;
   readonly #bytes: Allowance | undefined;
 
@@ -26,13 +38,11 @@ export class NodeBudget {
     return callsPerSecond === undefined && bytesPerSecond === undefined ? undefined : new NodeBudget(limits);
   }
 
-  /** How many calls clients may send now; as many as there are where only bytes are limited. */
   callsLeft(urgency: Urgency): number {
     if ((this.#bytes?.left(RESERVED[urgency]) ?? 1) <= 0) return 0;
     return Math.max(0, Math.floor(this.#calls?.left(RESERVED[urgency]) ?? Number.POSITIVE_INFINITY));
   }
 
-  /** After how many milliseconds clients may send one. */
   waitMs(urgency: Urgency): number {
     const reserved = RESERVED[urgency];
     return Math.max(this.#calls?.waitMs(reserved, 1) ?? 0, this.#bytes?.waitMs(reserved, 1) ?? 0);
@@ -44,6 +54,11 @@ export class NodeBudget {
 
   takeBytes(bytes: number): void {
     this.#bytes?.take(bytes);
+  }
+
+  /** All there are are here. */
+  lease(): undefined {
+    return undefined;
   }
 }
 

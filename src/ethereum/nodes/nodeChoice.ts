@@ -1,5 +1,6 @@
 import type { Health } from './health.ts';
 import type { NetworkHeads } from './networkHeads.ts';
+import type { Budget } from './nodeBudget.ts';
 import type { UpstreamNode } from './upstreamNode.ts';
 
 /** Behind the head by more, a node is asked only where no other is left. */
@@ -26,14 +27,17 @@ export class NodeChoice {
     this.#heads = heads;
   }
 
-  /** The best node for a relayed request that has not been tried; undefined where there is none. */
-  best(tried: ReadonlySet<UpstreamNode>, needsBlock: number | undefined): UpstreamNode | undefined {
-    const urgency = tried.size > 0 ? 'retry' : 'firstTry';
+  /** The best node for a relayed request that has not been tried; undefined where there is none whose budget allows it. */
+  best(
+    tried: ReadonlySet<UpstreamNode>,
+    needsBlock: number | undefined,
+    allows: (budget: Budget) => boolean,
+  ): UpstreamNode | undefined {
     let best: UpstreamNode | undefined;
     let bestCost = Number.POSITIVE_INFINITY;
     for (const node of this.#nodes) {
       if (tried.has(node) || NEVER_RELAYED_TO.has(node.health)) continue;
-      if (node.client.budget !== undefined && node.client.budget.callsLeft(urgency) < 1) continue;
+      if (node.client.budget !== undefined && !allows(node.client.budget)) continue;
       const cost = this.#costOf(node, needsBlock);
       if (cost >= bestCost) continue;
       best = node;

@@ -5,7 +5,7 @@ import { AnswerCollector, type CollectOptions, type PendingAnswer } from './answ
 import type { ArrivalRoom } from './answerRoom.ts';
 import { callSpan, endWith } from './callSpan.ts';
 import { nodeAddress } from './nodeAddress.ts';
-import { NodeBudget, type NodeLimits } from './nodeBudget.ts';
+import type { Budget } from './nodeBudget.ts';
 import { NodeError } from './nodeError.ts';
 import {
   type NodeCall,
@@ -72,10 +72,10 @@ export class NodeClient {
   #takesBatches = true;
 
   /** Undefined where nothing limits it. */
-  readonly budget: NodeBudget | undefined;
+  readonly budget: Budget | undefined;
 
-  constructor(url: string, limits: NodeLimits = {}) {
-    this.budget = NodeBudget.of(limits);
+  constructor(url: string, budget?: Budget) {
+    this.budget = budget;
     const { origin, host, path, headers } = nodeAddress(url);
     this.host = host;
     this.#path = path;

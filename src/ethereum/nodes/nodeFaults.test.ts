@@ -109,8 +109,8 @@ describe('nodes with faults', () => {
           traceMethodFound: ignored,
           headWentBack: ignored,
         },
-        connect(node) {
-          const client = new ToldClient(node.url, node);
+        connect({ url }, budget) {
+          const client = new ToldClient(url, budget);
           clients.push(client);
           return client;
         },

@@ -3,7 +3,7 @@ import { ChainCheck, OtherChainError } from './chainCheck.ts';
 import { defaultFinality, type Finality } from './finality.ts';
 import { HeadReader } from './headReader.ts';
 import { type Claim, NetworkHeads } from './networkHeads.ts';
-import type { NodeLimits } from './nodeBudget.ts';
+import { type Budget, NodeBudget, type NodeLimits } from './nodeBudget.ts';
 import { NodeChoice } from './nodeChoice.ts';
 import { type CallOptions, NodeClient } from './nodeClient.ts';
 import { asNodeError, NodeError } from './nodeError.ts';
@@ -44,8 +44,10 @@ export interface PoolDependencies {
    * Another process polls the nodes: has it poll one now. What it finds comes with `follow`. Left out: they are polled here.
    */
   readonly pollElsewhere?: ((node: UpstreamNode) => Promise<void>) | undefined;
+  /** Another process has the budgets: that of a node which has limits, by its place. Left out: they are counted here. */
+  readonly budgetOf?: ((limits: NodeLimits, place: number) => Budget) | undefined;
   /** A node's client; left out: one over HTTP. */
-  readonly connect?: (node: NodeOptions) => NodeClient;
+  readonly connect?: (node: NodeOptions, budget: Budget | undefined) => NodeClient;
 }
 
 /**
@@ -70,14 +72,17 @@ export class NodePool {
   readonly #headListeners: Array<(head: HeadBlock) => void> = [];
   readonly #stateListeners: Array<() => void> = [];
 
-  constructor(options: PoolOptions, { observer, polled, pollElsewhere, connect }: PoolDependencies) {
+  constructor(options: PoolOptions, dependencies: PoolDependencies) {
+    const { observer, polled, pollElsewhere, budgetOf, connect } = dependencies;
     const { pollIntervalMs, nodeWaitMs = 0, chain, finality } = options;
-    const clientOf = connect ?? ((node) => new NodeClient(node.url, node));
+    const clientOf = connect ?? (({ url }, budget) => new NodeClient(url, budget));
     this.#observer = observer;
     this.#polled = polled ?? (() => undefined);
     this.#isFollower = pollElsewhere !== undefined;
     this.nodes = options.nodes.map((nodeOptions, i) => {
-      const node: UpstreamNode = new UpstreamNode(`node-${i + 1}`, clientOf(nodeOptions), (method, remarks) =>
+      const counted = NodeBudget.of(nodeOptions);
+      const client = clientOf(nodeOptions, counted && (budgetOf?.(nodeOptions, i) ?? counted));
+      const node: UpstreamNode = new UpstreamNode(`node-${i + 1}`, client, (method, remarks) =>
         observer.traceMethodFound(node, method, remarks),
       );
       return node;

@@ -5,7 +5,7 @@ import { BudgetExceededError, FairTurns } from './fairTurns.ts';
 import { HedgeDelays } from './hedgeDelays.ts';
 import { HedgedRequest } from './hedgedRequest.ts';
 import type { NetworkHeads } from './networkHeads.ts';
-import type { NodeBudget } from './nodeBudget.ts';
+import type { Budget, Urgency } from './nodeBudget.ts';
 import type { NodeChoice } from './nodeChoice.ts';
 import { NodeError } from './nodeError.ts';
 import type { NodeWait } from './nodeWait.ts';
@@ -32,6 +32,12 @@ export interface RelayedRequestsDependencies {
   refresh(node: UpstreamNode): Promise<void>;
 }
 
+/** By what it is known which node is asked. */
+type WantedNode = Pick<UpstreamRequest, 'needsBlock' | 'isBackground'> & {
+  readonly tried?: ReadonlySet<UpstreamNode> | undefined;
+  readonly failedBefore?: UpstreamRequest['failedBefore'];
+};
+
 /** Clients' requests to the nodes of a network, and what they tell of the nodes. */
 export class RelayedRequests implements Upstreams {
   readonly #nodes: readonly UpstreamNode[];
@@ -51,6 +57,9 @@ export class RelayedRequests implements Upstreams {
         callsLeft: () => this.#sumOf((budget) => budget?.callsLeft('firstTry') ?? Number.POSITIVE_INFINITY),
         untilNextMs: () =>
           Math.min(...this.#asked.map(({ client }) => client.budget?.waitMs('firstTry') ?? 0)),
+        lease: () => {
+          for (const { client } of this.#asked) void client.budget?.lease('firstTry');
+        },
       });
   }
 
@@ -60,8 +69,20 @@ export class RelayedRequests implements Upstreams {
     return healthy.length > 0 ? healthy : this.#nodes;
   }
 
-  #sumOf(callsLeft: (budget: NodeBudget | undefined) => number): number {
+  #sumOf(callsLeft: (budget: Budget | undefined) => number): number {
     return this.#asked.reduce((sum, { client }) => sum + callsLeft(client.budget), 0);
+  }
+
+  /** Leases calls of the node that is to be asked; undefined where it has some, or others wait for them already. */
+  #lease({ isBackground, tried, failedBefore, needsBlock }: WantedNode): Promise<void> | undefined {
+    if (this.#turns === undefined || this.#turns.isAnyWaiting) return undefined;
+    const urgency = isBackground === true ? 'background' : 'firstTry';
+    const { choice } = this.#dependencies;
+    const isTried = tried ?? new Set(failedBefore?.nodes);
+    const mayGive = (budget: Budget): boolean => budget.waitMs(urgency) === 0;
+    // Where none has come to the block one may yet.
+    const best = choice.best(isTried, needsBlock, mayGive) ?? choice.best(isTried, undefined, mayGive);
+    return best?.client.budget?.lease(urgency);
   }
 
   /** Undefined where no budget is in the way. Rejects with BudgetExceededError. */
@@ -81,16 +102,20 @@ export class RelayedRequests implements Upstreams {
   async ask(request: UpstreamRequest): Promise<HedgedResponse> {
     const { needsBlock, timeoutMs, method, once, body } = request;
     const { choice, heads, wait } = this.#dependencies;
-    const turn = this.#turn(request);
-    if (turn !== undefined) await turn;
     if (needsBlock !== undefined && this.#isAnyHealthy && !choice.canAnswer(needsBlock))
       await heads.reaches(needsBlock, Math.min(HEAD_WAIT_MS, timeoutMs));
+    // From here to the node nothing else runs where there are calls left: they are this request's.
+    for (let lease = this.#lease(request); lease !== undefined; lease = this.#lease(request)) await lease;
+    const turn = this.#turn(request);
+    if (turn !== undefined) await turn;
     const hedges = !once && request.tried === undefined && this.#nodes.length > 1;
     const hedgeDelayMs = hedges ? this.#hedgeDelays.delayMs(method) : undefined;
     const deadlineMs = performance.now() + timeoutMs;
     const leftMs = (): number => deadlineMs - performance.now();
     for (let left = MAX_RETURNS; ; left--) {
       const now = left === MAX_RETURNS ? request : { ...request, timeoutMs: leftMs() };
+      // Anew for one that has waited.
+      for (let lease = this.#lease(request); lease !== undefined; lease = this.#lease(request)) await lease;
       try {
         return await new HedgedRequest(now, hedgeDelayMs, this).run();
       } catch (error) {
@@ -110,12 +135,17 @@ export class RelayedRequests implements Upstreams {
     return !(error instanceof FailedRequestError) && (!once || neverSent(error));
   }
 
-  choose(tried: ReadonlySet<UpstreamNode>, needsBlock: number | undefined): UpstreamNode | undefined {
-    return this.#dependencies.choice.best(tried, needsBlock);
+  choose(
+    tried: ReadonlySet<UpstreamNode>,
+    needsBlock: number | undefined,
+    urgency: Urgency,
+  ): UpstreamNode | undefined {
+    return this.#dependencies.choice.best(tried, needsBlock, (budget) => budget.callsLeft(urgency) >= 1);
   }
 
   async catchUp(tried: ReadonlySet<UpstreamNode>, needsBlock: number, timeoutMs: number): Promise<boolean> {
-    const { choice, heads, refresh } = this.#dependencies;
+    const { heads, refresh } = this.#dependencies;
+    const urgency = tried.size > 0 ? 'retry' : 'firstTry';
     const deadlineMs = performance.now() + Math.min(HEAD_WAIT_MS, timeoutMs);
     for (;;) {
       const behind = this.#nodes.filter((node) => node.health === 'healthy' && !tried.has(node));
@@ -123,7 +153,8 @@ export class RelayedRequests implements Upstreams {
       if (behind.length === 0 || leftMs <= 0) return false;
       for (const node of behind) void refresh(node);
       await heads.reaches(needsBlock, Math.min(CATCH_UP_POLL_MS, leftMs));
-      if (choice.best(tried, needsBlock) !== undefined) return true;
+      await this.#lease({ tried, needsBlock });
+      if (this.choose(tried, needsBlock, urgency) !== undefined) return true;
     }
   }
 

@@ -1,10 +1,15 @@
+import type { Urgency } from './nodeBudget.ts';
 import type { NodeError } from './nodeError.ts';
 import type { UpstreamNode } from './upstreamNode.ts';
 
 /** Where nodes are chosen, and what happened at them is told. */
 export interface Upstreams {
   /** The best node that has not been tried; undefined where there is none. */
-  choose(tried: ReadonlySet<UpstreamNode>, needsBlock: number | undefined): UpstreamNode | undefined;
+  choose(
+    tried: ReadonlySet<UpstreamNode>,
+    needsBlock: number | undefined,
+    urgency: Urgency,
+  ): UpstreamNode | undefined;
   /** Resolves with whether a node that has not been tried, and was behind the block, has come to it within the time. */
   catchUp(tried: ReadonlySet<UpstreamNode>, needsBlock: number, timeoutMs: number): Promise<boolean>;
   answered(node: UpstreamNode, method: string, elapsedMs: number): void;
