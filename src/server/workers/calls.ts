@@ -1,7 +1,7 @@
 import type { Config } from '../../config/index.ts';
 import type { StoreState } from '../../ethereum/gateway/index.ts';
 import type { FollowedChange } from '../../ethereum/ingest/index.ts';
-import type { PoolState, SetAside } from '../../ethereum/nodes/index.ts';
+import type { PoolState, SetAside, Urgency } from '../../ethereum/nodes/index.ts';
 import type { TakenRequests } from '../../rules/api/index.ts';
 import type { MetricJson } from './machineMetrics.ts';
 
@@ -28,6 +28,22 @@ export interface Lease {
   /** None where there is to be waited. */
   readonly calls: number;
   readonly waitSeconds: number;
+}
+
+/** What a worker has taken of a node's budget beyond what it had leased, and what it wants to lease. */
+export interface WantedNodeLease {
+  readonly urgency: Urgency;
+  /** None where it only tells what it took. */
+  readonly calls: number;
+  readonly tookCalls: number;
+  readonly tookBytes: number;
+}
+
+/** Calls that a worker may send to a node. */
+export interface NodeLease {
+  readonly calls: number;
+  /** After how long there may be one more, by its urgency. */
+  readonly waitsMs: Readonly<Record<Urgency, number>>;
 }
 
 interface OfNode {
@@ -79,6 +95,7 @@ export type PrimaryCalls = {
   /** Tokens of the rules API were sent, by their ids. */
   usedTokens(taken: ReadonlyMap<string, TakenRequests>): void;
   take(wanted: { readonly caller: string; readonly ratePerSecond: number; readonly calls: number }): Lease;
+  takeOfNode(wanted: OfNode & WantedNodeLease): NodeLease;
   /** Has the worker told of changes of an index, or no longer: they are large, and few want them. */
   wantChanges(wanted: { readonly network: string; readonly areWanted: boolean }): void;
   makeFilter(call: FilterCall & { readonly logs: unknown }): Promise<string>;

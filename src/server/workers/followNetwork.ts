@@ -18,6 +18,7 @@ import { openTraceReader } from '../../ethereum/store/lmdb/traces/index.ts';
 import { methodsOf, networkOptions } from '../ethereumNetwork.ts';
 import { indexFolder } from '../indexFolder.ts';
 import type { NetworkState, PrimaryCalls, WorkerCalls } from './calls.ts';
+import { LeasedNodeBudget } from './leasedNodeBudget.ts';
 import type { Link } from './link.ts';
 
 export type ToPrimary = Link<WorkerCalls, PrimaryCalls>;
@@ -62,6 +63,10 @@ export async function followNetwork(
       elsewhere: {
         // The primary is gone where this fails, and this process ends.
         poll: (node) => primary.ask('poll', { network: name, node: placeOf(node) }).catch(() => undefined),
+        budgetOf: (limits, node) =>
+          new LeasedNodeBudget(limits, (wanted) =>
+            primary.ask('takeOfNode', { ...wanted, network: name, node }),
+          ),
         found: (node, why) => primary.tell('found', { network: name, node: placeOf(node), why }),
       },
     },

@@ -3,16 +3,16 @@ import { NotYetAdmitted } from '../../ethereum/jsonrpc/index.ts';
 import type { Lease, PrimaryCalls } from './calls.ts';
 
 /** What is leased is good so long: a bucket is full again after a second whatever was taken of it. */
-const LEASE_MS = 1_000;
+export const LEASE_MS = 1_000;
 /** Callers that are known: beyond, the oldest are forgotten, and what they had leased is lost to them for a second. */
 const MAX_CALLERS = 100_000;
 /** Who is refused is not asked about again before: a wait may be shorter than the clock tells. */
-const MIN_WAIT_MS = 1;
+export const MIN_WAIT_MS = 1;
 /** What is leased at a time, of a second's calls. */
 const PORTION = 0.1;
 
 /** So many are leased where so many are wanted. */
-const portionOf = (ratePerSecond: number, calls: number): number =>
+export const portionOf = (ratePerSecond: number, calls: number): number =>
   Math.max(calls, Math.floor(ratePerSecond * PORTION));
 
 interface Leased {

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { type Config, ConfigError, networksOf } from '../../config/index.ts';
+import { type Config, ConfigError } from '../../config/index.ts';
 import { isSocketPath } from '../../platform/http/index.ts';
 import type { Opened } from '../roles.ts';
 import { relayPathOf } from './operatorsRelay.ts';
@@ -42,17 +42,6 @@ export function checkWorkers(config: Config, count: number, opened: Opened): voi
       'workers read the index in the data folder',
       'workers 1, and several servers in place of workers',
     );
-  for (const [network, { upstream }] of networksOf(config))
-    if (
-      upstream.some(
-        ({ callsPerSecond, bytesPerSecond }) => callsPerSecond !== undefined || bytesPerSecond !== undefined,
-      )
-    )
-      refuse(
-        `a node of network ${network} has a callsPerSecond or bytesPerSecond`,
-        'what workers ask of a node is not counted together',
-        'workers 1, or nodes without these limits',
-      );
   for (const path of DIVIDED) {
     const value = numberAt(config, path);
     if (value > 0 && value < count)

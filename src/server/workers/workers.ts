@@ -10,6 +10,7 @@ import type { TokenUses } from '../../rules/api/index.ts';
 import type { Ethereum } from '../ethereum.ts';
 import { sharesToShed } from './balance.ts';
 import type { NetworkState, PrimaryCalls, State, WorkerCalls } from './calls.ts';
+import { leaseFromNode } from './leasedNodeBudget.ts';
 import { leaseFrom } from './leasedRates.ts';
 import { Link } from './link.ts';
 import { addedUp, keptOf, type MetricJson } from './machineMetrics.ts';
@@ -406,6 +407,11 @@ export class Workers {
       ensure: ({ network, fromBlock, toBlock }) => networkOf(network).ensure(fromBlock, toBlock),
       usedTokens: (taken) => this.#dependencies.tokenUses?.add(taken),
       take: (wanted) => leaseFrom(this.#rates, wanted),
+      takeOfNode({ network, node, ...wanted }) {
+        const budget = networkOf(network).pool.nodes[node]?.client.budget;
+        if (budget === undefined) throw new Error(`node ${node} of ${network} has no budget`);
+        return leaseFromNode(budget, wanted);
+      },
       makeFilter: ({ network, client, logs }) => filtersOf(network).make(logs as never, contextOf(client)), // as its worker has read it
       filterChanges: ({ network, client, id }) => filtersOf(network).changes(id, contextOf(client)),
       filterLogs: async ({ network, client, id }) =>

@@ -1,6 +1,8 @@
 import type { Log } from '../../../platform/logging/index.ts';
 import {
+  type Budget,
   type Finality,
+  type NodeLimits,
   type NodeOptions,
   NodePool,
   type PoolObserver,
@@ -39,6 +41,8 @@ export interface PolledElsewhere {
   readonly poll: (node: UpstreamNode) => Promise<void>;
   /** Hears what calls have found of a node: that it was taken out of rotation, or that its chain is to be compared anew. */
   readonly found: (node: UpstreamNode, why: SetAside | undefined) => void;
+  /** What it lets this one ask of a node that has limits, by its place. */
+  readonly budgetOf: (limits: NodeLimits, place: number) => Budget;
 }
 
 export interface NetworkDependencies {
@@ -74,6 +78,7 @@ export async function startNetwork(
       observer: observerOf(name, cache, { metrics, log, elsewhere }),
       polled: () => keeper.polled(pool),
       pollElsewhere: elsewhere?.poll,
+      budgetOf: elsewhere?.budgetOf,
     },
   );
   pool.onHead(() => cache.headChanged());
