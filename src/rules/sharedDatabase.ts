@@ -10,6 +10,8 @@ export interface SharedDatabase {
 export interface SharedRecords {
   /** How long ago what is known here was compared with the database. */
   readonly ageMs: number;
+  /** Whether there ever was one, as far as is known here. */
+  readonly hadAny: boolean;
   /** All that is known, by key; another map after each change. */
   all(): ReadonlyMap<string, unknown>;
   /** Reads what other instances have changed until now. */

@@ -70,6 +70,7 @@ describe.skipIf(postgresFolder === undefined)(`API keys on a PostgreSQL${WITHOUT
        SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'floodgate'`,
     );
     await until('it is forgotten', () => keys.find('a') === undefined);
+    expect(keys.isEmpty()).toBe(false);
   });
 
   it('taken over from a data folder are added once, and what is revoked there is revoked', async () => {

@@ -21,7 +21,7 @@ export {
   TooManyKeys,
 } from './keys/keyStore.ts';
 export { newKeyId } from './keys/newKeyId.ts';
-export { SharedKeys } from './keys/sharedKeys.ts';
+export { type KeyRecords, SharedKeys } from './keys/sharedKeys.ts';
 export { RateLimits, type Rates } from './limits/rateLimits.ts';
 export { Live } from './live/live.ts';
 export { TraceFeed } from './live/traceFeed.ts';

@@ -12,6 +12,7 @@ it('keys that cannot be checked any more are 503, neither let in nor told that t
   const stored = new Map([[hashOfSecret('good'), { id: 'aaaa0001', name: 'one', createdOn: 'now' }]]);
   const records = {
     ageMs: 4 * MINUTE_MS,
+    hadAny: true,
     all: (): ReadonlyMap<string, unknown> => stored,
     refresh: async () => undefined,
     change: async () => undefined,
@@ -35,7 +36,10 @@ it('keys that cannot be checked any more are 503, neither let in nor told that t
   expect(status(closed, 'wrong')).toEqual([401, 'www-authenticate', 'Bearer']);
   records.ageMs = 6 * MINUTE_MS;
   for (const secret of ['good', 'wrong']) expect(status(closed, secret)).toEqual([503, 'retry-after', '1']);
-  // Where no key was ever known nobody needs one.
+  // Of a store that came back without its keys none is good, and one is needed.
   stored.clear();
+  expect(status(admission(), 'any')[0]).toBe(503);
+  // Where no key was ever known nobody needs one.
+  records.hadAny = false;
   expect(status(admission(), 'any')).toBe('let in');
 });

@@ -16,6 +16,8 @@ const MAX_KEYS = 10_000;
 export interface KeyRecords {
   /** How long ago what is known here was that of the store. */
   readonly ageMs: number;
+  /** Whether there ever was one, as far as is known here. */
+  readonly hadAny: boolean;
   /** Another map after each change. */
   all(): ReadonlyMap<string, unknown>;
   refresh(): Promise<void>;
@@ -32,9 +34,12 @@ export class SharedKeys implements KeyStore {
     this.#records = records;
   }
 
-  /** Where no key is known nothing is refused, however long ago that was so: whoever is open stays open. */
+  /**
+   * Where no key was ever known nothing is refused, however long ago that was so: whoever is open stays open. A store that comes back
+   * without its keys opens nobody.
+   */
   isEmpty(): boolean {
-    return this.#all().size === 0;
+    return !this.#records.hadAny;
   }
 
   find(secretHash: string): ApiKey | undefined {

@@ -21,6 +21,7 @@ interface Row {
 export class PostgresRecords implements SharedRecords {
   readonly #parts: StoreParts;
   #known: ReadonlyMap<string, unknown> = new Map();
+  #hadAny = false;
   #seen: Micros = -1;
   #reading: Promise<void> = Promise.resolve();
 
@@ -31,6 +32,10 @@ export class PostgresRecords implements SharedRecords {
 
   get ageMs(): number {
     return this.#parts.feed.ageMs;
+  }
+
+  get hadAny(): boolean {
+    return this.#hadAny;
   }
 
   all(): ReadonlyMap<string, unknown> {
@@ -57,7 +62,7 @@ export class PostgresRecords implements SharedRecords {
       await connection.command(decided === undefined ? 'ROLLBACK' : 'COMMIT');
       return decided ?? row?.key;
     });
-    if (changed !== undefined) this.#known = new Map(this.#known).set(key, changed);
+    if (changed !== undefined) this.#know(new Map(this.#known).set(key, changed));
     return changed;
   }
 
@@ -78,6 +83,11 @@ export class PostgresRecords implements SharedRecords {
       known.set(hash, key);
       this.#seen = Math.max(this.#seen, changed_at);
     }
+    this.#know(known);
+  }
+
+  #know(known: ReadonlyMap<string, unknown>): void {
     this.#known = known;
+    this.#hadAny ||= known.size > 0;
   }
 }
