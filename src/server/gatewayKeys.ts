@@ -55,6 +55,7 @@ export function gatewayKeys(
         if (error instanceof TooManyKeys) throw new TooManyEntries('list of API keys', error.max);
         throw error;
       }
+      await settled();
       const stored = keys.find(hash) ?? key;
       if (settingsOf(stored) !== settingsOf(key)) return undefined;
       const show = await shower();

@@ -138,6 +138,7 @@ export async function startServer(
             { count: workerCount, config },
             {
               ...{ logger, registry, tokenUses },
+              keys: storage?.shared?.keys,
               ethereum() {
                 if (ethereum === undefined) throw new Error('workers are started before what they follow');
                 return ethereum;

@@ -377,9 +377,6 @@ describe.skipIf(!canListProcesses)('a server with workers', () => {
     const deep = join(dataDir, 'x'.repeat(100));
     expect(await why(...node, '--data-dir', deep)).toContain('the path of one has 103 bytes at most');
     expect(await why(...ops, '--rules-only')).toContain('this server has no gateway');
-    expect(await why(...node, ...ops, '--rules-store', 'postgres://localhost/x')).toContain(
-      'rules.store is set',
-    );
     expect(await why(...node, ...ops, '--gateway-max-in-flight', '1')).toContain('gateway.maxInFlight is 1');
     rmSync(dataDir, { recursive: true });
   });

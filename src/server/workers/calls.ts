@@ -4,6 +4,7 @@ import type { FollowedChange } from '../../ethereum/ingest/index.ts';
 import type { PoolState, SetAside, Urgency } from '../../ethereum/nodes/index.ts';
 import type { TakenRequests } from '../../rules/api/index.ts';
 import type { MetricJson } from './machineMetrics.ts';
+import type { KeyChanges } from './toldKeys.ts';
 
 /** What the primary knows of a network and workers answer by. */
 export interface NetworkState {
@@ -21,6 +22,8 @@ export type State = ReadonlyMap<string, NetworkState>;
 export interface Beginning {
   readonly config: Config;
   readonly state: State;
+  /** All API keys of the database; none where they are in the data folder. */
+  readonly keys: KeyChanges | undefined;
 }
 
 /** Calls of one key or address that a worker may let through. */
@@ -64,6 +67,8 @@ export type WorkerCalls = {
   hold(nothing: undefined): void;
   /** Calls are answered again, by this state. */
   resume(state: State): void;
+  /** What has become of API keys counts from here on. */
+  keys(changes: KeyChanges): void;
   followed(change: { readonly network: string; readonly change: FollowedChange }): void;
   metrics(nothing: undefined): Promise<readonly MetricJson[]>;
   /** How much of the time since it was asked last it had something to do, 0 to 1. */

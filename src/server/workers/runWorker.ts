@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
 import { networksOf } from '../../config/index.ts';
-import { Gateway, GatewayMetrics, METHODS } from '../../ethereum/gateway/index.ts';
+import { Gateway, GatewayMetrics, METHODS, SharedKeys } from '../../ethereum/gateway/index.ts';
 import { openGatewayStorage } from '../../ethereum/store/lmdb/gateway/index.ts';
 import { clientAddressBehind } from '../../platform/addresses/index.ts';
 import { Readers } from '../../platform/http/index.ts';
@@ -18,6 +18,7 @@ import { type FollowedNetwork, followNetwork, type ToPrimary } from './followNet
 import { HeldCalls } from './heldCalls.ts';
 import { LeasedRates } from './leasedRates.ts';
 import { Link, type Message } from './link.ts';
+import { ToldKeys } from './toldKeys.ts';
 import { openWorkerOperators } from './workerOperators.ts';
 
 /** Opens the log of a process. */
@@ -42,6 +43,7 @@ export function runWorker(parent: ToParent, openLog: OpenLog): Promise<never> {
   const hold = new HeldCalls();
   const networks = new Map<string, FollowedNetwork>();
   const registry = new Registry();
+  const toldKeys = new ToldKeys();
   let state: State = new Map();
   const follow = (now: State): void => {
     state = now;
@@ -57,6 +59,7 @@ export function runWorker(parent: ToParent, openLog: OpenLog): Promise<never> {
   const primary: ToPrimary = new Link<WorkerCalls, PrimaryCalls>((message) => parent.send(message), {
     begin(beginning) {
       state = beginning.state;
+      if (beginning.keys !== undefined) toldKeys.follow(beginning.keys);
       listening = begin(beginning);
       listening.catch((error: unknown) => {
         const { name, message } = error instanceof Error ? error : new Error(String(error));
@@ -69,6 +72,7 @@ export function runWorker(parent: ToParent, openLog: OpenLog): Promise<never> {
       follow(now);
       hold.end();
     },
+    keys: (changes) => toldKeys.follow(changes),
     followed: ({ network, change }) => networks.get(network)?.followed(change),
     metrics: () => registry.getMetricsAsJSON(),
     busy() {
@@ -125,7 +129,7 @@ export function runWorker(parent: ToParent, openLog: OpenLog): Promise<never> {
         networks: new Map([...networks].map(([name, { methods }]) => [name, methods])),
         live: new Map([...networks].map(([name, { live }]) => [name, live])),
         chainIdOf: (network) => decimalChainId(networks.get(network)?.pool.chainId),
-        keys: storage.keys,
+        keys: config.rules.store === undefined ? storage.keys : new SharedKeys(toldKeys),
         ...{ metrics, log: logger, tracer: tracing?.tracer, readers, hold },
         rates: new LeasedRates((wanted) => primary.ask('take', wanted)),
         isStopping: () => isStopping,

@@ -34,7 +34,8 @@ export interface WorkerOperatorsDependencies {
 
 /**
  * Rules, lists and audit are read here, in the store as it is at that moment: what is acknowledged is written, so that whoever hears of it
- * reads it. All else is brought to the primary, as is everything where the requests of a token are limited, which one process counts.
+ * reads it. All else is brought to the primary, as is everything where the requests of a token are limited, which one process counts, and
+ * where rules are in a database, with which one process is connected.
  * Undefined where operators have a listener of their own.
  */
 export async function openWorkerOperators(
@@ -45,7 +46,8 @@ export async function openWorkerOperators(
   if (path === undefined) return undefined;
   const opened = openedBy(config);
   const relay = new OperatorsRelay(path, { clientAddress });
-  const readsRules = opened.has('rulesApi') && config.rules.rateLimitRequests === undefined;
+  const { store, rateLimitRequests } = config.rules;
+  const readsRules = opened.has('rulesApi') && store === undefined && rateLimitRequests === undefined;
   const storage = readsRules
     ? await openRules({ dataDir: config.dataDir, url: undefined }, { log: logger })
     : undefined;

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Config } from '../../config/index.ts';
-import { RateLimits, type Rates } from '../../ethereum/gateway/index.ts';
+import { type KeyRecords, RateLimits, type Rates } from '../../ethereum/gateway/index.ts';
 import type { ApplyWith, FollowedChange } from '../../ethereum/ingest/index.ts';
 import { SerialQueue } from '../../platform/serialQueue/index.ts';
 import type { TokenUses } from '../../rules/api/index.ts';
@@ -15,6 +15,7 @@ import { leaseFrom } from './leasedRates.ts';
 import { Link } from './link.ts';
 import { addedUp, keptOf, type MetricJson } from './machineMetrics.ts';
 import { Restarts } from './restarts.ts';
+import { KeyTeller } from './toldKeys.ts';
 import { partOf } from './workerConfig.ts';
 
 /** A worker that does not stop to answer within this time hangs: it is ended, as it might answer by what was before. */
@@ -23,6 +24,8 @@ const HOLD_TIMEOUT_MS = 10_000;
 const TELL_TIMEOUT_MS = 2_000;
 /** How often is looked whether some workers have more to do than others. */
 const BALANCE_MS = 500;
+/** What others change of API keys counts here within two seconds, one of which passes until it is known. */
+const TELL_KEYS_MS = 500;
 /** A reload waits so long for connections on which nothing is asked. */
 const GENTLE_MS = 5_000;
 
@@ -38,6 +41,8 @@ export interface WorkersDependencies {
   readonly ethereum: () => Ethereum;
   /** None where rules are not served. */
   readonly tokenUses: Pick<TokenUses, 'add'> | undefined;
+  /** API keys of the database; none where workers read those of the data folder. */
+  readonly keys: KeyRecords | undefined;
 }
 
 interface Member {
@@ -45,6 +50,7 @@ interface Member {
   readonly place: number;
   readonly process: Process;
   readonly link: Link<PrimaryCalls, WorkerCalls>;
+  readonly keys: KeyTeller | undefined;
   readonly startedMs: number;
   /** It hears of each change of state from here on. */
   isFollowing: boolean;
@@ -81,6 +87,7 @@ export class Workers {
   #kept: Promise<readonly MetricJson[]> = Promise.resolve([]);
   #isStopping = false;
   readonly #stop = new AbortController();
+  #tellingKeys: NodeJS.Timeout | undefined;
   #reloading: Promise<void> = Promise.resolve();
 
   constructor(options: WorkersOptions, dependencies: WorkersDependencies) {
@@ -131,6 +138,7 @@ export class Workers {
           this.#dependencies.logger.error({ err: error }, 'workers could not be told of the nodes'),
         );
       });
+    this.#tellingKeys = setInterval(() => this.#tellKeys(), TELL_KEYS_MS).unref();
     const places = Array.from({ length: this.#options.count }, (_, place) => place);
     try {
       const [first, ...others] = places;
@@ -168,6 +176,8 @@ export class Workers {
 
   /** What all workers read from now on is what is written by now. */
   async settled(): Promise<void> {
+    // They have heard of it when they say that they hold their calls.
+    this.#tellKeys();
     await this.#publish();
   }
 
@@ -204,6 +214,7 @@ export class Workers {
   async stop(deadlineMs: number): Promise<void> {
     this.#isStopping = true;
     this.#stop.abort();
+    clearInterval(this.#tellingKeys);
     for (const member of [...this.#members])
       await this.#leave(member, { isGentle: false, timeoutMs: Math.max(0, deadlineMs - performance.now()) });
   }
@@ -239,6 +250,10 @@ export class Workers {
         member.isShedding = share > 0;
       }
     }
+  }
+
+  #tellKeys(): void {
+    for (const { link, keys } of this.#following) if (keys !== undefined) link.tell('keys', keys.changes());
   }
 
   get #following(): Member[] {
@@ -293,7 +308,7 @@ export class Workers {
   }
 
   #begin(place: number): Member {
-    const { logger } = this.#dependencies;
+    const { logger, keys } = this.#dependencies;
     const config = this.#config;
     const process = cluster.fork();
     let listening: (where: { url: string }) => void = () => undefined;
@@ -301,6 +316,7 @@ export class Workers {
     let over: () => void = () => undefined;
     const member: Member = {
       ...{ place, process, startedMs: performance.now(), metrics: [], wanted: new Set() },
+      keys: keys && new KeyTeller(keys),
       ...{ isFollowing: false, isListening: false, isLeaving: false, isShedding: false },
       listens: new Promise((resolve, reject) => {
         listening = resolve;
@@ -320,6 +336,7 @@ export class Workers {
               member.link.tell('begin', {
                 config: partOf(config, this.#options.count),
                 state: this.#told,
+                keys: member.keys?.changes(),
               });
               member.isFollowing = true;
             }),
