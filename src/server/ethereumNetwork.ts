@@ -31,6 +31,7 @@ import type { Tracer } from '../platform/spans/index.ts';
 import { decimalChainId } from './decimalChainId.ts';
 import type { IngestMetrics } from './ingestMetrics.ts';
 import { IngestReport } from './ingestReport.ts';
+import { UndoUnseen } from './undoUnseen.ts';
 import type { NetworkState } from './workers/calls.ts';
 
 /** Behind the node by more blocks than this, the index is not ready. */
@@ -64,6 +65,8 @@ export interface EthereumNetworkDependencies {
 /** Processes that answer from the index that this one writes. */
 export interface Followers {
   readonly applyWith: ApplyWith;
+  /** Resolves when they answer by the state that there is now. */
+  settled(): Promise<void>;
   followed(network: string, change: FollowedChange): void;
 }
 
@@ -119,6 +122,8 @@ export async function startEthereumNetwork(
   const live = new Live(network);
   const filters = new Filters({ network, live, secret: filterSecret });
   const { pollIntervalMs } = config.index;
+  const isShared = config.traceStore !== undefined;
+  const unseen = isShared && followers ? new UndoUnseen(followers) : undefined;
   const indexer = new Indexer(
     {
       pollIntervalMs,
@@ -132,7 +137,7 @@ export async function startEthereumNetwork(
         live.followed(change);
         followers?.followed(name, change);
       },
-      applyWith: followers?.applyWith,
+      applyWith: (unseen ?? followers)?.applyWith,
       beginWrite: tracer && beginWriteWith(tracer, name),
     },
   );
@@ -156,8 +161,9 @@ export async function startEthereumNetwork(
     state: () => ({
       pool: pool.state,
       store: network.cache.storeState,
-      // Workers answer from an embedded index alone, whose reads are never promises.
-      indexHead: (store.head() as StoredBlock | undefined)?.number ?? -1,
+      // An embedded index answers at once.
+      indexHead: isShared ? -1 : ((store.head() as StoredBlock | undefined)?.number ?? -1),
+      recentPart: unseen?.isUndoing === true ? undefined : store.recentPart,
     }),
     found(place, why) {
       const node = pool.nodes[place];

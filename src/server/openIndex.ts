@@ -43,7 +43,7 @@ export async function openIndex(
     const path = mkdtempSync(join(folder, 'blocks-'));
     const store = await openTraceStore(path, config.index);
     return {
-      store,
+      ...{ store, folder: path },
       async discard() {
         await store.close();
         rmSync(path, { recursive: true, force: true });

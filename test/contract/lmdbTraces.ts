@@ -7,6 +7,7 @@ import { openTraceStore, type TraceStoreOptions } from '../../src/ethereum/store
 export async function lmdbTraces(options?: TraceStoreOptions) {
   const path = await mkdtemp(join(tmpdir(), 'floodgate-traces-'));
   return {
+    path,
     open: async () => openTraceStore(path, options),
     remove: () => rm(path, { recursive: true, force: true }),
   };

@@ -16,7 +16,7 @@ const openRecent = async () => {
   const recent = await lmdbTraces();
   const store = await recent.open();
   return {
-    store,
+    ...{ store, folder: recent.path },
     async discard() {
       await store.close();
       await recent.remove();

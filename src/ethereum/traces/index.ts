@@ -98,6 +98,7 @@ export {
   type IndexedBlock,
   IndexUnavailableError,
   type PostingTerm,
+  type RecentPart,
   type Side,
   type StoredBlock,
   type TraceReader,

@@ -68,6 +68,8 @@ export interface TraceStore {
   readonly tracesPerChange?: number | undefined;
   /** Whether none of the newest blocks are kept nearer, though they could be: then the head is to be given to `keepNewest`. */
   readonly lacksNewest?: boolean;
+  /** Where other processes of this machine may read those that are; undefined where none are. */
+  readonly recentPart?: RecentPart | undefined;
 
   /** The chain that the index holds; undefined until the first `bindChain`. */
   chain(): Awaitable<ChainIdentity | undefined>;
@@ -133,6 +135,13 @@ export interface TraceStore {
   close(): Promise<void>;
 }
 
+/** An embedded index of some of the blocks, without gaps. */
+export interface RecentPart {
+  readonly folder: string;
+  readonly first: number;
+  readonly head: number;
+}
+
 /** What an answer about a transaction may be of. */
 export interface TransactionLimits {
   readonly maxBytes: number;
@@ -141,7 +150,10 @@ export interface TransactionLimits {
 }
 
 /** An index that somebody else writes. */
-export type TraceReader = Omit<TraceStore, 'bindChain' | 'apply'>;
+export type TraceReader = Omit<
+  TraceStore,
+  'bindChain' | 'apply' | 'keepNewest' | 'lacksNewest' | 'recentPart'
+>;
 
 /** What tells one chain from another. */
 export interface ChainIdentity {

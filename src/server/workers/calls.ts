@@ -2,6 +2,7 @@ import type { Config } from '../../config/index.ts';
 import type { StoreState } from '../../ethereum/gateway/index.ts';
 import type { FollowedChange } from '../../ethereum/ingest/index.ts';
 import type { PoolState, SetAside, Urgency } from '../../ethereum/nodes/index.ts';
+import type { RecentPart } from '../../ethereum/traces/index.ts';
 import type { TakenRequests } from '../../rules/api/index.ts';
 import type { MetricJson } from './machineMetrics.ts';
 import type { KeyChanges } from './toldKeys.ts';
@@ -11,8 +12,10 @@ export interface NetworkState {
   readonly pool: PoolState;
   /** The store of final answers. */
   readonly store: StoreState;
-  /** The highest block of the index that is shown; -1 where it has none. */
+  /** The highest block of an embedded index that is shown; -1 where there is none. */
   readonly indexHead: number;
+  /** Where the newest blocks of an index that instances share are to be read; undefined where they are read there. */
+  readonly recentPart: RecentPart | undefined;
 }
 
 /** Of each network, by its name. */

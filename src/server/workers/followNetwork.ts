@@ -14,10 +14,9 @@ import {
 } from '../../ethereum/gateway/index.ts';
 import { BlockUnavailableError, type FollowedChange, PooledSource } from '../../ethereum/ingest/index.ts';
 import { NodeError, type NodePool } from '../../ethereum/nodes/index.ts';
-import { openTraceReader } from '../../ethereum/store/lmdb/traces/index.ts';
 import { methodsOf, networkOptions } from '../ethereumNetwork.ts';
-import { indexFolder } from '../indexFolder.ts';
 import type { NetworkState, PrimaryCalls, WorkerCalls } from './calls.ts';
+import { followIndex } from './followIndex.ts';
 import { LeasedNodeBudget } from './leasedNodeBudget.ts';
 import type { Link } from './link.ts';
 
@@ -53,7 +52,7 @@ export async function followNetwork(
   { table, answers, metrics, logger, primary }: FollowNetworkDependencies,
 ): Promise<FollowedNetwork> {
   const { name, config } = options;
-  const store = openTraceReader(indexFolder(config.dataDir, name), config.index);
+  const index = await followIndex(options, { logger });
   const placeOf = (node: { readonly name: string }): number =>
     pool.nodes.findIndex((other) => other.name === node.name);
   const network = await startNetwork(
@@ -80,12 +79,15 @@ export async function followNetwork(
     network,
     filters: filtersOf(name, primary),
     index: {
-      ...{ store, finder: new PooledSource(pool), maxAnswerBytes: config.gateway.maxAnswerBytes },
-      indexer: fillerOf(name, pool, { primary, refresh: () => store.refresh(shownHead) }),
+      ...{
+        store: index.reader,
+        finder: new PooledSource(pool),
+        maxAnswerBytes: config.gateway.maxAnswerBytes,
+      },
+      indexer: fillerOf(name, pool, { primary, refresh: () => index.refresh() }),
     },
     description: () => Buffer.from(JSON.stringify(openRpcDocument(name, table))),
   };
-  let shownHead = -1;
   return {
     ...{ pool, live },
     methods: methodsOf(table, services),
@@ -95,15 +97,14 @@ export async function followNetwork(
       );
       for (const node of caught) cache.distrust(node.name);
       cache.followStore(state.store);
-      shownHead = state.indexHead;
-      store.refresh(shownHead);
+      index.follow(state);
       pool.follow(state.pool);
     },
     followed: (change) => live.followed(change),
     async stop() {
       live.stop();
       await pool.stop();
-      await store.close();
+      await index.close();
     },
   };
 }

@@ -30,12 +30,6 @@ export function checkWorkers(config: Config, count: number, opened: Opened): voi
       'workers meet the first process at a socket in it, and the path of one has 103 bytes at most',
       'a shorter path, a link to it for example, or ops.port (FLOODGATE_OPS_PORT, --ops-port)',
     );
-  if (config.traceStore !== undefined)
-    refuse(
-      'traceStore is set',
-      'workers read the index in the data folder',
-      'workers 1, and several servers in place of workers',
-    );
   for (const path of DIVIDED) {
     const value = numberAt(config, path);
     if (value > 0 && value < count)

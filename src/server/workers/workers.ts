@@ -176,6 +176,7 @@ export class Workers {
 
   /** What all workers read from now on is what is written by now. */
   async settled(): Promise<void> {
+    if (!this.#isStarted) return;
     // They have heard of it when they say that they hold their calls.
     this.#tellKeys();
     await this.#publish();

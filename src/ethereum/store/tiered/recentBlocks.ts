@@ -1,8 +1,11 @@
-import type { IndexChange, IndexedBlock, TraceStore } from '../../traces/index.ts';
+import type { IndexChange, IndexedBlock, RecentPart, TraceStore } from '../../traces/index.ts';
+import type { NewestBlocks } from './tieredTraceReader.ts';
 
 /** An index that is thrown away when it has too many blocks. */
 export interface RecentIndex {
   readonly store: TraceStore;
+  /** Where other processes may read it. */
+  readonly folder: string;
   /** Closes it, and removes what it kept. */
   discard(): Promise<void>;
 }
@@ -19,7 +22,7 @@ interface Generation {
  * The newest blocks, at least `keepBlocks` of them once so many have come, and never more than twice as many and a change. When the
  * index has `keepBlocks`, a second one is begun beside it; when that has as many, it takes the first one's place. So none is ever cut.
  */
-export class RecentBlocks {
+export class RecentBlocks implements NewestBlocks {
   readonly #keepBlocks: number;
   readonly #open: () => Promise<RecentIndex>;
   #current: Generation | undefined;
@@ -45,6 +48,12 @@ export class RecentBlocks {
 
   get head(): number | undefined {
     return this.#current?.first === undefined ? undefined : this.#current.head;
+  }
+
+  /** What there is of it to be read by others. */
+  get part(): RecentPart | undefined {
+    const { first, head = -1, index } = this.#current ?? {};
+    return index === undefined || first === undefined ? undefined : { folder: index.folder, first, head };
   }
 
   /** Applies what a change does to the newest blocks. Where that fails all is thrown away: it is kept elsewhere too. */

@@ -1,25 +1,7 @@
 import { SerialQueue } from '../../../platform/serialQueue/index.ts';
-import {
-  type Awaitable,
-  andThen,
-  type ChainIdentity,
-  type Hash,
-  type HistoryPage,
-  type HistoryPlace,
-  type HistoryQuery,
-  type HistorySummary,
-  type IndexChange,
-  type IndexedBlock,
-  type InternalTransactionsPage,
-  type InternalTransactionsQuery,
-  type JsonWriter,
-  type StoredBlock,
-  type SummaryQuery,
-  type TraceFilter,
-  type TraceStore,
-  type TransactionLimits,
-} from '../../traces/index.ts';
+import type { ChainIdentity, IndexChange, IndexedBlock, RecentPart, TraceStore } from '../../traces/index.ts';
 import { RecentBlocks, type RecentIndex } from './recentBlocks.ts';
+import { TieredTraceReader } from './tieredTraceReader.ts';
 
 export interface TieredOptions {
   /** Blocks that are answered from the index of its own, at the least. */
@@ -35,11 +17,8 @@ export interface TieredDependencies {
   readonly failed: (error: unknown) => void;
 }
 
-/**
- * The newest blocks from an index of its own, all else from the one that is shared. Every answer is of one of the two, and so of one
- * chain: a range that both have a part of is the shared one's, which has it whole.
- */
-export class TieredTraceStore implements TraceStore {
+/** The same with an index of the newest blocks that it keeps itself, of what is written here to the one that is shared. */
+export class TieredTraceStore extends TieredTraceReader implements TraceStore {
   readonly #shared: TraceStore;
   readonly #recent: RecentBlocks;
   readonly #failed: (error: unknown) => void;
@@ -48,9 +27,11 @@ export class TieredTraceStore implements TraceStore {
   #couldKeep = true;
 
   constructor({ keepBlocks }: TieredOptions, { shared, openRecent, failed }: TieredDependencies) {
+    const recent = new RecentBlocks(keepBlocks, openRecent);
+    super({ shared, recent });
     this.#shared = shared;
     this.#keepBlocks = keepBlocks;
-    this.#recent = new RecentBlocks(keepBlocks, openRecent);
+    this.#recent = recent;
     this.#failed = failed;
   }
 
@@ -63,81 +44,23 @@ export class TieredTraceStore implements TraceStore {
     return this.#couldKeep && this.#recent.store === undefined;
   }
 
-  keepNewest(head: IndexedBlock): Promise<void> {
-    return this.#changes.run(() => this.#keep({ blocks: [head] }));
+  get recentPart(): RecentPart | undefined {
+    return this.#recent.part;
   }
 
-  chain(): Awaitable<ChainIdentity | undefined> {
-    return this.#shared.chain();
+  keepNewest(head: IndexedBlock): Promise<void> {
+    return this.#changes.run(() => this.#keep({ blocks: [head] }));
   }
 
   bindChain(identity: ChainIdentity): Promise<void> {
     return this.#shared.bindChain(identity);
   }
 
-  head(): Awaitable<StoredBlock | undefined> {
-    return (this.#recent.store ?? this.#shared).head();
-  }
-
-  finalizedNumber(): Awaitable<number | undefined> {
-    return this.#shared.finalizedNumber();
-  }
-
-  block(blockNumber: number): Awaitable<StoredBlock | undefined> {
-    return this.#holding(blockNumber, blockNumber).block(blockNumber);
-  }
-
-  lastBlock(upTo: number): Awaitable<StoredBlock | undefined> {
-    const { head } = this.#recent;
-    if (head !== undefined && upTo >= head) return this.head();
-    return this.#holding(upTo, upTo).lastBlock(upTo);
-  }
-
-  firstMissing(fromBlock: number, toBlock: number): Awaitable<number | undefined> {
-    return this.#holding(fromBlock, toBlock).firstMissing(fromBlock, toBlock);
-  }
-
-  filter(filter: TraceFilter, maxBytes: number, json?: JsonWriter): Awaitable<Uint8Array | undefined> {
-    return this.#holding(filter.fromBlock, filter.toBlock).filter(filter, maxBytes, json);
-  }
-
-  blockTraces(blockNumber: number, maxBytes: number): Awaitable<Buffer | undefined> {
-    return this.#holding(blockNumber, blockNumber).blockTraces(blockNumber, maxBytes);
-  }
-
-  transactionTraces(hash: Hash, limits: TransactionLimits): Awaitable<Buffer | undefined> {
-    return this.#firstKnown((store) => store.transactionTraces(hash, limits));
-  }
-
-  transactionTrace(
-    hash: Hash,
-    traceAddress: readonly number[],
-    limits: TransactionLimits,
-  ): Awaitable<Buffer | null | undefined> {
-    return this.#firstKnown((store) => store.transactionTrace(hash, traceAddress, limits));
-  }
-
-  addressTraces(query: HistoryQuery, maxBytes: number, json: JsonWriter): Awaitable<HistoryPage> {
-    return this.#holding(query.fromBlock ?? -1, query.toBlock).addressTraces(query, maxBytes, json);
-  }
-
-  addressSummary(query: SummaryQuery): Awaitable<HistorySummary> {
-    return this.#shared.addressSummary(query);
-  }
-
-  internalTransactions(query: InternalTransactionsQuery): Awaitable<InternalTransactionsPage> {
-    return this.#holding(query.fromBlock, query.toBlock).internalTransactions(query);
-  }
-
-  transactionPlace(hash: Hash, limits: Pick<TransactionLimits, 'upTo'>): Awaitable<HistoryPlace | undefined> {
-    return this.#firstKnown((store) => store.transactionPlace(hash, limits));
-  }
-
   apply(change: IndexChange): Promise<void> {
     return this.#changes.run(() => this.#apply(change));
   }
 
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     await this.#changes.idle();
     await this.#recent.discard();
     await this.#shared.close();
@@ -161,15 +84,5 @@ export class TieredTraceStore implements TraceStore {
       this.#couldKeep = false;
       this.#failed(error);
     }
-  }
-
-  #holding(fromBlock: number, toBlock: number): TraceStore {
-    return this.#recent.holding(fromBlock, toBlock) ?? this.#shared;
-  }
-
-  #firstKnown<T>(read: (store: TraceStore) => Awaitable<T | undefined>): Awaitable<T | undefined> {
-    const recent = this.#recent.store;
-    if (recent === undefined) return read(this.#shared);
-    return andThen(read(recent), (found) => (found === undefined ? read(this.#shared) : found));
   }
 }

@@ -2,5 +2,10 @@
 
 export type { UpgradeObserver } from './carryOutUpgrade.ts';
 export { NoIndexError } from './environment.ts';
-export { openTraceReader, openTraceStore, type TraceStoreOptions } from './traceStore.ts';
+export {
+  type LmdbTraceReader,
+  openTraceReader,
+  openTraceStore,
+  type TraceStoreOptions,
+} from './traceStore.ts';
 export { verifyTraces } from './verifyTraces.ts';
