@@ -62,7 +62,10 @@ export class PostgresRecords implements SharedRecords {
       await connection.command(decided === undefined ? 'ROLLBACK' : 'COMMIT');
       return decided ?? row?.key;
     });
-    if (changed !== undefined) this.#know(new Map(this.#known).set(key, changed));
+    if (changed === undefined) return undefined;
+    // What was read before the commit may arrive behind it.
+    await this.#reading.catch(() => undefined);
+    this.#know(new Map(this.#known).set(key, changed));
     return changed;
   }
 

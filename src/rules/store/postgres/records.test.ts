@@ -1,0 +1,28 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { PostgresRecords } from './records.ts';
+import type { StoreParts } from './storeParts.ts';
+
+it('what is changed while all is read is not taken back by what was read before', async () => {
+  let answer: (rows: unknown[]) => void = () => undefined;
+  const feed = { onKeys: async (_isAll: boolean): Promise<void> => undefined, ageMs: 0 };
+  // All that is used of them: a database whose answer is late.
+  const parts = {
+    feed,
+    connections: {
+      assertThere: () => undefined,
+      attempt: async () => 'revoked',
+      read: () =>
+        new Promise((resolve) => {
+          answer = resolve;
+        }),
+    },
+  } as unknown as StoreParts;
+  const records = new PostgresRecords(parts);
+  const read = feed.onKeys(true);
+  await nextTurn();
+  const changed = records.change('hash', () => 'revoked');
+  answer([{ hash: 'hash', changed_at: 1, key: 'good' }]);
+  await Promise.all([read, changed]);
+  expect(records.all().get('hash')).toBe('revoked');
+});
