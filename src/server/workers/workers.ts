@@ -349,7 +349,11 @@ export class Workers {
             if (areWanted) member.wanted.add(network);
             else member.wanted.delete(network);
           },
-          failed: ({ name, message }) => failed(Object.assign(new Error(message), { name })),
+          failed({ name, message }) {
+            failed(Object.assign(new Error(message), { name }));
+            // It has nothing to answer with.
+            process.process.kill('SIGKILL');
+          },
         },
       ),
     };
@@ -376,12 +380,14 @@ export class Workers {
       // A reload has put one there meanwhile.
       if (this.#isStopping || [...this.#members].some((member) => member.place === place)) return;
       this.#restarted.inc();
+      const member = this.#begin(place);
       try {
-        await this.#begin(place).listens;
+        await member.listens;
         return;
       } catch (error) {
         this.#dependencies.logger.error({ err: error }, 'a worker could not start: it is tried again');
         pauseMs = this.#restarts.pauseMs(place, 0);
+        await member.ended;
       }
     }
   }
