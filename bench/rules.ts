@@ -9,15 +9,13 @@ import { join } from 'node:path';
 import { freePort } from '../test/support/freePort.ts';
 import { startFloodgate, startScript } from './child.ts';
 import { type LoadResult, load } from './load.ts';
+import { createRules, RULES_HEADERS as headers, RULES_PATH as PATH, RULES_TOKEN } from './madeRules.ts';
 
 const RULES = 100;
 const LIST_CONNECTIONS = 8;
 const CHANGE_CONNECTIONS = 32;
 const TURNS = 3;
 const TURN_MS = Number(process.env['BENCH_TURN_MS'] ?? 3000);
-const TOKEN = 'fg_benchmark_token_0000000000000000000000000';
-const PATH = '/client/v4/accounts/bench/network/advanced_dns_protection/configs/dns_protection/rules';
-const headers = { authorization: `Bearer ${TOKEN}` };
 
 /** Below these the benchmark fails. */
 const LEAST_LIST_RATIO = 0.5;
@@ -25,14 +23,14 @@ const LEAST_CHANGES_PER_SECOND = 2000;
 const LEAST_APPEND_RATIO = 0.5;
 
 const folder = mkdtempSync(join(tmpdir(), 'floodgate-bench-rules-'));
-process.env['FLOODGATE_API_TOKEN'] = TOKEN;
+process.env['FLOODGATE_API_TOKEN'] = RULES_TOKEN;
 
 async function run(): Promise<boolean> {
   const port = await freePort();
   const floodgate = await startFloodgate(port, ['--rules-only', '--data-dir', join(folder, 'data')]);
   const answers = join(folder, 'answers.json');
   try {
-    const ids = await createRules(floodgate.url);
+    const ids = await createRules(floodgate.url, RULES);
     const list = await answerOf(floodgate.url + PATH);
     const change = await answerOf(`${floodgate.url}${PATH}/${ids[0]}`);
     writeFileSync(answers, JSON.stringify({ list, change }));
@@ -128,23 +126,6 @@ function appendsPerSecond(bytes: number): number {
   }
   closeSync(file);
   return (1000 * count) / (performance.now() - started);
-}
-
-async function createRules(url: string): Promise<string[]> {
-  const ids: string[] = [];
-  for (let index = 0; index < RULES; index++) {
-    const response = await fetch(url + PATH, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({
-        ...{ scope: 'datacenter', name: `dc${index}`, mode: 'enabled', profile_sensitivity: 'low' },
-        ...{ rate_sensitivity: 'medium', burst_sensitivity: 'medium' },
-      }),
-    });
-    const { result } = (await response.json()) as { result: { id: string } };
-    ids.push(result.id);
-  }
-  return ids;
 }
 
 async function answerOf(url: string): Promise<string> {

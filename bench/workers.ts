@@ -18,8 +18,9 @@ import {
   startFloodgate,
   startScript,
 } from './child.ts';
-import { load } from './load.ts';
+import { type LoadOptions, load } from './load.ts';
 import { makeChain } from './madeChain.ts';
+import { createRules, RULES_HEADERS, RULES_PATH, RULES_TOKEN } from './madeRules.ts';
 import { addressAt } from './mainnetLike.ts';
 import { progress } from './turns.ts';
 
@@ -50,6 +51,23 @@ const WORKLOADS: Readonly<Record<string, (i: number) => readonly [method: string
   'uncached call': (i) => ['eth_getBalance', `0x${i.toString(16).padStart(40, '0')}`, 'latest'],
 };
 
+/** What is asked for, whoever is asked. */
+type Asked = Pick<LoadOptions, 'method' | 'headers' | 'bodies'> & { readonly path: string };
+
+const BODIES = 2_000;
+const callsOf = (make: (i: number) => readonly [method: string, ...params: unknown[]]): Asked => ({
+  path: '/v1/mainnet',
+  bodies: Array.from({ length: BODIES }, (_, i) => {
+    const [method, ...params] = make(i);
+    return Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: i, method, params }));
+  }),
+});
+const RULES = 100;
+const LIST_OF_RULES: Asked = {
+  ...{ path: RULES_PATH, method: 'GET', headers: RULES_HEADERS },
+  bodies: [Buffer.alloc(0)],
+};
+
 /** Of one turn. */
 interface Measured {
   readonly perSecond: number;
@@ -62,12 +80,10 @@ interface Measured {
 /** All of them are asked at once, each over its part of the connections. */
 async function ask(
   servers: readonly ServerProcess[],
-  what: { readonly bodies: readonly Buffer[]; readonly durationMs?: number },
+  { path, ...what }: Asked & { readonly durationMs?: number },
 ) {
   const connections = CONNECTIONS / servers.length;
-  const loads = await Promise.all(
-    servers.map(({ url }) => load({ url: `${url}/v1/mainnet`, connections, ...what })),
-  );
+  const loads = await Promise.all(servers.map(({ url }) => load({ url: url + path, connections, ...what })));
   const sum = (name: 'requests' | 'requestsPerSecond' | 'refused'): number =>
     loads.reduce((total, one) => total + one[name], 0);
   return {
@@ -77,15 +93,11 @@ async function ask(
   };
 }
 
-async function turn(
-  servers: readonly ServerProcess[],
-  node: ServerProcess,
-  bodies: readonly Buffer[],
-): Promise<Measured> {
+async function turn(servers: readonly ServerProcess[], node: ServerProcess, asked: Asked): Promise<Measured> {
   const pids = servers.flatMap(({ pid }) => familyOf(pid));
   const ofServer = (): number => pids.reduce((sum, pid) => sum + processorMs(pid), 0);
   const before = { server: ofServer(), node: processorMs(node.pid), own: process.cpuUsage() };
-  const { requests, requestsPerSecond, refused } = await ask(servers, { bodies, durationMs: TURN_MS });
+  const { requests, requestsPerSecond, refused } = await ask(servers, { ...asked, durationMs: TURN_MS });
   if (refused > 0) throw new Error(`${refused} requests were refused`);
   const own = process.cpuUsage(before.own);
   return {
@@ -106,26 +118,26 @@ function capOf(one: readonly Measured[]): number {
 
 async function compare(
   name: string,
-  make: (i: number) => readonly unknown[],
+  what: Asked,
   { one, other, many, node }: Readonly<Record<'one' | 'other' | 'many' | 'node', ServerProcess>>,
 ): Promise<void> {
-  const bodies = Array.from({ length: 2_000 }, (_, i) => {
-    const [method, ...params] = make(i);
-    return Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: i, method, params }));
-  });
   const asked = { one: [one], many: [many], apart: [one, other] };
   const measured: Record<keyof typeof asked, Measured[]> = { one: [], many: [], apart: [] };
   // Each worker compiles, and keeps answers, for itself.
   const often = (requests: number) => ({
-    bodies: Array.from({ length: requests }, (_, i) => bodies[i % bodies.length] ?? Buffer.alloc(0)),
+    ...what,
+    bodies: Array.from(
+      { length: requests },
+      (_, i) => what.bodies[i % what.bodies.length] ?? Buffer.alloc(0),
+    ),
   });
   await ask(asked.one, often(WARM_REQUESTS));
   await ask(asked.many, often(WORKERS * WARM_REQUESTS));
   await ask(asked.apart, often(WARM_REQUESTS));
   for (let i = 0; i < TURNS; i++) {
-    measured.one.push(await turn(asked.one, node, bodies));
-    measured.many.push(await turn(asked.many, node, bodies));
-    measured.apart.push(await turn(asked.apart, node, bodies));
+    measured.one.push(await turn(asked.one, node, what));
+    measured.many.push(await turn(asked.many, node, what));
+    measured.apart.push(await turn(asked.apart, node, what));
   }
   const of = (which: keyof typeof asked, figure: keyof Measured): number =>
     median(measured[which].map((result) => result[figure]));
@@ -150,9 +162,9 @@ function privateBytes(pid: number): { readonly anonymous: number; readonly pss: 
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'floodgate-bench-workers-'));
+process.env['FLOODGATE_API_TOKEN'] = RULES_TOKEN;
 const running: ServerProcess[] = [];
 async function start(name: string, workers: number, node: ServerProcess): Promise<ServerProcess> {
-  const opsPort = await freePort();
   const flags = [
     '--data-dir',
     join(folder, name),
@@ -161,11 +173,9 @@ async function start(name: string, workers: number, node: ServerProcess): Promis
     '--index-from',
     String(FIRST_BLOCK),
   ];
-  const server = await startFloodgate(
-    await freePort(),
-    [...flags, '--workers', String(workers), '--ops-port', String(opsPort)],
-    { opsPort, program: BUNDLE },
-  );
+  const server = await startFloodgate(await freePort(), [...flags, '--workers', String(workers)], {
+    program: BUNDLE,
+  });
   running.push(server);
   return server;
 }
@@ -182,8 +192,10 @@ try {
     many: await start('many', WORKERS, node),
   };
   const atRest = familyOf(servers.many.pid).slice(1).map(privateBytes);
-  for (const [name, make] of Object.entries(WORKLOADS)) await compare(name, make, servers);
+  for (const [name, make] of Object.entries(WORKLOADS)) await compare(name, callsOf(make), servers);
   const inUse = familyOf(servers.many.pid).slice(1).map(privateBytes);
+  for (const { url } of [servers.one, servers.other, servers.many]) await createRules(url, RULES);
+  await compare(`list of ${RULES} rules`, LIST_OF_RULES, servers);
   const most = (all: readonly { anonymous: number; pss: number }[], name: 'anonymous' | 'pss'): string =>
     (Math.max(...all.map((bytes) => bytes[name])) / MEGABYTE).toFixed(0);
   console.log(
