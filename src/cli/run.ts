@@ -52,6 +52,7 @@ function isOperators(error: unknown): boolean {
     'StoreUnavailable',
     'TooFewFilesError',
     'TooManyKeys',
+    'TraceStoreUnavailable',
     'ApiFailure',
     'RuleFileError',
     'WrongChainError',

@@ -110,6 +110,22 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       }
     });
 
+    it('say in one line that a database cannot be reached', async () => {
+      const away = 'postgres://a:secret@127.0.0.1:1/b';
+      const stores = ['--trace-store', clickHouse.url(), '--trace-store-postgres', away];
+      const { status, stderr } = await floodgate([
+        'start',
+        '--upstream',
+        anvil.url,
+        '--port',
+        '0',
+        ...stores,
+      ]);
+      expect(status).toBe(1);
+      expect(stderr).toMatch(/(^|\n)floodgate: [^\n]*127\.0\.0\.1:1[^\n]*\n$/);
+      expect(stderr).not.toContain('secret');
+    });
+
     it('does not start without a PostgreSQL, and tells no password', async () => {
       const { status, stderr } = await floodgate([
         'start',
