@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify';
 import { ClientCertificates } from './clientCertificates.ts';
 import { ConnectionShedder } from './connectionShedder.ts';
+import { keepPropertiesFast } from './fastProperties.ts';
 import { HalfSent } from './halfSent.ts';
 import { hostCheck } from './hostCheck.ts';
 import { createListener } from './listener.ts';
@@ -68,6 +69,7 @@ export async function openListener(
 ): Promise<OpenListener> {
   const place = 'path' in at ? at : { ...at, host: await addressOf(at.host) };
   const { paths, sendBadUrl } = shown;
+  keepPropertiesFast();
   const listener = createListener({ tls, paths }, { logger, readers, sendBadUrl });
   const { server } = listener;
   answerUnparsed(server, shown.errorBody);
