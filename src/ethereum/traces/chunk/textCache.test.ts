@@ -72,4 +72,17 @@ describe('the cache of texts', () => {
       expect(cache.find(key)).not.toBe(NOWHERE);
     }
   });
+
+  it.each([
+    ['of one list each', (i: number) => -1 - i * 2 ** 24],
+    ['of the first blocks of a day', (i: number) => (24_000_000 + Math.floor(i / 8)) * 2 ** 20 + (i % 8)],
+    ['of the first trace of each block', (i: number) => (24_000_000 + i) * 2 ** 20],
+  ])('has pieces %s, whatever their keys have in common', (_of, keyOf) => {
+    for (const capacityBytes of [CAPACITY_BYTES, 5 * 2 ** 20, 40 * 2 ** 20]) {
+      const cache = new TextCache(capacityBytes);
+      const keys = Array.from({ length: capacityBytes / PIECE_BYTES / 2 }, (_, i) => keyOf(i));
+      ask(cache, keys);
+      expect(ask(cache, keys), `of ${keys.length}`).toBeGreaterThan(0.9);
+    }
+  });
 });

@@ -135,11 +135,14 @@ export class TextCache {
     return oldest;
   }
 
+  /** Keys that differ in a few high bits alone, as those of two lists do, come to sets all over the table (murmur3's finalizer). */
   #setOf(key: number): number {
     const low = key >>> 0;
     const high = Math.floor(key / 2 ** 32);
-    let hash = Math.imul(low ^ Math.imul(high, 0x9e3779b1), 0x85ebca6b);
-    hash ^= hash >>> 15;
+    let hash = Math.imul(low, 0x9e3779b1) ^ high;
+    hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+    hash ^= hash >>> 16;
     return (hash & this.#setMask) * NUMBERS_PER_SET;
   }
 }
