@@ -29,7 +29,7 @@ export function underUsualFlags<T>(load: () => T): T {
  * The space for new objects, of which there are two halves of this size. V8 begins with 1 MiB, which costs a busy gateway
  * a third of its time in collections, and grows it to 16 MiB, which takes 44 MB more and makes each collection stop the
  * others for longer; its flag for something in between is read before any program is. So it grows by measurement (src/cli/heapLimits.ts):
- * with 8 MiB no more requests are answered than with this, and their p99 is a fifth longer.
+ * with 8 MiB no more requests of 16 clients are answered than with this, and their p99 is a fifth longer.
  */
 export const NEW_SPACE_BYTES = 4 * 1024 * 1024;
 

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 
 const limits = fileURLToPath(new URL('../../dist/cli/heapLimits.js', import.meta.url));
 
-/** A program with the limits prints its space for new objects: at its start, busy, and with much that survives. */
+/** A program with the limits prints its space for new objects: at its start, busy, with much that survives, and with that for seconds. */
 const PROGRAM = `
 import { getHeapSpaceStatistics } from 'node:v8';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -24,11 +24,18 @@ sizes.push(mebibytes());
 // Far more survives than the space holds: left alone, V8 would grow it to 16 MiB.
 for (let i = 0; i < 2_000_000; i++) kept.push({ i });
 sizes.push(mebibytes());
+// That much is in use for as long as it takes: then collections are what takes the time.
+for (let turn = 0; mebibytes() < 8 && turn < 2_000; turn++) {
+  kept = [];
+  for (let i = 0; i < 100_000; i++) kept.push({ i });
+  await pause(1);
+}
+sizes.push(mebibytes() >= 8);
 console.log(JSON.stringify(sizes));
 `;
 
-it('a program that is busy gets a space for new objects of 4 MiB where it began with 1 MiB, and no more', async () => {
+it('a program that is busy gets a space for new objects of 4 MiB where it began with 1 MiB, and more where it collects for long', async () => {
   const args = ['--input-type=module', '-e', PROGRAM, '--', limits];
   const { stdout } = await promisify(execFile)(process.execPath, args);
-  expect(JSON.parse(stdout)).toEqual([1, 4, 4]);
+  expect(JSON.parse(stdout)).toEqual([1, 4, 4, true]);
 });
