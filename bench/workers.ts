@@ -3,8 +3,8 @@
  * load generator and the node stand beside the server, so the cap is what all of them would reach with no core ever idle. A second server
  * of one process has half of the connections in further turns, as if the first were the other worker: what those two take longer for a
  * request than the one alone no design of workers saves. Figures are ratios; `BENCH_BLOCKS` and `BENCH_TURN_MS` make it shorter,
- * `BENCH_CONNECTIONS` has fewer or more clients ask. With few the servers, of which there are then more than cores, have little to do each
- * time that they have a core, and find its caches full of what another did: that is measured with 16.
+ * `BENCH_CONNECTIONS` has fewer or more clients ask. There are more processes than cores: with few clients each has little to do each time that
+ * it has a core, whose caches are full of what another did, and a core may have nothing to do. So what two servers reach is told beside.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ const TURNS = 5;
 /** Requests of each process before it is measured: by then what is asked often is compiled, on a busy machine too. */
 const WARM_REQUESTS = 24_000;
 const WORKERS = 2;
-const CONNECTIONS = Number(process.env['BENCH_CONNECTIONS'] ?? 64);
+const CONNECTIONS = Number(process.env['BENCH_CONNECTIONS'] ?? 128);
 const CORES = availableParallelism();
 const MEGABYTE = 1e6;
 /** The least that there may be. */
