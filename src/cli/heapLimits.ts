@@ -3,7 +3,7 @@ import { PerformanceObserver, performance } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { saveCompiledCode } from './compileCache.ts';
 import { loaded, whenLoaded } from './loaded.ts';
-import { growNewSpaceBy, NEW_SPACE_BYTES, newSpaceBytes, USUAL_FACTOR } from './v8Flags.ts';
+import { growNewSpaceBy, NEW_SPACE_BYTES, newSpaceBytes } from './v8Flags.ts';
 
 // Hardly any new objects survive here: waking threads for a collection takes longer than doing it alone, and made the p99 of
 // small answers a fifth longer.
@@ -14,13 +14,11 @@ const CHECK_INTERVAL_MS = 1_000;
 const BUSY_UTILIZATION = 0.2;
 /**
  * Where collections take more than this share of the last second, because as much is in use at one time as the space holds (answers to hundreds
- * of clients, blocks that are ingested), V8 may grow it in the next as it does on its own, which is to 16 MiB at most. Measured: with 256
- * clients, of which collections took a quarter of the time, 1.29 times the answers; 800 blocks ingested in 13.5 s, before in 15 to 18. Where
- * they take a twentieth it is 1.05 times.
+ * of clients, blocks that are ingested), it grows once more, to so much. Measured with 256 clients, of which collections took a quarter of the
+ * time: 1.29 times the answers, and with 16 MiB no more.
  */
 const COSTLY_COLLECTIONS = 0.1;
-/** From here on nothing more is gained with 256 clients, and each doubling takes twice as much memory again. */
-const LARGE_NEW_SPACE_BYTES = 8 * 1024 * 1024;
+const LARGE_NEW_SPACE_BYTES = 2 * NEW_SPACE_BYTES;
 
 /** What is held while the space is to grow, in pieces that are no large objects, and how much of it at most: four times what fits into it. */
 const SURVIVOR_BYTES = 64 * 1024;
@@ -62,13 +60,12 @@ setInterval(() => {
   const now = performance.eventLoopUtilization();
   const { utilization } = performance.eventLoopUtilization(now, lastUtilization);
   lastUtilization = now;
-  if (utilization < BUSY_UTILIZATION) return growNewSpaceBy(1);
-  growNewSpace();
+  const tookMs = collectionsMs?.() ?? 0;
+  if (utilization < BUSY_UTILIZATION) return;
+  // Not before: a program that ends soon does without.
   collectionsMs ??= countCollections();
-  const areCostly = collectionsMs() > COSTLY_COLLECTIONS * CHECK_INTERVAL_MS;
-  // V8 tells a little more or less than it took.
-  const isLarge = newSpaceBytes() > 0.75 * LARGE_NEW_SPACE_BYTES;
-  growNewSpaceBy(areCostly && !isLarge ? USUAL_FACTOR : 1);
+  const areCostly = tookMs > COSTLY_COLLECTIONS * CHECK_INTERVAL_MS;
+  growNewSpace(areCostly ? LARGE_NEW_SPACE_BYTES : NEW_SPACE_BYTES);
 }, CHECK_INTERVAL_MS).unref();
 
 /** How long collections took since it was asked last. */
@@ -85,8 +82,8 @@ function countCollections(): () => number {
 }
 
 /** Once as much has survived collections as the space holds V8 grows it by the factor, so something has to survive. */
-function growNewSpace(): void {
-  const factor = Math.floor(NEW_SPACE_BYTES / newSpaceBytes());
+function growNewSpace(toBytes: number): void {
+  const factor = Math.floor(toBytes / newSpaceBytes());
   if (factor < 2) return;
   const startBytes = newSpaceBytes();
   growNewSpaceBy(factor);

@@ -4,24 +4,19 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 
 const compiled = (file: string): string => fileURLToPath(new URL(`../../dist/${file}`, import.meta.url));
-const FILES = [
-  'platform/http/fastProperties.js',
-  'platform/http/webSocket/upgradableRequest.js',
-  'platform/http/unsent/trackedResponse.js',
-].map(compiled);
+const FILES = ['platform/http/fastProperties.js', 'platform/http/httpClasses.js'].map(compiled);
 
 /** A server that is asked now and then, and whose heap is collected in between: what V8 says of its requests, responses and ticks. */
 const PROGRAM = `
 import { createServer, get } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { getHeapSnapshot } from 'node:v8';
-const [isKept, properties, request, response] = process.argv.slice(1);
+const [isKept, properties, classes] = process.argv.slice(1);
 const { keepPropertiesFast } = await import(properties);
-const { UpgradableRequest: IncomingMessage } = await import(request);
-const { TrackedResponse: ServerResponse } = await import(response);
+const { HTTP_CLASSES } = await import(classes);
 if (isKept === 'kept') keepPropertiesFast();
 let isFast;
-const server = createServer({ IncomingMessage, ServerResponse }, (request, response) => {
+const server = createServer(HTTP_CLASSES, (request, response) => {
   isFast = [%HasFastProperties(request), %HasFastProperties(response)];
   response.end();
 });

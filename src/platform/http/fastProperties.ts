@@ -1,8 +1,7 @@
 import { createHook } from 'node:async_hooks';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import { Duplex } from 'node:stream';
-import { TrackedResponse } from './unsent/trackedResponse.ts';
-import { UpgradableRequest } from './webSocket/upgradableRequest.ts';
+import { HTTP_CLASSES } from './httpClasses.ts';
 
 /** V8 looks at the first seven objects of a class, and one more to be sure. */
 const OBJECTS = 8;
@@ -22,17 +21,10 @@ let kept: readonly object[] | undefined;
 export function keepPropertiesFast(): void {
   if (kept !== undefined) return;
   let made: readonly object[] = [];
-  const server = createServer(
-    {
-      // Its types know no other classes than node's own.
-      IncomingMessage: UpgradableRequest as unknown as typeof IncomingMessage,
-      ServerResponse: TrackedResponse as unknown as typeof ServerResponse,
-    },
-    (request, response) => {
-      made = [request, response];
-      response.end();
-    },
-  );
+  const server = createServer(HTTP_CLASSES, (...exchange) => {
+    made = exchange;
+    exchange[1].end();
+  });
   const socket = new Duplex({ read: () => undefined, write: (_chunk, _encoding, written) => written() });
   server.emit('connection', socket);
   // All of them are parsed in one go.

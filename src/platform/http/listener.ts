@@ -3,18 +3,16 @@
  * What is served on it comes as fastify plugins; this room knows none of them.
  */
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyReply,
   LogController,
 } from 'fastify';
+import { HTTP_CLASSES } from './httpClasses.ts';
 import { readTlsFiles, type TlsFiles } from './tlsFiles.ts';
 import type { Readers } from './unsent/readers.ts';
 import { TooMuchUnsentError } from './unsent/tooMuchUnsent.ts';
-import { TrackedResponse } from './unsent/trackedResponse.ts';
-import { UpgradableRequest } from './webSocket/upgradableRequest.ts';
 
 /** Time for a client to send its whole request: a client that sends a byte a second is hung up on. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -60,9 +58,7 @@ export function createListener(
   const http = {
     highWaterMark: READ_AHEAD_BYTES,
     connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_INTERVAL_MS, requestTimeoutMs),
-    // Its types know no other classes than node's own.
-    IncomingMessage: UpgradableRequest as unknown as typeof IncomingMessage,
-    ServerResponse: TrackedResponse as unknown as typeof ServerResponse,
+    ...HTTP_CLASSES,
   };
   const listener: FastifyInstance = Fastify({
     loggerInstance: logger,
