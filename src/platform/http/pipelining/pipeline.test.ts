@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerOptions, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { anyReaders } from '../../../../test/support/anyReaders.ts';
@@ -10,6 +10,7 @@ import { TrackedResponse } from '../unsent/trackedResponse.ts';
 
 const CONNECTIONS = 16;
 const AHEAD = 90;
+const ROUNDS = 12;
 
 const closing: Array<() => void> = [];
 afterEach(() => {
@@ -19,9 +20,9 @@ afterEach(() => {
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** A server that hands its requests on in order, and a client's connection to it. */
-async function serve(answer: Answer) {
+async function serve(answer: Answer, options: ServerOptions = {}) {
   const server = createServer(
-    { ServerResponse: TrackedResponse as unknown as typeof ServerResponse }, // its types know only node's own
+    { ServerResponse: TrackedResponse as unknown as typeof ServerResponse, ...options }, // its types know only node's own
     answer,
   );
   anyReaders().watch(server);
@@ -152,6 +153,41 @@ describe('requests', () => {
     );
     expect(answers()).toEqual(bodies.map((body, i) => `${statuses[i]} ${body}`));
   });
+
+  it.each([
+    ['before it is read', 1024],
+    ['before it is read', 64 * 1024],
+    ['amid reading it', 1024],
+    ['amid reading it', 64 * 1024],
+  ])(
+    'are answered behind one that was refused before its body had come, %s, %i bytes ahead',
+    async (when, highWaterMark) => {
+      const open = await serve(
+        (request, response) => {
+          const answer = (): void => {
+            request.off('data', answer);
+            response.writeHead(403).end();
+          };
+          if (request.method === 'GET') response.end('next');
+          else if (when === 'before it is read') answer();
+          else request.on('data', answer);
+        },
+        { highWaterMark },
+      );
+      for (let round = 0; round < ROUNDS; round++) {
+        const { socket, answers } = await open();
+        const pieceBytes = 10 ** (3 + (round % 3));
+        socket.write(`POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${4 * pieceBytes}\r\n\r\n`);
+        for (let i = 0; i < 4; i++) {
+          socket.write('x'.repeat(pieceBytes));
+          if (round % 2 === 0) await until('it is refused', () => answers().length === 1);
+        }
+        socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+        await until('the next is answered', () => answers().length === 2);
+        socket.destroy();
+      }
+    },
+  );
 
   it('like one that was refused for its body are refused without being handled, until one is not', async () => {
     const handled: string[] = [];

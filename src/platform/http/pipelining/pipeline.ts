@@ -238,14 +238,19 @@ export class Pipeline<Response extends OrderedResponse> implements RequestOrder<
   }
 
   /**
-   * Has the bytes come here, and from here to node:http: its server gives them up to whoever listens for them. While an answer waits for
-   * its client the server does not read, and if they were taken from it then, nobody would again: so not before it goes on.
+   * Has the bytes come here, and from here to node:http: its server gives them up to whoever listens for them. It lets go of a connection as it
+   * is: one that it has stopped, for an answer that waits for its client or a body that is not read, would stay so, even where it is about to
+   * be read again. So they are taken as it begins to be.
    */
   #takeBytes(): void {
     if (this.#parse !== undefined || this.#isTaking) return;
     this.#isTaking = true;
-    // Where it is to go on it does so by then.
-    process.nextTick(this.#takeBytesWhereRead);
+    // Where it is to go on it is told so by then.
+    process.nextTick(() => {
+      if (this.#isUpgraded) return;
+      this.#socket.once('resume', this.#takeBytesWhereRead);
+      if (!this.#socket.isPaused()) this.#socket.pause().resume();
+    });
   }
 
   readonly #takeBytesWhereRead = (): void => {
