@@ -82,7 +82,9 @@ function patternOf({ path, exactPath }: Route): RegExp {
 }
 
 function send(reply: FastifyReply, error: ApiError): FastifyReply {
+  // The framework would close behind a body that is too large; a client that still sends it, or a worker for one, may then lose the answer.
   return reply
+    .removeHeader('connection')
     .code(error.status)
     .headers(error.headers)
     .type('application/json')

@@ -52,6 +52,10 @@ export class OperatorsRelay {
     response.on('close', () => {
       if (!response.writableFinished) asked.destroy();
     });
+    // Of a request that was answered before it was whole the rest never comes.
+    request.on('close', () => {
+      if (!request.complete) asked.destroy();
+    });
     request.pipe(asked);
   }
 
