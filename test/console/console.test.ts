@@ -410,7 +410,7 @@ describe.skipIf(CHROMIUM === undefined)(
       });
       await dialog.getByRole('button', { name: 'Delete the rule' }).click();
       await page.getByText('No rule yet').waitFor();
-      await page.unroute('**/rules/*');
+      await page.unrouteAll({ behavior: 'wait' });
       expect((await api('')).result).toEqual([]);
       await button('Undo').click();
       await page.getByText('is there again, with a new id').waitFor();

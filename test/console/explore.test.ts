@@ -223,7 +223,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.locator('.call-tree').getByText('⟨U+202E⟩').first().waitFor();
       expect(await page.locator('main img').count()).toBe(0);
       await checkPage(tab, 'hostile-tree');
-      await page.unroute('**/v1/mainnet');
+      await page.unrouteAll({ behavior: 'wait' });
 
       await page.route('**/client/v4/health', async (route) => {
         const answer = await route.fetch();
@@ -239,7 +239,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.getByText('1 of 2 nodes is not asked; the others answer.').waitFor();
       expect(await page.locator('main img').count()).toBe(0);
       await checkPage(tab, 'hostile-nodes');
-      await page.unroute('**/client/v4/health');
+      await page.unrouteAll({ behavior: 'wait' });
     });
 
     it('tells how the nodes are, sets one aside and puts it back', async () => {

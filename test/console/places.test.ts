@@ -116,6 +116,7 @@ describe.skipIf(CHROMIUM === undefined || postgresFolder === undefined)(
         .locator('main tbody')
         .getByText(/guard [0-9a-f]{8}/)
         .waitFor();
+      await page.unrouteAll({ behavior: 'wait' });
     });
   },
 );
