@@ -101,15 +101,13 @@ export class NodeClient {
   }
 
   /** Sends a client's request, as it is. */
-  relay(body: string, options: RelayOptions): PendingAnswer {
-    const answer = new AnswerCollector(
-      this.host,
-      { ...options, budget: this.budget },
-      () => this.#relayedInFlight--,
-    );
-    this.budget?.takeCalls(1);
+  relay(body: string, { timeoutMs, maxBytes, mayStream, room, traceparent }: RelayOptions): PendingAnswer {
+    const { budget } = this;
+    const collect: CollectOptions = { timeoutMs, maxBytes, mayStream, room, budget };
+    const answer = new AnswerCollector(this.host, collect, () => this.#relayedInFlight--);
+    budget?.takeCalls(1);
     if (this.#relayedInFlight++ >= RELAY_CONNECTIONS) answer.waitsForPlace();
-    const headers = this.#headersWith(options.traceparent);
+    const headers = this.#headersWith(traceparent);
     this.#relayed.dispatch({ path: this.#path, method: 'POST', headers, body }, answer);
     return answer;
   }

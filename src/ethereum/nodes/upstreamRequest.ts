@@ -39,7 +39,7 @@ export interface UpstreamRequest {
   /** The same request has failed lately, by its own fault: one more node is asked, and no other. */
   readonly failedBefore: FailedRequestError | undefined;
   /** Nodes that are not asked, to which those that are asked are added; left out: only those of `failedBefore` are not. */
-  readonly tried?: Set<UpstreamNode>;
+  readonly tried?: Set<UpstreamNode> | undefined;
   /** Who asks: clients share fairly what budgets nodes have. */
   readonly client?: (() => string) | undefined;
   /** Nobody waits for it: it is asked only where budgets are plenty. */

@@ -117,26 +117,26 @@ export class CachedRelay {
     let share: (coalesced: Coalesced | undefined) => void = () => undefined;
     this.#underWay.set(key, new Promise((resolve) => (share = resolve)));
     const room = new ArrivalRoom(context.room);
+    // Nobody hears of a failure or a stream from another's request: they ask for themselves.
+    let shared: Coalesced | undefined;
     try {
       const { epoch } = this.#network.cache;
-      const { mayStream } = context;
-      const request = { params, policy, room, client: context.client, span: context.span };
+      const { client, span, mayStream } = context;
       const sent = this.#needsAgreement
-        ? await this.#agreed(request)
-        : await this.#sender.send({ ...request, key, mayStream, failedBefore });
+        ? await this.#agreed({ params, policy, room, client, span })
+        : await this.#sender.send({ key, params, policy, mayStream, failedBefore, room, client, span });
       context.cache = 'miss';
       context.node = sent.node.name;
       this.#cacheResults.miss.inc();
       if ('stream' in sent) return this.#sender.resultOf(sent, key, params);
       await this.#learnHead(sent, params);
       this.#cache(asked, sent, epoch);
-      share({ node: sent.node.name, response: sent.response });
+      shared = { node: sent.node.name, response: sent.response };
       return resultBytes(sent.response);
     } finally {
       room.close();
       this.#underWay.delete(key);
-      // Nobody hears of a failure or a stream from another's request: they ask for themselves.
-      share(undefined);
+      share(shared);
     }
   }
 

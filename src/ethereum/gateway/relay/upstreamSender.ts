@@ -45,7 +45,7 @@ export interface RelayedRequest {
   /** Nobody waits for it. */
   readonly isBackground?: boolean;
   /** Nodes that are not asked; those that are asked are added. */
-  readonly tried?: Set<UpstreamNode>;
+  readonly tried?: Set<UpstreamNode> | undefined;
 }
 
 /** A request with the state of the chain that it was sent in. */
@@ -99,7 +99,7 @@ export class UpstreamSender {
         faultOfSize: this.#faultOfSize(),
         failedBefore,
         room,
-        ...(tried && { tried }),
+        tried,
         client,
         span,
         isBackground,
