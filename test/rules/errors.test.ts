@@ -267,9 +267,9 @@ describe('the rules API refuses', () => {
         });
       const head = (method: string, length: number): string =>
         `${method} /client/v4${rules} HTTP/1.1\r\nhost: ${hostname}:${port}\r\nauthorization: Bearer ${TOKEN}\r\ncontent-length: ${length}\r\n\r\n`;
-      socket.write(head('POST', 200_000));
+      socket.write(head('POST', 20_000_000));
       for (let i = 0; i < 20; i++) {
-        socket.write('x'.repeat(10_000));
+        socket.write('x'.repeat(1_000_000));
         await answered('it is refused', 413);
       }
       socket.write(head('GET', 0));

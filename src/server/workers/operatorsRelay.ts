@@ -44,17 +44,21 @@ export class OperatorsRelay {
     const { method, url } = request;
     const headers = { ...passed(request.headers), [CLIENT]: this.#clientAddress(request) };
     const asked = send({ socketPath: this.#path, agent: this.#agent, method, path: url, headers });
-    asked.on('response', (answer) => this.#answer(answer, response));
+    asked.on('response', (answer) => {
+      this.#answer(answer, response);
+      // Of a request that is answered before it is whole the rest is of no use, and node may write no more of it.
+      answer.on('end', () => {
+        if (asked.writableFinished) return;
+        request.unpipe(asked).resume();
+        asked.destroy();
+      });
+    });
     asked.on('error', () => {
       // Whether it was done nobody knows: as where a server dies. Behind an answer it is the rest of a request that nobody reads.
       if (!response.headersSent) response.destroy();
     });
     response.on('close', () => {
       if (!response.writableFinished) asked.destroy();
-    });
-    // Of a request that was answered before it was whole the rest never comes.
-    request.on('close', () => {
-      if (!request.complete) asked.destroy();
     });
     request.pipe(asked);
   }
