@@ -243,11 +243,10 @@ describe('one address', () => {
     const server = await recordingServer(() => undefined);
     atEnd(() => server.stop());
     const { target, plane } = await guarded(RULE, { servers: [server] });
-    const clients = await Promise.all(Array.from({ length: 100 }, () => tcp(target, '127.0.3.1')));
-    for (const client of clients) client.send(good);
-    await until('all have asked', () => plane.tcp.counts.messages[0] === 100);
-    await (await tcp(target, '127.0.3.1')).ended();
-    expect(plane.tcp.counts.closed.no_place).toBe(1);
+    // Places at the server are fewer: who holds one for long loses it, and comes again until a hundred wait at once.
+    crowd(target, (socket) => socket.write(framed(good)), { addresses: ['127.0.3.1'], each: 150 });
+    await until('one is refused', () => plane.tcp.counts.closed.no_place > 0);
+    expect(plane.tcp.connections).toBeLessThanOrEqual(100);
   });
 });
 
