@@ -1,5 +1,11 @@
 /** Holds the heap small. Imported for its effect, before anything else: V8 must know before the heap has grown. */
-import { PerformanceObserver, performance } from 'node:perf_hooks';
+import {
+  constants,
+  type NodeGCPerformanceDetail,
+  type PerformanceEntry,
+  PerformanceObserver,
+  performance,
+} from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { saveCompiledCode } from './compileCache.ts';
 import { loaded, whenLoaded } from './loaded.ts';
@@ -13,11 +19,12 @@ const CHECK_INTERVAL_MS = 1_000;
 /** V8 takes the space back from a server that is idle, so only one that was busy for this share of the last second gets it. */
 const BUSY_UTILIZATION = 0.2;
 /**
- * Where collections take more than this share of the last second, because as much is in use at one time as the space holds (answers to hundreds
- * of clients, blocks that are ingested), it grows once more, to so much. Measured with 256 clients, of which collections took a quarter of the
- * time: 1.29 times the answers, and with 16 MiB no more.
+ * Where its collections take more than this share of each of so many seconds, because as much is in use at one time as the space holds (answers to
+ * hundreds of clients, blocks that are ingested), it grows once more, to so much. Measured with 256 clients, of which collections took a quarter of
+ * the time: 1.29 times the answers, and with 16 MiB no more. Those of the space for old objects would take as long with a larger one.
  */
 const COSTLY_COLLECTIONS = 0.1;
+const COSTLY_SECONDS = 5;
 const LARGE_NEW_SPACE_BYTES = 2 * NEW_SPACE_BYTES;
 
 /** What is held while the space is to grow, in pieces that are no large objects, and how much of it at most: four times what fits into it. */
@@ -56,6 +63,7 @@ setTimeout(loaded, MAX_LOAD_MS).unref();
 
 let lastUtilization = performance.eventLoopUtilization();
 let collectionsMs: (() => number) | undefined;
+let costlySeconds = 0;
 setInterval(() => {
   const now = performance.eventLoopUtilization();
   const { utilization } = performance.eventLoopUtilization(now, lastUtilization);
@@ -64,15 +72,19 @@ setInterval(() => {
   if (utilization < BUSY_UTILIZATION) return;
   // Not before: a program that ends soon does without.
   collectionsMs ??= countCollections();
-  const areCostly = tookMs > COSTLY_COLLECTIONS * CHECK_INTERVAL_MS;
-  growNewSpace(areCostly ? LARGE_NEW_SPACE_BYTES : NEW_SPACE_BYTES);
+  costlySeconds = tookMs > COSTLY_COLLECTIONS * CHECK_INTERVAL_MS ? costlySeconds + 1 : 0;
+  growNewSpace(costlySeconds < COSTLY_SECONDS ? NEW_SPACE_BYTES : LARGE_NEW_SPACE_BYTES);
 }, CHECK_INTERVAL_MS).unref();
 
-/** How long collections took since it was asked last. */
+type CollectionEntry = PerformanceEntry & { readonly detail: NodeGCPerformanceDetail };
+
+/** How long collections of new objects took since it was asked last. */
 function countCollections(): () => number {
   let totalMs = 0;
   new PerformanceObserver((collections) => {
-    for (const { duration } of collections.getEntries()) totalMs += duration;
+    // Node's types know this one as any other entry.
+    for (const { duration, detail } of collections.getEntries() as CollectionEntry[])
+      if (detail.kind === constants.NODE_PERFORMANCE_GC_MINOR) totalMs += duration;
   }).observe({ entryTypes: ['gc'] });
   return () => {
     const tookMs = totalMs;

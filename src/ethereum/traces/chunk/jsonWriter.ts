@@ -1,5 +1,5 @@
-/** Bytes to start with: an answer of 100 ordinary traces fits. New memory costs more than what is written to it. */
-const INITIAL_BYTES = 96 * 1024;
+/** Bytes to start with: an answer of 30 ordinary traces fits. One that had to grow stays so large, as new memory costs more than what is written to it. */
+const INITIAL_BYTES = 32 * 1024;
 /** A larger buffer is given back after the answer that needed it. */
 const KEPT_BYTES = 8 * 1024 * 1024;
 
