@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -361,6 +361,19 @@ describe.skipIf(!canListProcesses)('a server with workers', () => {
     expect(await stopped.stop()).toBe(0);
     await killed.kill();
     await until('none runs', () => running(workers).length === 0);
+  });
+
+  it('workers give free memory back to the system, unless the environment says from where on', async () => {
+    const told = await start({ env: { MALLOC_TRIM_THRESHOLD_: '262144' } }, 2);
+    const thresholds = ({ workers }: WorkersServer) =>
+      workers().map((pid) =>
+        readFileSync(`/proc/${pid}/environ`, 'utf8')
+          .split('\0')
+          .find((variable) => variable.startsWith('MALLOC_TRIM_THRESHOLD_=')),
+      );
+    expect(thresholds(server)).toEqual(Array(WORKERS).fill('MALLOC_TRIM_THRESHOLD_=131072'));
+    expect(thresholds(told)).toEqual(Array(2).fill('MALLOC_TRIM_THRESHOLD_=262144'));
+    await told.stop();
   });
 
   it('what does not go with workers is refused, with what to set', async () => {
