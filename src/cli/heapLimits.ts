@@ -19,10 +19,10 @@ const CHECK_INTERVAL_MS = 1_000;
 /** V8 takes the space back from a server that is idle, so only one that was busy for this share of the last second gets it. */
 const BUSY_UTILIZATION = 0.2;
 /**
- * Where its collections take more than this share of the time, averaged over about so many seconds, because much is in use at one time (answers to
- * hundreds of clients, blocks that are ingested), it grows once more, to so much. Measured with 256 clients, of which collections took a quarter of
- * the time: 1.29 times the answers, and with 16 MiB no more; with 128 of two workers, 7 % of the time: 1.15 times the calls of a node.
- * Collections of old objects would take as long with a larger one.
+ * Where its collections take more than this share of the time, averaged over about so many seconds in which the server is busy, because much is in
+ * use at one time (answers to hundreds of clients, blocks that are ingested), it grows once more, to so much. Measured with 256 clients, of which
+ * collections took a quarter of the time: 1.29 times the answers, and with 16 MiB no more; with 128 of two workers, 7 % of the time: 1.15 times
+ * the calls of a node. Collections of old objects would take as long with a larger one.
  */
 const COSTLY_COLLECTIONS = 0.05;
 const AVERAGED_SECONDS = 5;
@@ -83,7 +83,7 @@ type CollectionEntry = PerformanceEntry & { readonly detail: NodeGCPerformanceDe
 function countCollections(): () => number {
   let totalMs = 0;
   new PerformanceObserver((collections) => {
-    // Node's types know this one as any other entry.
+    // Node's types do not say that these entries have a detail.
     for (const { duration, detail } of collections.getEntries() as CollectionEntry[])
       if (detail.kind === constants.NODE_PERFORMANCE_GC_MINOR) totalMs += duration;
   }).observe({ entryTypes: ['gc'] });

@@ -59,6 +59,24 @@ it('a program that is busy gets a space for new objects of 4 MiB where it began 
   expect(await run(PROGRAM, { args: [limits] })).toEqual([1, 4, 4, 8]);
 });
 
+/** A program that collects old objects, and nothing else, for seconds prints its space for new ones. */
+const COLLECTOR = `
+import { getHeapSpaceStatistics } from 'node:v8';
+import { setTimeout as pause } from 'node:timers/promises';
+await import(process.argv[1]);
+const space = () => getHeapSpaceStatistics().find((one) => one.space_name === 'new_space');
+let most = 0;
+for (const end = performance.now() + 7_000; performance.now() < end; await pause(1)) {
+  gc();
+  most = Math.max(most, space().space_used_size + space().space_available_size);
+}
+console.log(Math.round(most / 2 ** 20));
+`;
+
+it('a program that collects old objects for long gets no more than 4 MiB for new ones', async () => {
+  expect(await run(COLLECTOR, { flags: ['--expose-gc'], args: [limits] })).toBeLessThanOrEqual(4);
+});
+
 /** A program that has made objects which survived prints in how many bytes of the space for old ones it makes others that do not. */
 const MAKER = `
 import { getHeapSpaceStatistics } from 'node:v8';
