@@ -43,11 +43,3 @@ export function newSpaceBytes(): number {
 export function holdNewSpace(): void {
   if (newSpaceBytes() > NEW_SPACE_BYTES / 2) growNewSpaceBy(1);
 }
-
-/**
- * Has each collection of old objects move together what is left, so that the system has the memory between them back: 6 MB of a worker after load,
- * measured, and as many answers. Not for the process that ingests, whose heap takes longer to move.
- */
-export function keepHeapCompact(): void {
-  setFlagsFromString('--compact-on-every-full-gc');
-}

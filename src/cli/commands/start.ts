@@ -9,7 +9,7 @@ import { createLogger } from '../logger.ts';
 import { unlessStopped, untilSignal } from '../runUntilSignal.ts';
 import { tellStart } from '../tellStart.ts';
 import { tellSystemd } from '../tellSystemd.ts';
-import { growNewSpaceBy, keepHeapCompact, USUAL_FACTOR } from '../v8Flags.ts';
+import { growNewSpaceBy, USUAL_FACTOR } from '../v8Flags.ts';
 
 /** `floodgate start`: for real use. */
 export function registerStart(program: Command): void {
@@ -32,7 +32,6 @@ export function registerStart(program: Command): void {
         createLogger,
       );
       loaded();
-      keepHeapCompact();
       return worker;
     }
     const config = readConfig(command);
