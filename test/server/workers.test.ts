@@ -304,7 +304,9 @@ describe.skipIf(!canListProcesses)('a server with workers', () => {
     // From here on it accepts none.
     process.kill(killed.pid, 'SIGSTOP');
     const own = portsConnectedWith(killed.pid);
-    const spared = load.filter(({ port }) => !own.includes(port ?? 0));
+    // Who connects anew just now, as its worker had more to do than others, may have come to that one.
+    const spared = load.filter(({ port }) => port !== undefined && !own.includes(port));
+    expect(spared).not.toEqual([]);
     process.kill(killed.pid, 'SIGKILL');
     await until('it is told', async () => (await fetch(`${server.opsUrl}/readyz`)).status === 503);
     await until('another is there', async () => (await fetch(`${server.opsUrl}/readyz`)).status === 200);

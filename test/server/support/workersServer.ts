@@ -48,7 +48,7 @@ export class KeptConnection {
   readonly #agent: Agent;
   readonly #request: typeof httpRequest;
   readonly #url: string;
-  /** Its own, once it is connected; another where it had to connect anew. */
+  /** Its own while it is connected; another where it had to connect anew, none until it has. */
   port: number | undefined;
 
   /** `ca` is whom it trusts, of HTTPS. */
@@ -82,8 +82,9 @@ export class KeptConnection {
         const connected = (): void => {
           this.port = socket.localPort;
         };
-        if (socket.connecting) socket.once('connect', connected);
-        else connected();
+        if (!socket.connecting) return connected();
+        this.port = undefined;
+        socket.once('connect', connected);
       });
       request.end(JSON.stringify(body));
     });
