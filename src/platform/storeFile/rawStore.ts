@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { open } from 'lmdb';
+import { StoreFile } from './storeFile.ts';
 import { DATA_FILE, sealStoreFile } from './storeSeal.ts';
 
 /** More named databases than any store has: one for each dictionary of the traces, and a few. */
@@ -8,12 +9,14 @@ const MAX_DATABASES = 2_100;
 
 /** Copies a store as one of its states, while others write to it: the copy is whole, on disk, and sealed as its own. */
 export async function copyStore(folder: string, target: string): Promise<void> {
-  const root = open({ path: folder, maxDbs: MAX_DATABASES, readOnly: true });
+  const source = new StoreFile(folder, { isVerified: true });
+  const root = source.opening(() => open({ path: folder, maxDbs: MAX_DATABASES, readOnly: true }));
   try {
     mkdirSync(target, { recursive: true, mode: 0o700 });
     await root.backup(target, false);
   } finally {
     await root.close();
+    await source.close();
   }
   const file = openSync(join(target, DATA_FILE), 'r+');
   fsyncSync(file);
@@ -23,13 +26,16 @@ export async function copyStore(folder: string, target: string): Promise<void> {
 
 /** Reads every record of a store, whatever it means; resolves with their number. Of a torn one this may end the process. */
 export async function readWholeStore(folder: string): Promise<number> {
-  const root = open<Buffer, Buffer>({
-    path: folder,
-    maxDbs: MAX_DATABASES,
-    readOnly: true,
-    keyEncoding: 'binary',
-    encoding: 'binary',
-  });
+  const file = new StoreFile(folder, { isVerified: true });
+  const root = file.opening(() =>
+    open<Buffer, Buffer>({
+      path: folder,
+      maxDbs: MAX_DATABASES,
+      readOnly: true,
+      keyEncoding: 'binary',
+      encoding: 'binary',
+    }),
+  );
   try {
     let records = 0;
     for (const name of [...root.getKeys()]) {
@@ -44,5 +50,6 @@ export async function readWholeStore(folder: string): Promise<number> {
     return records;
   } finally {
     await root.close();
+    await file.close();
   }
 }

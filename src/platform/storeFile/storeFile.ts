@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { committed } from './committed.ts';
+import { OpeningLock } from './openingLock.ts';
 import { type FileIdentity, identityOf, isSameFile, sealOf, sealStoreFile } from './storeSeal.ts';
 
 /** The store's file is a copy, which may be torn: reading one can end the process, or give what never was. */
@@ -32,6 +34,7 @@ export class StoreGoneError extends Error {
 export class StoreFile {
   readonly #folder: string;
   #opened: FileIdentity | undefined;
+  #lock: OpeningLock | undefined;
 
   /**
    * To be made before the store is opened. Throws StoreCopiedError where the file in the folder is a copy, unless it is opened
@@ -43,6 +46,30 @@ export class StoreFile {
     // A seal without a file is of a store that somebody removed: what is made now is its own.
     if (!isVerified && now !== undefined && sealed !== undefined && !isSameFile(now, sealed))
       throw new StoreCopiedError(folder);
+  }
+
+  /** Opens the store while no other process commits to it. */
+  opening<T>(openStore: () => T): T {
+    const lock = OpeningLock.of(this.#folder);
+    try {
+      const opened = lock.opening(openStore);
+      this.#lock = lock;
+      return opened;
+    } catch (error) {
+      void lock.close();
+      throw error;
+    }
+  }
+
+  /** Commits to the store while no other process opens it. Rejects with the reason where lmdb says only that it failed. */
+  commit<T>(commit: () => PromiseLike<T>): Promise<T> {
+    const write = () => committed(commit());
+    return this.#lock === undefined ? write() : this.#lock.committing(write);
+  }
+
+  /** To be called once the store is closed. */
+  async close(): Promise<void> {
+    await this.#lock?.close();
   }
 
   /** To be called once the store is open, which may have made its file. To read only, nothing is written. */

@@ -1,20 +1,22 @@
 /** Attacks in LMDB: by the moment at which they began, so that a page of them is found without looking at the rest. */
 import type { Database, RootDatabase } from 'lmdb';
-import { committed } from '../../../platform/storeFile/index.ts';
+import type { StoreFile } from '../../../platform/storeFile/index.ts';
 import type { Attack, AttackQuery, AttackStore } from '../../attacks/index.ts';
 
 type Key = [startedMs: number, id: string];
 
 export class LmdbAttacks implements AttackStore {
   readonly #root: RootDatabase;
+  readonly #file: StoreFile;
   readonly #attacks: Database<Attack, Key>;
   /** When each began. */
   readonly #ids: Database<number, string>;
   /** Those that have not ended. */
   readonly #open: Database<true, string>;
 
-  constructor(root: RootDatabase) {
+  constructor(root: RootDatabase, file: StoreFile) {
     this.#root = root;
+    this.#file = file;
     this.#attacks = root.openDB({ name: 'attacks', encoding: 'json' });
     this.#ids = root.openDB({ name: 'attackIds', encoding: 'json' });
     this.#open = root.openDB({ name: 'openAttacks', encoding: 'json' });
@@ -22,10 +24,10 @@ export class LmdbAttacks implements AttackStore {
 
   async putAttacks(attacks: readonly Attack[]): Promise<void> {
     if (attacks.length === 0) return;
-    const written = this.#root.transaction(() => {
+    const put = (): void => {
       for (const attack of attacks) this.#put(attack);
-    });
-    await committed(written);
+    };
+    await this.#file.commit(() => this.#root.transaction(put));
     await this.#root.flushed;
   }
 
@@ -33,13 +35,13 @@ export class LmdbAttacks implements AttackStore {
     const isOver = ([, id]: Key) => this.#open.get(id) === undefined;
     const tooOld = [...this.#attacks.getKeys({ end: [beforeMs, ''] })].filter(isOver);
     if (tooOld.length === 0) return;
-    const forgotten = this.#root.transaction(() => {
+    const forget = (): void => {
       for (const key of tooOld) {
         this.#attacks.remove(key);
         this.#ids.remove(key[1]);
       }
-    });
-    await committed(forgotten);
+    };
+    await this.#file.commit(() => this.#root.transaction(forget));
     await this.#root.flushed;
   }
 

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import {
   checkStoreFormat,
-  committed,
   DATA_FILE,
   inOneCommit,
   NO_TURN_BATCHES,
@@ -60,9 +59,11 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, Loc
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const file = new StoreFile(folder);
     const isNew = !existsSync(join(folder, DATA_FILE));
-    const root = open({ path: folder, maxDbs: MAX_DATABASES, overlappingSync: false, ...NO_TURN_BATCHES });
-    file.opened();
-    return inOneCommit(root, () => new DnsStore({ root, file, isNew }));
+    return file.opening(() => {
+      const root = open({ path: folder, maxDbs: MAX_DATABASES, overlappingSync: false, ...NO_TURN_BATCHES });
+      file.opened();
+      return inOneCommit(root, () => new DnsStore({ root, file, isNew }));
+    });
   }
 
   private constructor({ root, file, isNew }: OpenedFile) {
@@ -78,7 +79,7 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, Loc
     this.#minutes = this.#root.openDB({ name: 'minutes', encoding: 'json' });
     this.#ages = this.#root.openDB({ name: 'ages', encoding: 'json' });
     this.#identity = this.#root.openDB({ name: 'identity', encoding: 'json' });
-    this.#attacks = new LmdbAttacks(this.#root);
+    this.#attacks = new LmdbAttacks(this.#root, file);
   }
 
   load(): { learned: Learned; entries: Iterable<ProfileEntry> } | undefined {
@@ -94,7 +95,8 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, Loc
     await this.#removeGeneration(generation);
     const writes: Promise<boolean>[] = [];
     for (const chunk of chunksOf(entries)) {
-      const written = committed(this.#chunks.put([generation, writes.length], chunk));
+      const key = [generation, writes.length];
+      const written = this.#file.commit(() => this.#chunks.put(key, chunk));
       // Told below, once all have been begun: until then it must not be left unhandled.
       written.catch(() => undefined);
       writes.push(written);
@@ -103,13 +105,13 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, Loc
     }
     await Promise.all(writes);
     const chunks = writes.length;
-    await committed(this.#profile.put(LEARNED_KEY, { generation, chunks, learned }));
+    await this.#file.commit(() => this.#profile.put(LEARNED_KEY, { generation, chunks, learned }));
     await this.#root.flushed;
     if (old !== undefined) await this.#removeGeneration(old.generation);
   }
 
   async saveLearned(learned: Learned): Promise<void> {
-    const saved = this.#root.transaction(() => {
+    const save = (): void => {
       const old = this.#profile.get(LEARNED_KEY);
       if (old === undefined) return;
       // The names are in the form that they were stored in.
@@ -117,8 +119,8 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, Loc
       const { form } = old.learned;
       const kept: Learned = form === undefined ? rest : { ...rest, form };
       this.#profile.put(LEARNED_KEY, { ...old, learned: kept });
-    });
-    await committed(saved);
+    };
+    await this.#file.commit(() => this.#root.transaction(save));
     await this.#root.flushed;
   }
 
@@ -126,7 +128,7 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, Loc
     if (records.length === 0) return;
     this.#file.assertInPlace();
     const oldest = Math.max(...records.map(({ minute }) => minute)) - KEPT_MINUTES;
-    const appended = this.#root.transaction(() => {
+    const append = (): void => {
       for (const record of records) {
         const key: [string, number] = [record.ruleId, record.minute];
         const older = this.#minutes.get(key);
@@ -137,8 +139,8 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, Loc
         this.#minutes.remove([ruleId, minute]);
         this.#ages.remove([minute, ruleId]);
       }
-    });
-    await committed(appended);
+    };
+    await this.#file.commit(() => this.#root.transaction(append));
     await this.#root.flushed;
   }
 
@@ -157,7 +159,7 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, Loc
   }
 
   async setIdentity(identity: Identity): Promise<void> {
-    await committed(this.#identity.put(SELF_KEY, identity));
+    await this.#file.commit(() => this.#identity.put(SELF_KEY, identity));
     await this.#root.flushed;
   }
 
@@ -189,6 +191,7 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, Loc
 
   async close(): Promise<void> {
     await this.#root.close();
+    await this.#file.close();
   }
 
   *#entries({ generation, chunks }: Stored): Generator<ProfileEntry> {
@@ -207,7 +210,7 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, Loc
 
   async #removeGeneration(generation: number): Promise<void> {
     const keys = [...this.#chunks.getKeys({ start: [generation], end: [generation + 1] })];
-    await Promise.all(keys.map((key) => committed(this.#chunks.remove(key))));
+    await Promise.all(keys.map((key) => this.#file.commit(() => this.#chunks.remove(key))));
   }
 }
 

@@ -80,6 +80,7 @@ export class RulesEnvironment {
   readonly firstAnswerAges: Database<string[], number>;
   readonly commits: GroupCommit;
   readonly #root: RootDatabase<unknown, string>;
+  readonly #file: StoreFile;
   readonly #state: Database<Micros, string>;
   readonly #now: () => Micros;
 
@@ -89,12 +90,15 @@ export class RulesEnvironment {
     now: () => Micros = wallClock,
     options: EnvironmentOptions = {},
   ): RulesEnvironment {
-    const opened = openRoot(folder, options);
-    const openAll = () => new RulesEnvironment(opened, { folder, now, ...options });
-    const environment = options.isVerified ? openAll() : inOneCommit(opened.root, openAll);
-    // Readers of a process that was killed would keep the space of old states from being used again.
-    opened.root.readerCheck();
-    return environment;
+    const file = new StoreFile(folder, options);
+    return file.opening(() => {
+      const opened = openRoot(folder, file, options);
+      const openAll = () => new RulesEnvironment(opened, { folder, now, ...options });
+      const environment = options.isVerified ? openAll() : inOneCommit(opened.root, openAll);
+      // Readers of a process that was killed would keep the space of old states from being used again.
+      opened.root.readerCheck();
+      return environment;
+    });
   }
 
   private constructor(
@@ -103,6 +107,7 @@ export class RulesEnvironment {
   ) {
     this.#now = now;
     this.#root = root;
+    this.#file = file;
     this.rules = openChecksummed(this.#root, 'rules');
     this.targets = this.#root.openDB({ name: 'targets', encoding: 'json' });
     this.accounts = this.#root.openDB({ name: 'accounts', encoding: 'json' });
@@ -198,6 +203,7 @@ export class RulesEnvironment {
   async close(): Promise<void> {
     await this.commits.idle();
     await this.#root.close();
+    await this.#file.close();
   }
 }
 
@@ -226,8 +232,7 @@ interface Opened {
   readonly isNew: boolean;
 }
 
-function openRoot(folder: string, { isVerified = false }: EnvironmentOptions): Opened {
-  const file = new StoreFile(folder, { isVerified });
+function openRoot(folder: string, file: StoreFile, { isVerified = false }: EnvironmentOptions): Opened {
   const isNew = !existsSync(join(folder, DATA_FILE));
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -18,7 +18,7 @@ export interface Decided<T> {
 
 export interface GroupCommitDependencies {
   readonly reserve: Pick<Reserve, 'ensure' | 'free'>;
-  readonly file: Pick<StoreFile, 'assertInPlace'>;
+  readonly file: Pick<StoreFile, 'assertInPlace' | 'commit'>;
 }
 
 interface Waiting {
@@ -40,7 +40,7 @@ interface Waiting {
 export class GroupCommit {
   readonly #environment: RootDatabase;
   readonly #reserve: Pick<Reserve, 'ensure' | 'free'>;
-  readonly #file: Pick<StoreFile, 'assertInPlace'>;
+  readonly #file: Pick<StoreFile, 'assertInPlace' | 'commit'>;
   #waiting: Waiting[] = [];
   #running: Promise<void> | undefined;
 
@@ -96,17 +96,17 @@ export class GroupCommit {
   async #tryToCommit(group: readonly Waiting[]): Promise<void> {
     let settle: (() => void)[] = [];
     try {
-      // A child transaction, because only that one is undone when its callback throws.
       this.#file.assertInPlace();
-      await this.#environment.childTransaction(() => {
+      const write = (): void => {
         settle = group.map((operation) => operation.execute());
-      });
+      };
+      // A child transaction, because only that one is undone when its callback throws.
+      await this.#file.commit(() => this.#environment.childTransaction(write));
       // What went into a file that was removed meanwhile is not kept, whatever the commit said.
       this.#file.assertInPlace();
     } catch (error) {
-      const unavailable = new StoreUnavailable(`The rules could not be written: ${await reasonOf(error)}`, {
-        cause: error,
-      });
+      const reason = error instanceof Error ? error.message : String(error);
+      const unavailable = new StoreUnavailable(`The rules could not be written: ${reason}`, { cause: error });
       const deletions = group.filter(({ makesRoom }) => makesRoom);
       const again = deletions.length > 0 && this.#reserve.free();
       for (const operation of group) if (!again || !operation.makesRoom) operation.fail(unavailable);
@@ -120,13 +120,4 @@ export class GroupCommit {
 function apply({ database, key, value }: Write): void {
   if (value === undefined) database.removeSync(key);
   else database.putSync(key, value);
-}
-
-/** lmdb says only "Commit failed" and keeps the reason in a promise of its own, which must not be left unhandled. */
-async function reasonOf(error: unknown): Promise<string> {
-  const reason =
-    error instanceof Error && 'commitError' in error
-      ? await Promise.resolve(error.commitError).catch((cause: unknown) => cause)
-      : error;
-  return reason instanceof Error ? reason.message : String(reason);
 }

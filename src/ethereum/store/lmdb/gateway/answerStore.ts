@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Database, RootDatabase } from 'lmdb';
 import { SerialQueue } from '../../../../platform/serialQueue/index.ts';
-import { committed } from '../../../../platform/storeFile/index.ts';
+import type { StoreFile } from '../../../../platform/storeFile/index.ts';
 import type { Anchor, AnswerStore } from '../../../gateway/index.ts';
 
 /** Answers are gathered this long and written in one commit: a commit costs a flush of the disk. */
@@ -22,9 +22,16 @@ interface Usage {
 /** An answer's key and size, under its number. */
 type Age = readonly [key: Buffer, bytes: number];
 
+/** The environment of the gateway, and its file. */
+export interface GatewayFile {
+  readonly root: RootDatabase;
+  readonly file: StoreFile;
+}
+
 /** Final answers in LMDB, the oldest dropped beyond a bound of bytes. */
 export class GatewayAnswers implements AnswerStore {
   readonly #root: RootDatabase;
+  readonly #file: StoreFile;
   readonly #answers: Database<Buffer, Buffer>;
   readonly #ages: Database<Age, number>;
   readonly #state: Database<Usage, string>;
@@ -35,8 +42,9 @@ export class GatewayAnswers implements AnswerStore {
   #timer: NodeJS.Timeout | undefined;
   readonly #writes = new SerialQueue();
 
-  constructor(root: RootDatabase, maxBytes: number) {
+  constructor({ root, file }: GatewayFile, maxBytes: number) {
     this.#root = root;
+    this.#file = file;
     this.#maxBytes = maxBytes;
     this.#answers = root.openDB({
       name: 'answers',
@@ -65,16 +73,17 @@ export class GatewayAnswers implements AnswerStore {
   }
 
   setAnchor(network: string, anchor: Anchor): void {
-    committed(this.#anchors.put(network, anchor)).catch(() => undefined); // kept at the next try: it moves on with the chain
+    // Kept at the next try where it cannot be: it moves on with the chain.
+    this.#file.commit(() => this.#anchors.put(network, anchor)).catch(() => undefined);
   }
 
   async clear(): Promise<void> {
     this.#waiting.clear();
     this.#waitingBytes = 0;
-    const cleared = this.#root.transaction(() => {
+    const clear = (): void => {
       for (const database of [this.#answers, this.#ages, this.#state, this.#anchors]) database.clearSync();
-    });
-    await committed(cleared);
+    };
+    await this.#file.commit(() => this.#root.transaction(clear));
   }
 
   /** Writes what waits; resolves when it is written or given up. */
@@ -84,7 +93,8 @@ export class GatewayAnswers implements AnswerStore {
     if (this.#waiting.size === 0) return this.#writes.idle();
     const batch = [...this.#waiting];
     try {
-      await this.#writes.run(() => committed(this.#root.transaction(() => this.#write(batch))));
+      const write = () => this.#root.transaction(() => this.#write(batch));
+      await this.#writes.run(() => this.#file.commit(write));
     } catch {
       // A full disk costs the cache its answers, and nobody else anything.
     } finally {

@@ -1,5 +1,5 @@
 import type { Database, RootDatabase } from 'lmdb';
-import { committed } from '../../../../platform/storeFile/index.ts';
+import type { StoreFile } from '../../../../platform/storeFile/index.ts';
 import {
   type ApiKey,
   isGood,
@@ -8,6 +8,7 @@ import {
   type StoredKey,
   TooManyKeys,
 } from '../../../gateway/index.ts';
+import type { GatewayFile } from './answerStore.ts';
 
 /** Keys that may be good at one time. */
 const MAX_KEYS = 1_000;
@@ -15,11 +16,13 @@ const MAX_KEYS = 1_000;
 /** API keys in LMDB, under the hash of their secret. */
 export class GatewayKeys implements KeyStore {
   readonly #root: RootDatabase;
+  readonly #file: StoreFile;
   readonly #keys: Database<ApiKey, string>;
   readonly #uses: Database<string, string>;
 
-  constructor(root: RootDatabase) {
+  constructor({ root, file }: GatewayFile) {
     this.#root = root;
+    this.#file = file;
     this.#keys = root.openDB({ name: 'keys', encoding: 'json' });
     this.#uses = root.openDB({ name: 'keyUses', encoding: 'json' });
   }
@@ -44,14 +47,14 @@ export class GatewayKeys implements KeyStore {
   }
 
   async add(secretHash: string, key: ApiKey): Promise<void> {
-    const added = this.#root.transaction(() => {
+    const add = (): boolean => {
       if (this.#keys.doesExist(secretHash)) return true;
       const good = [...this.#keys.getRange()].filter(({ value }) => isGood(value)).length;
       if (good >= MAX_KEYS) return false;
       this.#keys.putSync(secretHash, key);
       return true;
-    });
-    if (!(await committed(added)))
+    };
+    if (!(await this.#commit(add)))
       throw new TooManyKeys(
         MAX_KEYS,
         `${MAX_KEYS} keys are valid, which is the most that may be; revoke one first`,
@@ -61,11 +64,11 @@ export class GatewayKeys implements KeyStore {
 
   /** Puts these in place of all that there are. */
   async replaceAll(keys: readonly StoredKey[]): Promise<void> {
-    const replaced = this.#root.transaction(() => {
+    const replace = (): void => {
       this.#keys.clearSync();
       for (const { secretHash, key } of keys) this.#keys.putSync(secretHash, key);
-    });
-    await committed(replaced);
+    };
+    await this.#commit(replace);
     await this.#root.flushed;
   }
 
@@ -75,16 +78,14 @@ export class GatewayKeys implements KeyStore {
   }
 
   async noteUses(uses: ReadonlyMap<string, string>): Promise<void> {
-    await committed(
-      this.#root.transaction(() => {
-        for (const [id, usedOn] of uses)
-          if (usedOn > (this.#uses.get(id) ?? '')) this.#uses.putSync(id, usedOn);
-      }),
-    );
+    await this.#commit(() => {
+      for (const [id, usedOn] of uses)
+        if (usedOn > (this.#uses.get(id) ?? '')) this.#uses.putSync(id, usedOn);
+    });
   }
 
   async revoke(id: string, revocation: Revocation): Promise<ApiKey | undefined> {
-    const change = this.#root.transaction(() => {
+    const change = (): ApiKey | undefined => {
       for (const { key, value } of this.#keys.getRange()) {
         if (value.id !== id) continue;
         const changed = value.revokedOn === undefined ? { ...value, ...revocation } : value;
@@ -92,9 +93,13 @@ export class GatewayKeys implements KeyStore {
         return changed;
       }
       return undefined;
-    });
-    const revoked = await committed(change);
+    };
+    const revoked = await this.#commit(change);
     await this.#root.flushed;
     return revoked;
+  }
+
+  #commit<T>(change: () => T): Promise<T> {
+    return this.#file.commit(() => this.#root.transaction(change));
   }
 }

@@ -39,19 +39,22 @@ export function openGatewayStorage(dataDir: string, cacheDiskBytes: number): Gat
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = new StoreFile(folder);
   const isNew = !existsSync(join(folder, DATA_FILE));
-  const root = open({ path: folder, maxDbs: MAX_DATABASES, ...NO_TURN_BATCHES });
-  file.opened();
-  const { answers, ...others } = inOneCommit(root, () => {
-    checkStoreFormat(
-      { store: 'gateway', current: FORMAT },
-      root.openDB<number, string>({ name: 'format', encoding: 'json' }),
-      { isNew },
-    );
-    return {
-      answers: new GatewayAnswers(root, cacheDiskBytes),
-      keys: new GatewayKeys(root),
-      filterSecret: filterSecretIn(root),
-    };
+  const { root, answers, ...others } = file.opening(() => {
+    const root = open({ path: folder, maxDbs: MAX_DATABASES, ...NO_TURN_BATCHES });
+    file.opened();
+    return inOneCommit(root, () => {
+      checkStoreFormat(
+        { store: 'gateway', current: FORMAT },
+        root.openDB<number, string>({ name: 'format', encoding: 'json' }),
+        { isNew },
+      );
+      return {
+        root,
+        answers: new GatewayAnswers({ root, file }, cacheDiskBytes),
+        keys: new GatewayKeys({ root, file }),
+        filterSecret: filterSecretIn(root),
+      };
+    });
   });
   return {
     ...{ answers, ...others },
@@ -59,6 +62,7 @@ export function openGatewayStorage(dataDir: string, cacheDiskBytes: number): Gat
     async close() {
       await answers.flush();
       await root.close();
+      await file.close();
     },
   };
 }

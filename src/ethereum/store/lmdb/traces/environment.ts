@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import {
   checkStoreFormat,
-  committed,
   DATA_FILE,
   inOneCommit,
   NO_TURN_BATCHES,
@@ -114,23 +113,25 @@ export class TraceEnvironment {
     const isNew = !existsSync(join(path, DATA_FILE));
     if (readOnly && isNew) throw new NoIndexError(path);
     const file = new StoreFile(path, { isVerified });
-    const root = open({
-      path,
-      maxDbs: MAX_DICTIONARIES,
-      pageSize: PAGE_BYTES,
-      mapSize: MAP_BYTES,
-      keyEncoding: 'binary',
-      encoding: 'binary',
-      readOnly,
-      ...NO_TURN_BATCHES,
-    });
-    file.opened({ readOnly });
-    const openAll = () => new TraceEnvironment({ root, file, isNew }, { path, ...options });
-    if (readOnly) return openAll();
-    return inOneCommit(root, () => {
-      const environment = openAll();
-      prepareDirectory(environment);
-      return environment;
+    return file.opening(() => {
+      const root = open({
+        path,
+        maxDbs: MAX_DICTIONARIES,
+        pageSize: PAGE_BYTES,
+        mapSize: MAP_BYTES,
+        keyEncoding: 'binary',
+        encoding: 'binary',
+        readOnly,
+        ...NO_TURN_BATCHES,
+      });
+      file.opened({ readOnly });
+      const openAll = () => new TraceEnvironment({ root, file, isNew }, { path, ...options });
+      if (readOnly) return openAll();
+      return inOneCommit(root, () => {
+        const environment = openAll();
+        prepareDirectory(environment);
+        return environment;
+      });
     });
   }
 
@@ -171,6 +172,16 @@ export class TraceEnvironment {
   /** Throws StoreGoneError where the file that was opened is no longer the one at its path. */
   assertInPlace(): void {
     this.#file.assertInPlace();
+  }
+
+  /** Writes in one transaction. */
+  async commit(write: () => void): Promise<void> {
+    await this.#file.commit(() => this.root.batch(write));
+  }
+
+  async close(): Promise<void> {
+    await this.root.close();
+    await this.#file.close();
   }
 
   #checkFormat({ version }: TraceFormat, write: { isNew: boolean } | undefined): Database<number, string> {
@@ -219,7 +230,7 @@ export class TraceEnvironment {
       NEWEST_DICTIONARY_KEY,
       Buffer.concat([uint32Key(number), uint32Key(madeForSegment)]),
     );
-    await committed(this.root.batch(() => writes.carryOut()));
+    await this.commit(() => writes.carryOut());
     await this.root.flushed;
     this.#chunks.set(number, chunks);
   }

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SerialQueue } from '../../../../platform/serialQueue/index.ts';
-import { committed } from '../../../../platform/storeFile/index.ts';
 import {
   AnswerTooLargeError,
   type Awaitable,
@@ -339,7 +338,7 @@ export class LmdbTraceStore implements TraceStore {
     await this.#upgrading;
     await this.#upkeep?.stop();
     await this.#changes.idle();
-    await this.#environment.root.close();
+    await this.#environment.close();
   }
 
   /** Writes in one transaction, waits until it is on disk unless that matters to nobody, and lets the next read see it. */
@@ -350,7 +349,7 @@ export class LmdbTraceStore implements TraceStore {
     root.resetReadTxn();
     try {
       this.#environment.assertInPlace();
-      await committed(root.batch(write));
+      await this.#environment.commit(write);
       if (isFlushed) await root.flushed;
       // What went into a file that was removed meanwhile is not kept.
       this.#environment.assertInPlace();

@@ -1,0 +1,152 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DnsStore } from '../../src/dns/store/lmdb/index.ts';
+import { openGatewayStorage } from '../../src/ethereum/store/lmdb/gateway/index.ts';
+import { openTraceStore } from '../../src/ethereum/store/lmdb/traces/index.ts';
+import type { Hash } from '../../src/ethereum/traces/index.ts';
+import { openRulesStorage, verifyRules } from '../../src/rules/store/lmdb/index.ts';
+import { newRule } from '../rules/support/samples.ts';
+import { Random } from '../support/random.ts';
+import { inCi } from '../support/search.ts';
+import { type GuardedChild, spawnGuarded } from '../support/spawn.ts';
+
+const DIST = new URL('../../dist/', import.meta.url);
+const ACTOR = { by: 'test', from: '127.0.0.1' };
+const STOPS = inCi(1_000, { elsewhere: 300 });
+/** Longer than most commits, so that some come while one who opens is stopped. */
+const STOPPED_MS = 8;
+
+/** Holds a store's lock as one who opens it does, says so, and lets go of it, or dies, once it has left a mark. */
+const HOLDER = `
+import { writeFileSync, writeSync } from 'node:fs';
+import { OpeningLock } from '${new URL('platform/storeFile/openingLock.js', DIST)}';
+const [folder, mark, end] = process.argv.slice(1);
+OpeningLock.of(folder).opening(() => {
+  writeSync(1, 'held');
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+  writeFileSync(mark, '');
+  if (end === 'killed') process.kill(process.pid, 'SIGKILL');
+});`;
+
+/** Makes rules and deletes them until it is told to stop; each that it was told of must be there. Prints what was not. */
+const WRITER = `
+import { setTimeout as pause } from 'node:timers/promises';
+import { openRulesStorage } from '${new URL('rules/store/lmdb/index.js', DIST)}';
+const storage = openRulesStorage(process.argv[1]);
+const [actor, fields] = process.argv.slice(2).map((json) => JSON.parse(json));
+let isOver = false;
+let changes = 0;
+process.stdin.on('data', () => (isOver = true));
+process.stdout.write('begun ');
+while (!isOver) {
+  const { rule } = await storage.rules.create('a', fields, { actor });
+  for (let i = 0; i < 3; i++) {
+    await pause(1 + 2 * Math.random());
+    if (!(await storage.rules.get('a', rule.id))) process.stdout.write('lost ');
+  }
+  if (!(await storage.rules.delete('a', rule.id, { check() {}, actor }))) process.stdout.write('undone ');
+  changes += 2;
+}
+await storage.close();
+process.stdout.write(String(changes));
+process.exit();`;
+
+const OPENER = `
+import { openRulesStorage } from '${new URL('rules/store/lmdb/index.js', DIST)}';
+process.stdout.write('begun');
+for (;;) {
+  await openRulesStorage(process.argv[1]).close();
+  await new Promise(setImmediate);
+}`;
+
+const run = (code: string, ...args: string[]): GuardedChild =>
+  spawnGuarded(process.execPath, ['--input-type=module', '-e', code, ...args], { stdin: 'pipe' });
+
+const firstOutput = (child: GuardedChild): Promise<void> =>
+  new Promise((resolve, reject) => {
+    child.stdout.once('data', () => resolve());
+    child.stderr.once('data', (chunk) => reject(new Error(String(chunk))));
+  });
+
+let dataDir: string;
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'floodgate-opening-'));
+});
+afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+
+/** Each opened store, one change to it, and its end. */
+const STORES = [
+  {
+    name: 'rules',
+    openStore() {
+      const store = openRulesStorage(dataDir);
+      return { write: () => store.rules.create('a', newRule, { actor: ACTOR }), close: () => store.close() };
+    },
+  },
+  {
+    name: 'gateway',
+    openStore() {
+      const store = openGatewayStorage(dataDir, 1_000_000);
+      const uses = new Map([['a', '2026-01-01T00:00:00Z']]);
+      return { write: () => store.keys.noteUses(uses), close: () => store.close() };
+    },
+  },
+  {
+    name: 'dns',
+    openStore() {
+      const store = DnsStore.open(dataDir);
+      const identity = { id: 'a', account: 'a', sinceMs: 0 };
+      return { write: () => store.setIdentity(identity), close: () => store.close() };
+    },
+  },
+  {
+    name: 'traces',
+    openStore() {
+      const store = openTraceStore(join(dataDir, 'traces'));
+      const chain = { chainId: 1, genesisHash: `0x${'1'.repeat(64)}` as Hash }; // 32 bytes
+      return { write: () => store.bindChain(chain), close: () => store.close() };
+    },
+  },
+];
+
+describe('a store that another process opens', () => {
+  it.each(STORES.flatMap((store) => ['done', 'killed'].map((end) => ({ ...store, end }))))(
+    '$name: is written to once that process is $end',
+    async ({ name, openStore, end }) => {
+      const store = openStore();
+      const mark = join(dataDir, 'mark');
+      const holder = run(HOLDER, join(dataDir, name), mark, end);
+      await firstOutput(holder);
+      expect(existsSync(mark)).toBe(false);
+      await store.write();
+      expect(existsSync(mark)).toBe(true);
+      await store.close();
+    },
+  );
+
+  it('loses nothing that was acknowledged, at whatever moment those who open it are stopped', async () => {
+    const writer = run(WRITER, dataDir, JSON.stringify(ACTOR), JSON.stringify(newRule));
+    let output = '';
+    writer.stdout.on('data', (chunk) => (output += chunk));
+    const ended = new Promise((resolve) => writer.once('exit', (code, signal) => resolve(signal ?? code)));
+    await firstOutput(writer);
+    const opener = run(OPENER, dataDir);
+    await firstOutput(opener);
+    const random = new Random(Date.now());
+    for (let i = 0; i < STOPS; i++) {
+      await pause(4 * random.next());
+      opener.kill('SIGSTOP');
+      await pause(STOPPED_MS);
+      opener.kill('SIGCONT');
+    }
+    expect(opener.exitCode).toBe(null);
+    writer.stdin?.write('enough');
+    expect(await ended).toBe(0);
+    opener.kill('SIGKILL');
+    expect(output).toMatch(/^begun \d+$/);
+    expect(await verifyRules(join(dataDir, 'rules'))).toEqual([]);
+  });
+});
