@@ -17,7 +17,7 @@ const locks = new Map<string, OpeningLock>();
  * that file cannot be made, as the disk is full or read only, there is no lock.
  */
 export class OpeningLock {
-  readonly #folder: string;
+  readonly #path: string;
   #users = 0;
   #root: RootDatabase | undefined;
   /** Commits of this process that have not ended. */
@@ -26,11 +26,11 @@ export class OpeningLock {
   /** Whoever opens gets a turn between two commits: the lock is given to whoever asks next, not to who has waited. */
   #turn: Promise<void> | undefined;
 
-  private constructor(folder: string) {
-    this.#folder = join(folder, FOLDER);
+  private constructor(path: string) {
+    this.#path = path;
   }
 
-  /** That of a store's folder, which is there. To be closed once by each who asked for it. */
+  /** That of a store's folder. To be closed once by each who asked for it. */
   static of(folder: string): OpeningLock {
     const path = resolve(folder);
     const lock = locks.get(path) ?? new OpeningLock(path);
@@ -58,14 +58,22 @@ export class OpeningLock {
       if (--this.#committing === 0) {
         this.#letGo();
         this.#turn = new Promise((done) => setImmediate(done));
+        await this.#endUnused();
       }
     }
   }
 
   async close(): Promise<void> {
-    if (--this.#users > 0) return;
-    for (const [path, lock] of locks) if (lock === this) locks.delete(path);
-    await this.#root?.close();
+    this.#users--;
+    await this.#endUnused();
+  }
+
+  async #endUnused(): Promise<void> {
+    if (this.#users > 0 || this.#committing > 0) return;
+    if (locks.get(this.#path) === this) locks.delete(this.#path);
+    const root = this.#root;
+    this.#root = undefined;
+    await root?.close();
   }
 
   #hold(): void {
@@ -76,10 +84,13 @@ export class OpeningLock {
   }
 
   #opened(): RootDatabase | undefined {
+    // What is written once the store is closed fails by itself, and another may have its lock by now.
+    if (this.#users === 0) return undefined;
     try {
       if (this.#root === undefined) {
-        mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-        this.#root = open({ path: this.#folder });
+        const path = join(this.#path, FOLDER);
+        mkdirSync(path, { recursive: true, mode: 0o700 });
+        this.#root = open({ path });
       }
     } catch {
       // Whoever opens or writes the store itself is told what is wrong.
