@@ -26,6 +26,8 @@ export const live = signal<LiveMessage | undefined>();
 /** Parts of it that seldom change: who hangs on these alone is not drawn anew each second. */
 export const ruleInForceId = computed(() => live.value?.guard?.rule?.id);
 export const hasGuard = computed(() => live.value?.guard !== undefined);
+/** Another number every `ms`, by the server's clock. Without a message 0: NaN is no number twice, so what hangs on it never rests. */
+export const turnOf = (ms: number): number => Math.floor(Date.parse(live.value?.at ?? '') / ms) || 0;
 /** Why the server lets nobody listen here now: it says so where too many do. */
 export const whyNotLive = signal<string | undefined>();
 /** When the newest came, as `performance.now()` tells it. */

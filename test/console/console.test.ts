@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { floodgate } from '../rules/support/command.ts';
 import { freePort } from '../support/freePort.ts';
 import { until } from '../support/until.ts';
-import { CHROMIUM, inPage, launchBrowser, openTab, type Tab } from './support/browser.ts';
-import { checkPage, checkState } from './support/checkPages.ts';
+import { CHROMIUM, hold, inPage, launchBrowser, openTab, type Tab } from './support/browser.ts';
+import { checkPage, checkState, DRAWN } from './support/checkPages.ts';
 import { type DevServer, startDevServer } from './support/devServer.ts';
 import { Flood } from './support/flood.ts';
 
@@ -49,7 +49,7 @@ describe.skipIf(CHROMIUM === undefined)(
       return (await answer.json()) as any;
     };
     const theRule = async () => (await api('')).result[0];
-    const heading = () => page.locator('main h1').first();
+    const heading = (of = page) => of.locator('main h1').first();
     const button = (name: string | RegExp) => page.getByRole('button', { name });
     const go = async (title: string) => page.getByRole('link', { name: title, exact: true }).first().click();
     /** So long, the page's own stream tells of what was changed before. */
@@ -61,6 +61,26 @@ describe.skipIf(CHROMIUM === undefined)(
         text += new TextDecoder().decode(chunk);
         if (text.split('\n\n').length > 3) break;
       }
+    };
+    /** Signed in, and still so where the page is loaded again. */
+    const rememberedTab = async (path: string): Promise<Tab> => {
+      const opened = await openTab(browser, server.url);
+      await opened.page.goto(`${server.url}/console/${path}`);
+      await opened.page.getByLabel('Token').fill(server.token);
+      await opened.page.getByLabel('Remember it').check();
+      await opened.page.getByRole('button', { name: 'Sign in' }).click();
+      return opened;
+    };
+    /** How often a page that is loaded from now on asks the API for it. */
+    const readsOf = (of: Page, path: string) => {
+      let count = 0;
+      of.on('framenavigated', () => {
+        count = 0;
+      });
+      of.on('request', (request) => {
+        if (request.url().startsWith(`${server.url}/client/`) && request.url().endsWith(path)) count++;
+      });
+      return () => count;
     };
     const counted = async () => (await api('/../status')).result.since_start;
     const texts = async (selector: string) => page.locator(selector).allTextContents();
@@ -106,14 +126,7 @@ describe.skipIf(CHROMIUM === undefined)(
 
     it('moves nothing where the list of operations comes late', async () => {
       await page.setViewportSize({ width: 360, height: 740 });
-      let letThrough = () => {};
-      const held = new Promise<void>((resolve) => {
-        letThrough = resolve;
-      });
-      await page.route('**/openapi.json', async (route) => {
-        await held;
-        await route.continue();
-      });
+      const letThrough = await hold(page, '**/openapi.json');
       await go('Now');
       await page.keyboard.press('g');
       await page.keyboard.press('y');
@@ -178,6 +191,19 @@ describe.skipIf(CHROMIUM === undefined)(
         new Date(utc.replace(' (UTC)', '')).toLocaleTimeString('en-GB', { timeZone: 'Europe/Zurich' }),
       );
       await checkPage(tab, 'attacks');
+    });
+
+    it('reads an attack once where the live stream comes late', async () => {
+      const late = await rememberedTab('attacks');
+      const { id } = (await api('/../attacks')).result[0];
+      await late.page.getByText('● live').waitFor();
+      await hold(late.page, '**/live');
+      const reads = readsOf(late.page, `/attacks/${id}`);
+      await late.page.goto(`${server.url}/console/attacks/${id}`);
+      await heading(late.page).getByText(`Attack on ${ZONE} lasts`).waitFor();
+      await inPage(late.page, DRAWN);
+      expect(reads()).toBe(1);
+      await late.context.close();
     });
 
     it('says what monitoring would have refused, and enables: refusals begin in the page and outside, and are undone', async () => {

@@ -73,6 +73,19 @@ export async function inPage<T>(page: Page, expression: string): Promise<T> {
   return result.value as T; // the caller knows what it asks for
 }
 
+/** Holds what a page asks for; gives what lets it through, and all that is asked for later. */
+export async function hold(page: Page, pattern: string): Promise<() => void> {
+  let letThrough = () => {};
+  const held = new Promise<void>((resolve) => {
+    letThrough = resolve;
+  });
+  await page.route(pattern, async (route) => {
+    await held;
+    await route.continue();
+  });
+  return () => letThrough();
+}
+
 /** Of the page of the console that has moved most. */
 export const layoutShift = (page: Page): Promise<number> =>
   inPage(page, 'Math.max(0, ...Object.values(window.movedBy))');

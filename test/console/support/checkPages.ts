@@ -18,7 +18,8 @@ const AT_REST = `Promise.all(document.getAnimations()
   .map(({ finished }) => finished.catch(() => undefined))).then(() => undefined)`;
 
 /** Two frames later everything was drawn. */
-const DRAWN = 'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve())))';
+export const DRAWN =
+  'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve())))';
 const TOO_WIDE = 'document.documentElement.scrollWidth - innerWidth';
 
 interface Violation {

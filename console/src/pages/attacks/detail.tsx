@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { curlOf } from '../../api/client.ts';
 import { attackCall, readAttack } from '../../api/guard.ts';
 import type { Attack } from '../../api/types.ts';
-import { live } from '../../live.ts';
+import { live, turnOf } from '../../live.ts';
 import { Copy } from '../../ui/copy.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { Link } from '../../ui/link.tsx';
@@ -21,9 +21,9 @@ const REFRESH_MS = 2_000;
 const ZONES_NAMED = 5;
 const TOP_LINES = 10;
 
-const turn = computed(() => Math.floor(Date.parse(live.value?.at ?? '') / REFRESH_MS));
+const turn = computed(() => turnOf(REFRESH_MS));
 /** A guard elsewhere tells of its attacks so often. */
-const elsewhereTurn = computed(() => Math.floor(Date.parse(live.value?.at ?? '') / FLEET_MS));
+const elsewhereTurn = computed(() => turnOf(FLEET_MS));
 
 export function AttackDetail({ id }: { readonly id: string }) {
   const isOpen = (live.value?.guard?.attacks ?? []).some((attack) => attack.id === id);

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { useSearch } from 'wouter-preact';
 import { ATTACKS_PER_PAGE } from '../../api/guard.ts';
 import type { AttackSummary } from '../../api/types.ts';
-import { live } from '../../live.ts';
+import { live, turnOf } from '../../live.ts';
 import { goTo } from '../../navigate.ts';
 import { account } from '../../session.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
@@ -29,7 +29,7 @@ const ZONES_NAMED = 2;
 const openAttacks = computed(() => (live.value?.guard?.attacks ?? []).map(({ id }) => id).join());
 
 /** Changes as often as there may be news of other guards. */
-const fleetTurn = computed(() => Math.floor(Date.parse(live.value?.at ?? '') / FLEET_MS));
+const fleetTurn = computed(() => turnOf(FLEET_MS));
 
 const placeColumn: Column<AttackSummary> = {
   title: 'Seen at',

@@ -1,6 +1,6 @@
 import { computed, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { live } from '../../live.ts';
+import { live, turnOf } from '../../live.ts';
 import { account } from '../../session.ts';
 import { Link } from '../../ui/link.tsx';
 import { Plain } from '../../ui/plain.tsx';
@@ -12,7 +12,7 @@ import { placeText, zonesText } from '../attacks/words.ts';
 const SILENT_MS = 60_000;
 const ZONES_NAMED = 2;
 
-const turn = computed(() => Math.floor(Date.parse(live.value?.at ?? '') / FLEET_MS));
+const turn = computed(() => turnOf(FLEET_MS));
 
 /** Whether other guards of the account see an attack. Nothing where there are none. */
 export function Elsewhere() {

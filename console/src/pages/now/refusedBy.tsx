@@ -2,7 +2,7 @@ import type { Answer } from '../../api/client.ts';
 import type { Outcome } from '../../api/failure.ts';
 import { readAttack } from '../../api/guard.ts';
 import type { Attack } from '../../api/types.ts';
-import { live } from '../../live.ts';
+import { live, turnOf } from '../../live.ts';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { Tops } from '../attacks/tops.tsx';
 
@@ -12,7 +12,7 @@ const REFRESH_MS = 2_000;
 export function RefusedBy() {
   const guard = live.value?.guard;
   const largest = guard?.attacks.toSorted((one, other) => other.now.queries - one.now.queries)[0];
-  const turn = largest === undefined ? 0 : Math.floor(Date.parse(live.value?.at ?? '') / REFRESH_MS);
+  const turn = largest === undefined ? 0 : turnOf(REFRESH_MS);
   const { loaded } = useLoaded(
     async (): Promise<Outcome<Answer<Attack> | undefined>> =>
       largest === undefined ? { value: undefined } : readAttack(largest.id),

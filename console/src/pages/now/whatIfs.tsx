@@ -1,7 +1,7 @@
 import type { Answer } from '../../api/client.ts';
 import type { Outcome } from '../../api/failure.ts';
 import { readWhatIf, type WhatIf } from '../../api/guard.ts';
-import { hasGuard, live } from '../../live.ts';
+import { hasGuard, live, turnOf } from '../../live.ts';
 import { numberText, percentText } from '../../ui/quantity.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 
@@ -12,7 +12,7 @@ type Done = Pick<WhatIf['profile_levels'][number], 'paying' | 'refused' | 'known
 /** What other sensitivities would have done with the last minute. */
 export function WhatIfs() {
   const rule = live.value?.guard?.rule;
-  const turn = Math.floor(Date.parse(live.value?.at ?? '') / REFRESH_MS);
+  const turn = turnOf(REFRESH_MS);
   // Of an account without a guard here there is nothing to ask for; the live stream says whether there is one.
   const isGuarded = hasGuard.value;
   const { loaded } = useLoaded(

@@ -1,7 +1,7 @@
 import { computed, useSignal } from '@preact/signals';
 import type { Failure } from '../../api/failure.ts';
 import { readAnalytics, type TaggedRule, wouldRefuse } from '../../api/rules.ts';
-import { hasGuard, live } from '../../live.ts';
+import { hasGuard, turnOf } from '../../live.ts';
 import { may } from '../../session.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { numberText, percentText, wordFor } from '../../ui/quantity.tsx';
@@ -9,7 +9,7 @@ import { useLoaded } from '../../ui/useLoaded.ts';
 import { changeMode } from './changeMode.ts';
 
 const REFRESH_MS = 5_000;
-const turn = computed(() => Math.floor(Date.parse(live.value?.at ?? '') / REFRESH_MS));
+const turn = computed(() => turnOf(REFRESH_MS));
 
 /** Of a rule in monitoring: what it would have refused in the last hour, and whether to enable it. */
 export function MonitoringAdvice(props: AdviceProps) {
