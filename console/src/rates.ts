@@ -2,7 +2,7 @@
 import { effect, signal } from '@preact/signals';
 import { readRates } from './api/guard.ts';
 import { connection, type LiveMessage, live } from './live.ts';
-import { account, session } from './session.ts';
+import { isGuarded } from './session.ts';
 
 export const SPAN_SECONDS = 600;
 
@@ -30,8 +30,7 @@ type Counts = NonNullable<LiveMessage['guard']>['since_start'];
 
 effect(() => {
   // Read again after each interruption: the server has what was missed.
-  const guarded = session.value?.guarded;
-  if (guarded === undefined || guarded !== account.value || connection.value !== 'live') return;
+  if (!isGuarded.value || connection.value !== 'live') return;
   void fill();
 });
 effect(() => {

@@ -42,6 +42,9 @@ export const accountQuery = computed(() =>
     : `account=${encodeURIComponent(chosenAccount.value)}`,
 );
 
+/** Whether a guard runs here for the account that is looked at: known from signing in, before the live stream tells of it. */
+export const isGuarded = computed(() => session.value?.guarded === account.value);
+
 export function chooseAccount(id: string): void {
   chosenAccount.value = id;
 }

@@ -206,6 +206,30 @@ describe.skipIf(CHROMIUM === undefined)(
       await late.context.close();
     });
 
+    it('moves nothing, and reads once, where the guard and what it counted come late', async () => {
+      const late = await rememberedTab(`rules/${(await theRule()).id}`);
+      const settings = late.page.getByRole('heading', { name: 'Settings' });
+      await late.page.getByText('● live').waitFor();
+      for (const width of [360, 700, 1280]) {
+        await late.page.setViewportSize({ width, height: 800 });
+        const letLive = await hold(late.page, '**/live');
+        const letCounts = await hold(late.page, '**/analytics');
+        const reads = readsOf(late.page, '/analytics');
+        await late.page.reload();
+        const place = await settings.boundingBox();
+        letCounts();
+        await late.page.getByText(/would have refused [1-9]/).waitFor();
+        await inPage(late.page, DRAWN);
+        expect(reads()).toBe(1);
+        expect(await settings.boundingBox(), `${width}, counts`).toEqual(place);
+        letLive();
+        await late.page.getByText('in force here').waitFor();
+        expect(await settings.boundingBox(), `${width}, guard`).toEqual(place);
+      }
+      await checkState(late, 'rule-late');
+      await late.context.close();
+    });
+
     it('says what monitoring would have refused, and enables: refusals begin in the page and outside, and are undone', async () => {
       if (flood === undefined) throw new Error('there is a flood');
       await go('Rules');

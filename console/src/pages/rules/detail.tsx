@@ -3,7 +3,7 @@ import { curlOf } from '../../api/client.ts';
 import { readRule, ruleCall } from '../../api/rules.ts';
 import type { Rule } from '../../api/types.ts';
 import { ruleInForceId, rulesVersion } from '../../live.ts';
-import { may } from '../../session.ts';
+import { isGuarded, may } from '../../session.ts';
 import { Copy } from '../../ui/copy.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { Link } from '../../ui/link.tsx';
@@ -76,7 +76,9 @@ export function RuleDetail({ id }: { readonly id: string }) {
 }
 
 function Standing({ rule }: { readonly rule: Rule }) {
-  return rule.id === ruleInForceId.value ? <span class="tag">in force here</span> : null;
+  if (!isGuarded.value) return null;
+  // Which one is in force comes late: its place is kept.
+  return <span class={rule.id === ruleInForceId.value ? 'tag' : 'tag away'}>in force here</span>;
 }
 
 function ReadOnly({ rule }: { readonly rule: Rule }) {
