@@ -230,6 +230,20 @@ describe.skipIf(CHROMIUM === undefined)(
       await late.context.close();
     });
 
+    it('asks about what is pressed before the rule in force is read', async () => {
+      await go('Rules');
+      const letThrough = await hold(page, '**/rules/*');
+      await go('Now');
+      await button('enabled').click();
+      letThrough();
+      const dialog = page.getByRole('dialog', { name: 'Set the rule for everywhere to enabled?' });
+      await dialog.waitFor();
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+      await page.unrouteAll({ behavior: 'wait' });
+      expect((await theRule()).mode).toBe('monitoring');
+    });
+
     it('says what monitoring would have refused, and enables: refusals begin in the page and outside, and are undone', async () => {
       if (flood === undefined) throw new Error('there is a flood');
       await go('Rules');

@@ -40,7 +40,7 @@ function OfRule({ id, mode }: { readonly id: string; readonly mode: Mode }) {
           <Plain text={rule === undefined ? id.slice(0, 8) : placeOf(rule)} />
         </Link>
       </p>
-      <ModeSwitch tagged={tagged} mode={mode} />
+      <ModeSwitch id={id} tagged={tagged} mode={mode} />
       <p class="quiet caption">
         {rule
           ? `profile ${rule.profile_sensitivity.replace('_', ' ')} · rate ${rule.rate_sensitivity} · burst ${rule.burst_sensitivity}`
