@@ -12,6 +12,7 @@ import { type DevServer, startDevServer } from './support/devServer.ts';
 import { Flood } from './support/flood.ts';
 
 const ZONE = 'example.test';
+const LOW = { profile_sensitivity: 'low', rate_sensitivity: 'low', burst_sensitivity: 'low' };
 
 describe.skipIf(CHROMIUM === undefined)(
   `the console${CHROMIUM ? '' : ' (Chromium is not installed)'}`,
@@ -244,6 +245,25 @@ describe.skipIf(CHROMIUM === undefined)(
       expect((await theRule()).mode).toBe('monitoring');
     });
 
+    it('changes the rule that is in force, and not the one before', async () => {
+      const before = await theRule();
+      const letThrough = await hold(page, '**/rules/*');
+      const { result } = await api('', {
+        method: 'POST',
+        body: JSON.stringify({ ...LOW, scope: 'global', name: 'newer', mode: 'monitoring' }),
+      });
+      await page.locator(`.in-force a[href$="${result.id}"]`).waitFor();
+      await button('disabled').click();
+      letThrough();
+      await page.getByRole('button', { name: 'Set to disabled' }).click();
+      await page.getByText('is disabled now').waitFor();
+      await page.unrouteAll({ behavior: 'wait' });
+      expect(await api(`/${before.id}`)).toMatchObject({ result: { mode: 'monitoring' } });
+      await go('Rules');
+      await api(`/${result.id}`, { method: 'DELETE' });
+      await heading().getByText('One rule; the one for everywhere is in force here, monitoring.').waitFor();
+    });
+
     it('says what monitoring would have refused, and enables: refusals begin in the page and outside, and are undone', async () => {
       if (flood === undefined) throw new Error('there is a flood');
       await go('Rules');
@@ -422,8 +442,7 @@ describe.skipIf(CHROMIUM === undefined)(
     it('finds rules by place and mode, and hides the others from everybody', async () => {
       const { id } = await theRule();
       const lax = { scope: 'datacenter', name: 'lax', mode: 'disabled' };
-      const sensitivities = { profile_sensitivity: 'low', rate_sensitivity: 'low', burst_sensitivity: 'low' };
-      const made = await api('', { method: 'POST', body: JSON.stringify({ ...lax, ...sensitivities }) });
+      const made = await api('', { method: 'POST', body: JSON.stringify({ ...LOW, ...lax }) });
       await go('Rules');
       const search = page.getByRole('searchbox');
       const rows = page.locator('main tbody').getByRole('row');
@@ -450,8 +469,7 @@ describe.skipIf(CHROMIUM === undefined)(
       const rows = page.locator('main tbody').getByRole('row');
       await go('Now');
       await threeMessages();
-      const sensitivities = { profile_sensitivity: 'low', rate_sensitivity: 'low', burst_sensitivity: 'low' };
-      const rule = { scope: 'datacenter', name: 'ams', mode: 'disabled', ...sensitivities };
+      const rule = { ...LOW, scope: 'datacenter', name: 'ams', mode: 'disabled' };
       const made = await api('', { method: 'POST', body: JSON.stringify(rule) });
       await go('Rules');
       await expect.poll(() => rows.count()).toBe(2);

@@ -1,5 +1,5 @@
 import { readRule } from '../../api/rules.ts';
-import { live, ruleInForceId, rulesVersion } from '../../live.ts';
+import { live, rulesVersion } from '../../live.ts';
 import { may } from '../../session.ts';
 import { Link } from '../../ui/link.tsx';
 import { Plain } from '../../ui/plain.tsx';
@@ -25,11 +25,12 @@ export function InForce() {
         )}
       </section>
     );
-  return <OfRule id={rule.id} mode={rule.mode as Mode} />;
+  // By its id: another rule is not shown, nor changed, with what was read of the one before.
+  return <OfRule key={rule.id} id={rule.id} mode={rule.mode as Mode} />;
 }
 
 function OfRule({ id, mode }: { readonly id: string; readonly mode: Mode }) {
-  const { loaded } = useLoaded(() => readRule(id), [id, rulesVersion.value, ruleInForceId.value]);
+  const { loaded } = useLoaded(() => readRule(id), [id, rulesVersion.value]);
   const tagged = loaded.value.value;
   const rule = tagged?.rule;
   return (
