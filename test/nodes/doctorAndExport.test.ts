@@ -200,12 +200,12 @@ describe('floodgate doctor and floodgate export', () => {
     const state = () => ({
       hash: createHash('sha256').update(readFileSync(file)).digest('hex'),
       modified: statSync(file).mtimeMs,
+      files: readdirSync(join(folder, 'traces'), { recursive: true }).sort(),
     });
     const before = state();
     const { status } = await exported('--from', '0', '--to', String(head));
     expect(status).toBe(0);
     expect(state()).toEqual(before);
-    expect(readdirSync(join(folder, 'traces')).sort()).toEqual(['data.mdb', 'lock.mdb', 'store.json']);
   });
 
   test('index and export know other networks than mainnet, as the server keeps them', async () => {
