@@ -363,7 +363,8 @@ export const rooms = [
   },
   {
     room: 'platform/storeFile',
-    purpose: 'the file of a store: whether it is its own, of a known format, and whole; no process opens it while another commits',
+    purpose:
+      'the file of a store: whether it is its own, of a known format, and whole; no process opens it while another commits',
     uses: [],
   },
   { room: 'platform/postgres', purpose: 'how to connect to a PostgreSQL', uses: [] },
