@@ -71,6 +71,9 @@ const firstOutput = (child: GuardedChild): Promise<void> =>
     child.stderr.once('data', (chunk) => reject(new Error(String(chunk))));
   });
 
+const endOf = (child: GuardedChild): Promise<unknown> =>
+  new Promise((resolve) => child.once('exit', (code, signal) => resolve(signal ?? code)));
+
 let dataDir: string;
 beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'floodgate-opening-'));
@@ -130,7 +133,7 @@ describe('a store that another process opens', () => {
     const writer = run(WRITER, dataDir, JSON.stringify(ACTOR), JSON.stringify(newRule));
     let output = '';
     writer.stdout.on('data', (chunk) => (output += chunk));
-    const ended = new Promise((resolve) => writer.once('exit', (code, signal) => resolve(signal ?? code)));
+    const ended = endOf(writer);
     await firstOutput(writer);
     const opener = run(OPENER, dataDir);
     await firstOutput(opener);
@@ -144,7 +147,10 @@ describe('a store that another process opens', () => {
     expect(opener.exitCode).toBe(null);
     writer.stdin?.write('enough');
     expect(await ended).toBe(0);
+    // Until it is gone whoever opens the store after it may find what LMDB has shared half made.
+    const gone = endOf(opener);
     opener.kill('SIGKILL');
+    await gone;
     expect(output).toMatch(/^begun \d+$/);
     expect(await verifyRules(join(dataDir, 'rules'))).toEqual([]);
   });
