@@ -1,10 +1,11 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DnsStore } from '../../src/dns/store/lmdb/index.ts';
 import { openGatewayStorage } from '../../src/ethereum/store/lmdb/gateway/index.ts';
+import { TraceEnvironment } from '../../src/ethereum/store/lmdb/traces/environment.ts';
 import { openTraceStore } from '../../src/ethereum/store/lmdb/traces/index.ts';
 import type { Hash } from '../../src/ethereum/traces/index.ts';
 import { openRulesStorage, verifyRules } from '../../src/rules/store/lmdb/index.ts';
@@ -19,15 +20,17 @@ const STOPS = inCi(1_000, { elsewhere: 300 });
 /** Longer than most commits, so that some come while one who opens is stopped. */
 const STOPPED_MS = 8;
 
-/** Holds a store's lock as one who opens it does, says so, and lets go of it, or dies, once it has left a mark. */
+/** Holds a store's lock as one who opens it does, says so, and lets go of it, or dies, once it has told whether the file was written meanwhile. */
 const HOLDER = `
-import { writeFileSync, writeSync } from 'node:fs';
+import { readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { OpeningLock } from '${new URL('platform/storeFile/openingLock.js', DIST)}';
 const [folder, mark, end] = process.argv.slice(1);
+const read = () => readFileSync(folder + '/data.mdb');
 OpeningLock.of(folder).opening(() => {
+  const before = read();
   writeSync(1, 'held');
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
-  writeFileSync(mark, '');
+  writeFileSync(mark, read().equals(before) ? 'as it was' : 'written');
   if (end === 'killed') process.kill(process.pid, 'SIGKILL');
 });`;
 
@@ -84,6 +87,7 @@ afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 const STORES = [
   {
     name: 'rules',
+    change: 'a rule',
     openStore() {
       const store = openRulesStorage(dataDir);
       return { write: () => store.rules.create('a', newRule, { actor: ACTOR }), close: () => store.close() };
@@ -91,6 +95,7 @@ const STORES = [
   },
   {
     name: 'gateway',
+    change: 'when a key was used',
     openStore() {
       const store = openGatewayStorage(dataDir, 1_000_000);
       const uses = new Map([['a', '2026-01-01T00:00:00Z']]);
@@ -99,6 +104,7 @@ const STORES = [
   },
   {
     name: 'dns',
+    change: 'who the guard is',
     openStore() {
       const store = DnsStore.open(dataDir);
       const identity = { id: 'a', account: 'a', sinceMs: 0 };
@@ -107,24 +113,34 @@ const STORES = [
   },
   {
     name: 'traces',
+    change: 'which chain it is of',
     openStore() {
       const store = openTraceStore(join(dataDir, 'traces'));
       const chain = { chainId: 1, genesisHash: `0x${'1'.repeat(64)}` as Hash }; // 32 bytes
       return { write: () => store.bindChain(chain), close: () => store.close() };
     },
   },
+  {
+    name: 'traces',
+    change: 'a dictionary, which has a database of its own',
+    openStore() {
+      const environment = TraceEnvironment.open(join(dataDir, 'traces'));
+      const add = () => environment.addDictionary(1, Buffer.from('frequent'), 0);
+      return { write: add, close: () => environment.close() };
+    },
+  },
 ];
 
 describe('a store that another process opens', () => {
   it.each(STORES.flatMap((store) => ['done', 'killed'].map((end) => ({ ...store, end }))))(
-    '$name: is written to once that process is $end',
+    '$name: $change is written once that process is $end',
     async ({ name, openStore, end }) => {
       const store = openStore();
       const mark = join(dataDir, 'mark');
       const holder = run(HOLDER, join(dataDir, name), mark, end);
       await firstOutput(holder);
       await store.write();
-      expect(existsSync(mark)).toBe(true);
+      expect(readFileSync(mark, 'utf8')).toBe('as it was');
       await store.close();
     },
   );

@@ -221,8 +221,8 @@ export class TraceEnvironment {
 
   /** Keeps a new dictionary, made for the blocks from a segment on. It is on disk before a chunk needs it. */
   async addDictionary(number: number, bytes: Buffer, madeForSegment: number): Promise<void> {
-    // First: whoever reads beside this opens them once they know of the dictionary.
-    const chunks = this.#mapOfChunks(number, bytes);
+    // First, as a commit of its own: whoever reads beside this opens them once they know of the dictionary.
+    const chunks = await this.#file.commit(async () => this.#mapOfChunks(number, bytes));
     const writes = new Writes();
     writes.put(this.meta, dictionaryKey(number), bytes);
     writes.put(
