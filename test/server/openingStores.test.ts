@@ -5,14 +5,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DnsStore } from '../../src/dns/store/lmdb/index.ts';
 import { openGatewayStorage } from '../../src/ethereum/store/lmdb/gateway/index.ts';
-import { TraceEnvironment } from '../../src/ethereum/store/lmdb/traces/environment.ts';
 import { openTraceStore } from '../../src/ethereum/store/lmdb/traces/index.ts';
-import type { Hash } from '../../src/ethereum/traces/index.ts';
+import { type Hash, indexBlock } from '../../src/ethereum/traces/index.ts';
 import { openRulesStorage, verifyRules } from '../../src/rules/store/lmdb/index.ts';
 import { newRule } from '../rules/support/samples.ts';
 import { Random } from '../support/random.ts';
 import { inCi } from '../support/search.ts';
 import { type GuardedChild, spawnGuarded } from '../support/spawn.ts';
+import { syntheticAddresses, syntheticBlock } from '../support/syntheticChain.ts';
 
 const DIST = new URL('../../dist/', import.meta.url);
 const ACTOR = { by: 'test', from: '127.0.0.1' };
@@ -122,11 +122,13 @@ const STORES = [
   },
   {
     name: 'traces',
-    change: 'a dictionary, which has a database of its own',
+    change: 'traces with a dictionary, which has a database of its own',
     openStore() {
-      const environment = TraceEnvironment.open(join(dataDir, 'traces'));
-      const add = () => environment.addDictionary(1, Buffer.from('frequent'), 0);
-      return { write: add, close: () => environment.close() };
+      const store = openTraceStore(join(dataDir, 'traces'));
+      const shape = { addresses: syntheticAddresses(20), maxTransactions: 4_000, maxFrames: 8 };
+      const { header, traces } = syntheticBlock(new Random(1), shape, { number: 0 });
+      const change = { blocks: [indexBlock(header, traces)] };
+      return { write: () => store.apply(change), close: () => store.close() };
     },
   },
 ];
